@@ -1,0 +1,43 @@
+"""emoscope finds the emotion in a conversation.
+
+>>> import emoscope
+>>> detector = emoscope.load()
+>>> detector.detect(["I passed!", "That is great news", "I am so happy"]).label
+'happy'
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Everything below is imported on first use, so that `import emoscope` costs nothing.
+_EXPORTS = {
+    "Detection": "emoscope.dialogue",
+    "Detector": "emoscope.detector",
+    "Dialogue": "emoscope.dialogue",
+    "EmoscopeError": "emoscope.errors",
+    "Example": "emoscope.dialogue",
+    "Turn": "emoscope.dialogue",
+    "get_task": "emoscope.tasks",
+    "load": "emoscope.detector",
+}
+
+if TYPE_CHECKING:
+    from emoscope.detector import Detector, load
+    from emoscope.dialogue import Detection, Dialogue, Example, Turn
+    from emoscope.errors import EmoscopeError
+    from emoscope.tasks import get_task
+
+__all__ = ["Detection", "Detector", "Dialogue", "EmoscopeError", "Example", "Turn", "get_task", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        from importlib import import_module
+
+        return getattr(import_module(_EXPORTS[name]), name)
+    raise AttributeError(f"module 'emoscope' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_EXPORTS})

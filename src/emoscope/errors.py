@@ -1,0 +1,32 @@
+"""The errors a user can cause. Each is one clear line; the command line prints it without a traceback."""
+
+from pathlib import Path
+
+
+class EmoscopeError(Exception):
+    """Something the user can mend: the message says what, where and how."""
+
+
+class InputError(EmoscopeError):
+    """A file that is not what it should be.
+
+    >>> str(InputError("dev.txt", "expected 5 columns, found 4", row=12))
+    'dev.txt, row 12: expected 5 columns, found 4'
+    """
+
+    def __init__(self, path: str | Path, problem: str, *, row: int | str | None = None) -> None:
+        self.path = str(path)
+        self.row = row
+        self.problem = problem
+        where = (
+            self.path
+            if row is None
+            else f"{self.path}, row {row}"
+            if isinstance(row, int)
+            else f"{self.path}, {row}"
+        )
+        super().__init__(f"{where}: {problem}")
+
+
+class MissingExtraError(EmoscopeError):
+    """An optional dependency is not installed; the message is the command that installs it."""

@@ -1,0 +1,26 @@
+"""The shared tasks: what is asked, in which files, and how answers are scored.
+
+>>> get_task("iest").labels
+('anger', 'disgust', 'fear', 'joy', 'sad', 'surprise')
+"""
+
+from emoscope.registry import Registry
+from emoscope.tasks.base import Task
+
+TASKS: Registry[type[Task]] = Registry("task")
+TASKS.add("emocontext", "emoscope.tasks.emocontext:EmoContext")
+TASKS.add("emotionx-friends", "emoscope.tasks.emotionx:EmotionXFriends")
+TASKS.add("emotionx-push", "emoscope.tasks.emotionx:EmotionXPush")
+TASKS.add("iest", "emoscope.tasks.iest:Iest")
+
+
+def get_task(name: str) -> Task:
+    """The task registered under a name.
+
+    >>> get_task("emocontext").metadata.metric.name
+    'micro-f1'
+    """
+    return TASKS[name]()
+
+
+__all__ = ["TASKS", "Task", "get_task"]

@@ -1,0 +1,247 @@
+"""SocialNLP EmotionX 2019: the emotion of every utterance of a dialogue, in TV scripts and in private chats."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from emoscope.dialogue import Dialogue, Example, Turn
+from emoscope.errors import EmoscopeError, InputError
+from emoscope.files import atomic_write
+from emoscope.metrics import Counts, Floats, micro_f1
+from emoscope.tasks.base import Submitted, Task
+from emoscope.tasks.json_stream import array_elements
+from emoscope.tasks.metadata import DataFile, DataRevision, Download, Metric, TaskMetadata
+
+_VOTE_LABELS = ("neutral", "joy", "sadness", "fear", "anger", "surprise", "disgust")
+# What the data are labelled with; only the first four are predicted and scored.
+_ALL_LABELS = ("neutral", "joy", "sadness", "anger", "surprise", "fear", "disgust", "non-neutral")
+_VARIANT_PREFIX = "utterance_"
+_HOME = "https://github.com/bshmueli/EmotionX-2019"
+
+
+class EmotionX(Task):
+    """What Friends and EmotionPush share: everything but the files."""
+
+    def read(self, path: str | Path) -> Iterator[Example]:
+        """Stream every utterance of a training, augmented or evaluation file, dialogue by dialogue."""
+        number = 0
+        for number, element in enumerate(array_elements(path), start=1):
+            if number == 2 and isinstance(element, list) and element and isinstance(element[0], list):
+                raise InputError(path, "is a submission (author and dialogues), expected a data file")
+            yield from _dialogue_examples(path, number, element)
+        if not number:
+            raise InputError(path, "holds no dialogues")
+
+    def write_submission(
+        self,
+        path: str | Path,
+        examples: Sequence[Example],
+        labels: Sequence[str],
+        author: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write `[{name, email}, dialogues]`, each utterance with its `emotion`."""
+        self.check_labels(labels, examples)
+        dialogues: list[list[dict[str, str | None]]] = []
+        for example, label in zip(examples, labels, strict=True):
+            said = example.dialogue.turns[example.turn]
+            if example.turn == 0:
+                dialogues.append([])
+            if not dialogues or len(dialogues[-1]) != example.turn:
+                raise EmoscopeError("a submission needs every utterance of every dialogue, in order")
+            dialogues[-1].append({"speaker": said.speaker, "utterance": said.text, "emotion": label})
+        who = {"name": "", "email": "", **(author or {})}
+        with atomic_write(path) as handle:
+            json.dump([{"name": who["name"], "email": who["email"]}, dialogues], handle, indent=1)
+            handle.write("\n")
+
+    def submitted(self, path: str | Path) -> Iterator[Submitted]:
+        """Stream the utterances of a submission."""
+        parts = list(array_elements(path))
+        if len(parts) != 2 or not isinstance(parts[0], dict) or not isinstance(parts[1], list):
+            raise InputError(path, "expected a list of two items: {name, email} and the dialogues")
+        for key in ("name", "email"):
+            if not isinstance(parts[0].get(key), str):
+                raise InputError(path, f"the first item must give the author's {key!r} as a string")
+        for number, dialogue in enumerate(parts[1], start=1):
+            for line, entry in enumerate(_entries(path, number, dialogue), start=1):
+                where = _where(number, line)
+                emotion = entry.get("emotion")
+                if emotion is not None and not isinstance(emotion, str):
+                    raise InputError(
+                        path, f"'emotion' must be a string, not {type(emotion).__name__}", row=where
+                    )
+                yield Submitted(where, emotion, (str(line), str(entry.get("speaker")), entry["utterance"]))
+
+    def content(self, example: Example) -> tuple[str, ...]:
+        """Place in the dialogue, speaker and utterance."""
+        said = example.dialogue.turns[example.turn]
+        return (str(example.turn + 1), str(said.speaker), said.text)
+
+    def official(self, confusion: Counts, names: Sequence[str]) -> Floats:  # noqa: ARG002
+        """Micro-F1 over the utterances whose gold label is one of the four; the rest were left out before."""
+        return micro_f1(confusion)
+
+
+def _where(dialogue: int, line: int) -> str:
+    return f"dialogue {dialogue:,}, line {line:,}"
+
+
+def _entries(path: str | Path, number: int, dialogue: object) -> list[dict[str, Any]]:
+    """The utterances of one dialogue, each checked to be an object with a speaker and an utterance."""
+    where = f"dialogue {number:,}"
+    if not isinstance(dialogue, list):
+        raise InputError(path, f"expected a list of utterances, found {type(dialogue).__name__}", row=where)
+    if not dialogue:
+        raise InputError(path, "has no utterances", row=where)
+    for line, entry in enumerate(dialogue, start=1):
+        if not isinstance(entry, dict):
+            raise InputError(
+                path, f"expected an object, found {type(entry).__name__}", row=_where(number, line)
+            )
+        for key in ("speaker", "utterance"):
+            if not isinstance(entry.get(key), str):
+                raise InputError(path, f"{key!r} is missing or not a string", row=_where(number, line))
+    return dialogue
+
+
+def _dialogue_examples(path: str | Path, number: int, element: object) -> Iterator[Example]:
+    entries = _entries(path, number, element)
+    dialogue = Dialogue(
+        tuple(Turn(entry["utterance"], entry["speaker"]) for entry in entries), str(number - 1)
+    )
+    for line, entry in enumerate(entries, start=1):
+        where = _where(number, line)
+        emotion = entry.get("emotion")
+        if emotion is not None and emotion not in _ALL_LABELS:
+            raise InputError(
+                path, f"unknown emotion {emotion!r}, expected one of {', '.join(_ALL_LABELS)}", row=where
+            )
+        yield Example(
+            dialogue,
+            turn=line - 1,
+            label=emotion,
+            votes=_votes(path, where, entry.get("annotation")),
+            variants=_variants(path, where, entry),
+        )
+
+
+def _votes(path: str | Path, where: str, annotation: object) -> dict[str, int]:
+    """Vote counts from the annotation string: "2000030" is two for neutral and three for surprise."""
+    if annotation is None:
+        return {}
+    if not isinstance(annotation, str) or len(annotation) != len(_VOTE_LABELS) or not annotation.isdecimal():
+        raise InputError(
+            path, f"'annotation' must be {len(_VOTE_LABELS)} digits, found {annotation!r}", row=where
+        )
+    return {label: int(count) for label, count in zip(_VOTE_LABELS, annotation, strict=True)}
+
+
+def _variants(path: str | Path, where: str, entry: Mapping[str, Any]) -> dict[str, str]:
+    """Back-translations by language: `utterance_de` becomes `de`."""
+    found = {
+        key.removeprefix(_VARIANT_PREFIX): text
+        for key, text in entry.items()
+        if key.startswith(_VARIANT_PREFIX)
+    }
+    for language, text in found.items():
+        if not isinstance(text, str):
+            raise InputError(path, f"'{_VARIANT_PREFIX}{language}' must be a string", row=where)
+    return found
+
+
+def _metadata(
+    name: str, stem: str, title: str, archive: str, description: str, files: dict[str, DataFile]
+) -> TaskMetadata:
+    return TaskMetadata(
+        name=name,
+        title=title,
+        description=description,
+        labels=("neutral", "joy", "sadness", "anger"),
+        neutral_label="neutral",
+        metric=Metric(
+            name="micro-f1",
+            description="micro-F1 over the utterances whose gold label is joy, sadness, anger or neutral",
+        ),
+        citation=(
+            "Shmueli, Ku (2019). SocialNLP EmotionX 2019 Challenge Overview: "
+            "Predicting Emotions in Spoken Dialogues and Chats. arXiv:1909.07734."
+        ),
+        home=_HOME,
+        terms="CC BY-NC-ND 4.0: attribution, no commercial use, no derivatives.",
+        folder="emotionx",
+        revisions=(
+            DataRevision(
+                name="2019",
+                note="1,000 labelled dialogues and 240 unlabelled ones",
+                splits=files,
+                downloads=(
+                    Download(
+                        url=f"{_HOME}/raw/master/{archive}", saves=(f"{stem}.json", f"{stem}.augmented.json")
+                    ),
+                    Download(url=f"{_HOME}/raw/master/2019_Eval_Unlabeled.zip", saves=(f"{stem}_eval.json",)),
+                ),
+            ),
+        ),
+        vote_labels=_VOTE_LABELS,
+    )
+
+
+class EmotionXFriends(EmotionX):
+    """Scripts of the TV series Friends."""
+
+    metadata: ClassVar[TaskMetadata] = _metadata(
+        "emotionx-friends",
+        "friends",
+        "SocialNLP EmotionX 2019: Friends",
+        "2019_Train_Friends.zip",
+        "The emotion of every utterance in scripts of the series Friends.",
+        {
+            "train": DataFile(
+                name="friends.json",
+                examples=14503,
+                sha256="93dbdd590a7f46bfb3a89d59427f0d43b862e1e0a6c51c397b18edde87656cfb",
+            ),
+            "augmented": DataFile(
+                name="friends.augmented.json",
+                examples=14503,
+                sha256="35b95b804ba6c62df6d3e6c361a20e52089fcdf5ec4c5214764c2bebf728ae01",
+            ),
+            "test": DataFile(
+                name="friends_eval.json",
+                labelled=False,
+                examples=3296,
+                sha256="3d0eb268ab9142bdc33cba1d86442dd2845695a1aeb90134a50e71c49077e66b",
+            ),
+        },
+    )
+
+
+class EmotionXPush(EmotionX):
+    """Private Facebook Messenger chats, anonymised."""
+
+    metadata: ClassVar[TaskMetadata] = _metadata(
+        "emotionx-push",
+        "emotionpush",
+        "SocialNLP EmotionX 2019: EmotionPush",
+        "2019_Train_EmotionPush.zip",
+        "The emotion of every utterance in private Messenger chats.",
+        {
+            "train": DataFile(
+                name="emotionpush.json",
+                examples=14742,
+                sha256="6033af0de0ce599a09e7838ebf23460f9b059390ddd69ad9c2cb5ec6220bee91",
+            ),
+            "augmented": DataFile(
+                name="emotionpush.augmented.json",
+                examples=14742,
+                sha256="50200fcf93730cc7294e13d3dd47d7e715c45492220265d6991ddadee8887112",
+            ),
+            "test": DataFile(
+                name="emotionpush_eval.json",
+                labelled=False,
+                examples=3536,
+                sha256="6808e93c6059f795ec7b8fb214d3d41eba1e22371f04af87c270269f7c8b530c",
+            ),
+        },
+    )

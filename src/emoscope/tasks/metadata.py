@@ -1,0 +1,90 @@
+"""What is known about a task before any file is read. Validated; a published entry never changes silently."""
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataFile(_Frozen):
+    """A file of one split, as it lies in the task's data folder."""
+
+    name: str
+    sha256: Sha256 | None = (
+        None  # None: the home publishes no checksum; the first download's is kept and held to
+    )
+    labelled: bool = True
+    examples: int | None = None
+
+
+class Download(_Frozen):
+    """Something to fetch: a file, a `.gz` of one file, or a `.zip` whose `members` are taken by their file name."""
+
+    url: str
+    sha256: Sha256 | None = None
+    saves: tuple[str, ...]  # the files it leaves in the task's folder
+
+
+class DataRevision(_Frozen):
+    """One published state of a task's data: which file is which split, and where it comes from."""
+
+    name: Name
+    note: str
+    splits: dict[str, DataFile]
+    downloads: tuple[Download, ...] = ()
+
+
+class Metric(_Frozen):
+    """The official metric by name, and in words."""
+
+    name: Name
+    description: str
+
+
+class TaskMetadata(_Frozen):
+    """A task as data.
+
+    The first revision whose files are present is the one that is read.
+    """
+
+    name: Name
+    title: str
+    description: str
+    labels: tuple[str, ...] = Field(min_length=2)
+    neutral_label: str | None  # the class of "no emotion", if the task has one
+    metric: Metric
+    citation: str
+    home: str
+    terms: str
+    folder: str
+    revisions: tuple[DataRevision, ...] = Field(min_length=1)
+    vote_labels: tuple[str, ...] = ()  # the order of an annotation's vote counts
+    # How often each label occurs in real traffic, where training data were sampled otherwise.
+    natural_prior: dict[str, float] | None = None
+    natural_prior_source: str | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if len(set(self.labels)) != len(self.labels):
+            raise ValueError("labels repeat")
+        if self.neutral_label is not None and self.neutral_label not in self.labels:
+            raise ValueError(f"neutral label {self.neutral_label!r} is not a label")
+        if self.natural_prior is not None:
+            if set(self.natural_prior) != set(self.labels):
+                raise ValueError("natural prior must name each label once")
+            if abs(sum(self.natural_prior.values()) - 1) > 1e-6:
+                raise ValueError("natural prior must sum to 1")
+            if self.natural_prior_source is None:
+                raise ValueError("natural prior needs its source")
+        return self
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits, in the order of the first revision that has them."""
+        return tuple(dict.fromkeys(split for revision in self.revisions for split in revision.splits))

@@ -1,0 +1,21 @@
+"""Shared fixtures. Tests write their own small files; those marked `data` need the benchmarks."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folder = os.environ.get("EMOSCOPE_DATA")
+    if folder and Path(folder).is_dir():
+        return
+    skip = pytest.mark.skip(reason="benchmark data not found: set EMOSCOPE_DATA to their folder")
+    for item in items:
+        if "data" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    return Path(os.environ["EMOSCOPE_DATA"]).resolve()
