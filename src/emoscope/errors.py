@@ -19,11 +19,7 @@ class InputError(EmoscopeError):
         self.row = row
         self.problem = problem
         where = (
-            self.path
-            if row is None
-            else f"{self.path}, row {row}"
-            if isinstance(row, int)
-            else f"{self.path}, {row}"
+            self.path if row is None else f"{self.path}, row {row}" if isinstance(row, int) else f"{self.path}, {row}"
         )
         super().__init__(f"{where}: {problem}")
 

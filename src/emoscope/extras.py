@@ -15,7 +15,7 @@ def require(module: str, *, extra: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
+        if error.name is None or error.name.split(".")[0] != module.split(".", maxsplit=1)[0]:
             raise  # the module is there, something it needs is not: that is a broken install, not a missing extra
-        package = module.split(".")[0]
+        package = module.split(".", maxsplit=1)[0]
         raise MissingExtraError(f"this needs {package}: pip install 'emoscope[{extra}]'") from None

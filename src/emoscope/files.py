@@ -38,9 +38,7 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
         raise EmoscopeError(f"{target}: cannot write here ({error.strerror})") from None
     part = Path(name)
     try:
-        with os.fdopen(
-            descriptor, mode, encoding="utf-8" if text else None, newline="" if text else None
-        ) as handle:
+        with os.fdopen(descriptor, mode, encoding="utf-8" if text else None, newline="" if text else None) as handle:
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
@@ -89,9 +87,7 @@ def text_lines(path: str | Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator
         while raw := handle.readline(max_bytes + 1):
             row += 1
             if len(raw) > max_bytes:
-                raise InputError(
-                    path, f"line is longer than {max_bytes:,} bytes; this is not a text table", row=row
-                )
+                raise InputError(path, f"line is longer than {max_bytes:,} bytes; this is not a text table", row=row)
             yield row, decode_line(path, row, raw)
 
 
@@ -118,9 +114,7 @@ def whole_text(path: str | Path, *, max_bytes: int = 1 << 30) -> str:
     if raw.startswith(_UTF16_MARKS):
         raise InputError(path, "is UTF-16, expected UTF-8")
     if b"\x00" in raw:
-        raise InputError(
-            path, "holds a NUL byte; expected UTF-8 text", row=raw[: raw.index(b"\x00")].count(b"\n") + 1
-        )
+        raise InputError(path, "holds a NUL byte; expected UTF-8 text", row=raw[: raw.index(b"\x00")].count(b"\n") + 1)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -29,9 +29,7 @@ def encode(labels: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
         raise EmoscopeError(f"unknown label {error.args[0]!r}; expected one of: {', '.join(names)}") from None
 
 
-def confusion_matrix(
-    gold: Sequence[str], predicted: Sequence[str], names: Sequence[str]
-) -> NDArray[np.int64]:
+def confusion_matrix(gold: Sequence[str], predicted: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
     """Counts with gold labels in rows and predicted ones in columns.
 
     >>> confusion_matrix(["a", "b", "b"], ["a", "a", "b"], ["a", "b"]).tolist()

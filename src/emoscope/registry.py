@@ -40,6 +40,10 @@ class Registry(Generic[T]):
         module, attribute = self._entries[name].split(":")
         return cast(T, getattr(import_module(module), attribute))
 
+    def target(self, name: str) -> str:
+        """The `"module:attribute"` a name stands for."""
+        return self._entries[name]
+
     def _hint(self, name: str) -> str:
         close = get_close_matches(name.lower(), self._entries, n=1)
         return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(self._entries))}"

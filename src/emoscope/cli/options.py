@@ -11,4 +11,6 @@ DataOption = Annotated[
     typer.Option("--data", envvar="EMOSCOPE_DATA", help="Folder with the tasks' data, instead of the download cache."),
 ]
 HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write a self-contained HTML report here.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed of everything random; the same seed gives the same result.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", help="Seed of everything random; the same seed gives the same result.")
+]

@@ -10,23 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+from emoscope.colours import COLOURS
 
-# One colour per feeling, whatever a task calls it; terminals and charts use the same.
-COLOURS = {
-    "happy": "#e6a100",
-    "joy": "#e6a100",
-    "sad": "#3b7dd8",
-    "sadness": "#3b7dd8",
-    "angry": "#d1382c",
-    "anger": "#d1382c",
-    "fear": "#8e5bb5",
-    "disgust": "#5f8f3e",
-    "surprise": "#e2742b",
-    "others": "#8a8f98",
-    "neutral": "#8a8f98",
-    "non-neutral": "#b0a58f",
-}
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
 def console(*, stderr: bool = False) -> Console:

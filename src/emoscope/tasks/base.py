@@ -126,12 +126,7 @@ class Task(ABC):
 def is_label_list(path: str | Path) -> bool:
     """Whether a file looks like one label a line: its first line is one word."""
     for _, line in text_lines(path):
-        return (
-            bool(line)
-            and len(line) <= 40
-            and line.isprintable()
-            and not any(mark in line for mark in "\t[{ ")
-        )
+        return bool(line) and len(line) <= 40 and line.isprintable() and not any(mark in line for mark in "\t[{ ")
     return False
 
 
@@ -145,9 +140,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _check_alignment(
-    task: Task, path: str | Path, items: Sequence[Submitted], examples: Sequence[Example]
-) -> None:
+def _check_alignment(task: Task, path: str | Path, items: Sequence[Submitted], examples: Sequence[Example]) -> None:
     if len(items) != len(examples):
         raise InputError(path, f"has {len(items):,} labels, expected {len(examples):,}")
     for item, example in zip(items, examples, strict=True):
@@ -173,11 +166,7 @@ def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> list
         if not item.label:
             note(item.where, "label is missing")
         elif item.label not in task.labels:
-            header = (
-                count == 1
-                and item.content is None
-                and item.label.lower() in {"label", "labels", "emotion", "id"}
-            )
+            header = count == 1 and item.content is None and item.label.lower() in {"label", "labels", "emotion", "id"}
             note(
                 item.where,
                 "is a header, but this format has none" if header else task.unknown_label(item.label),
@@ -188,12 +177,11 @@ def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> list
             used_ids.setdefault(item.id, item.where)
         if example is not None and item.content is not None and item.content != task.content(example):
             other = positions.get(item.content)
-            note(
-                item.where,
-                "differs from the unlabelled file: text was altered"
-                if other is None
-                else f"holds item {other + 1:,} of the unlabelled file instead of item {count:,}: the order was changed",
+            moved = (
+                None if other is None else f"holds item {other + 1:,} of the unlabelled file instead of item {count:,}"
             )
+            altered = "differs from the unlabelled file: text was altered"
+            note(item.where, altered if moved is None else f"{moved}: the order was changed")
     if count != len(expected):
         cut = "; the file seems cut off" if count < len(expected) else ""
         problems.insert(0, f"{submission}: has {count:,} labels, expected {len(expected):,}{cut}")

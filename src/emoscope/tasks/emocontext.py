@@ -130,9 +130,7 @@ class EmoContext(Task):
             if first:
                 first = False
                 if not _header(path, cells):
-                    raise InputError(
-                        path, "has no 'label' column; a submission is the test file with one", row=row
-                    )
+                    raise InputError(path, "has no 'label' column; a submission is the test file with one", row=row)
                 continue
             example = _example(path, row, cells, labelled=True)
             yield Submitted(f"row {row}", example.label, self.content(example), example.dialogue.id)

@@ -68,9 +68,7 @@ class EmotionX(Task):
                 where = _where(number, line)
                 emotion = entry.get("emotion")
                 if emotion is not None and not isinstance(emotion, str):
-                    raise InputError(
-                        path, f"'emotion' must be a string, not {type(emotion).__name__}", row=where
-                    )
+                    raise InputError(path, f"'emotion' must be a string, not {type(emotion).__name__}", row=where)
                 yield Submitted(where, emotion, (str(line), str(entry.get("speaker")), entry["utterance"]))
 
     def content(self, example: Example) -> tuple[str, ...]:
@@ -96,9 +94,7 @@ def _entries(path: str | Path, number: int, dialogue: object) -> list[dict[str, 
         raise InputError(path, "has no utterances", row=where)
     for line, entry in enumerate(dialogue, start=1):
         if not isinstance(entry, dict):
-            raise InputError(
-                path, f"expected an object, found {type(entry).__name__}", row=_where(number, line)
-            )
+            raise InputError(path, f"expected an object, found {type(entry).__name__}", row=_where(number, line))
         for key in ("speaker", "utterance"):
             if not isinstance(entry.get(key), str):
                 raise InputError(path, f"{key!r} is missing or not a string", row=_where(number, line))
@@ -107,16 +103,12 @@ def _entries(path: str | Path, number: int, dialogue: object) -> list[dict[str, 
 
 def _dialogue_examples(path: str | Path, number: int, element: object) -> Iterator[Example]:
     entries = _entries(path, number, element)
-    dialogue = Dialogue(
-        tuple(Turn(entry["utterance"], entry["speaker"]) for entry in entries), str(number - 1)
-    )
+    dialogue = Dialogue(tuple(Turn(entry["utterance"], entry["speaker"]) for entry in entries), str(number - 1))
     for line, entry in enumerate(entries, start=1):
         where = _where(number, line)
         emotion = entry.get("emotion")
         if emotion is not None and emotion not in _ALL_LABELS:
-            raise InputError(
-                path, f"unknown emotion {emotion!r}, expected one of {', '.join(_ALL_LABELS)}", row=where
-            )
+            raise InputError(path, f"unknown emotion {emotion!r}, expected one of {', '.join(_ALL_LABELS)}", row=where)
         yield Example(
             dialogue,
             turn=line - 1,
@@ -131,19 +123,13 @@ def _votes(path: str | Path, where: str, annotation: object) -> dict[str, int]:
     if annotation is None:
         return {}
     if not isinstance(annotation, str) or len(annotation) != len(_VOTE_LABELS) or not annotation.isdecimal():
-        raise InputError(
-            path, f"'annotation' must be {len(_VOTE_LABELS)} digits, found {annotation!r}", row=where
-        )
+        raise InputError(path, f"'annotation' must be {len(_VOTE_LABELS)} digits, found {annotation!r}", row=where)
     return {label: int(count) for label, count in zip(_VOTE_LABELS, annotation, strict=True)}
 
 
 def _variants(path: str | Path, where: str, entry: Mapping[str, Any]) -> dict[str, str]:
     """Back-translations by language: `utterance_de` becomes `de`."""
-    found = {
-        key.removeprefix(_VARIANT_PREFIX): text
-        for key, text in entry.items()
-        if key.startswith(_VARIANT_PREFIX)
-    }
+    found = {key.removeprefix(_VARIANT_PREFIX): text for key, text in entry.items() if key.startswith(_VARIANT_PREFIX)}
     for language, text in found.items():
         if not isinstance(text, str):
             raise InputError(path, f"'{_VARIANT_PREFIX}{language}' must be a string", row=where)
@@ -176,9 +162,7 @@ def _metadata(
                 note="1,000 labelled dialogues and 240 unlabelled ones",
                 splits=files,
                 downloads=(
-                    Download(
-                        url=f"{_HOME}/raw/master/{archive}", saves=(f"{stem}.json", f"{stem}.augmented.json")
-                    ),
+                    Download(url=f"{_HOME}/raw/master/{archive}", saves=(f"{stem}.json", f"{stem}.augmented.json")),
                     Download(url=f"{_HOME}/raw/master/2019_Eval_Unlabeled.zip", saves=(f"{stem}_eval.json",)),
                 ),
             ),

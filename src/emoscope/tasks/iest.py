@@ -27,11 +27,10 @@ class Iest(Task):
         description="The emotion of the word that was masked in a tweet, from the words around it.",
         labels=("anger", "disgust", "fear", "joy", "sad", "surprise"),
         neutral_label=None,
-        metric=Metric(
-            name="macro-f1", description="macro-F1 over the labels that occur in gold or predictions"
-        ),
+        metric=Metric(name="macro-f1", description="macro-F1 over the labels that occur in gold or predictions"),
         citation=(
-            "Klinger, De Clercq, Mohammad, Balahur (2018). IEST: WASSA-2018 Implicit Emotions Shared Task. WASSA-2018, 31-42."
+            "Klinger, De Clercq, Mohammad, Balahur (2018). "
+            "IEST: WASSA-2018 Implicit Emotions Shared Task. WASSA-2018, 31-42."
         ),
         home=_HOME,
         terms="Distributed for the shared task; research use only. The training set needs the organisers' password.",
@@ -88,9 +87,7 @@ class Iest(Task):
             cells = line.split("\t", 1)
             columns = columns or len(cells)
             if len(cells) != columns:
-                raise InputError(
-                    path, f"expected {columns} tab-separated columns, found {len(cells)}", row=row
-                )
+                raise InputError(path, f"expected {columns} tab-separated columns, found {len(cells)}", row=row)
             label, tweet = (cells[0].strip(), cells[1]) if columns == 2 else ("", cells[0])
             if not _TRIGGER.search(tweet):
                 raise InputError(path, "has no [#TRIGGERWORD#] in its tweet", row=row)
@@ -105,9 +102,7 @@ class Iest(Task):
             known = label if label in self.labels else None
             yield Example(Dialogue((Turn(tweet),), str(row - 1)), turn=0, label=known)
         if labels is not None and next(labels, None) is not None:
-            raise InputError(
-                apart, f"has more than {row:,} labels, expected one for each row of {Path(path).name}"
-            )
+            raise InputError(apart, f"has more than {row:,} labels, expected one for each row of {Path(path).name}")
 
     def write_submission(
         self,

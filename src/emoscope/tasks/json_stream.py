@@ -100,11 +100,7 @@ class _Buffer:
             except json.JSONDecodeError as error:
                 if self.ended:
                     cut = error.pos >= len(self.text) - 1 or error.msg.startswith("Unterminated")
-                    problem = (
-                        "ends early: the file is truncated"
-                        if cut
-                        else f"is not valid JSON: {error.msg.lower()}"
-                    )
+                    problem = "ends early: the file is truncated" if cut else f"is not valid JSON: {error.msg.lower()}"
                     raise InputError(self.path, problem, row=where) from None
             except RecursionError:
                 raise InputError(self.path, "is nested too deeply", row=where) from None

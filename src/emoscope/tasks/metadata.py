@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+# Joined to a folder and written to, so never a path.
+FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 
 
 class _Frozen(BaseModel):
@@ -16,19 +18,23 @@ class DataFile(_Frozen):
     """A file of one split, as it lies in the task's data folder."""
 
     name: str
-    sha256: Sha256 | None = (
-        None  # None: the home publishes no checksum; the first download's is kept and held to
-    )
+    sha256: Sha256 | None = None  # None: the home publishes no checksum; the first download's is kept and held to
     labelled: bool = True
     examples: int | None = None
 
 
 class Download(_Frozen):
-    """Something to fetch: a file, a `.gz` of one file, or a `.zip` whose `members` are taken by their file name."""
+    """Something to fetch: a file, a `.gz` of one file, or a `.zip` whose members are taken by their file name."""
 
-    url: str
-    sha256: Sha256 | None = None
-    saves: tuple[str, ...]  # the files it leaves in the task's folder
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^/]+/(.*/)?[^/?#]+$")]
+    sha256: Sha256 | None = None  # of what is sent, before it is unpacked
+    saves: tuple[FileName, ...] = Field(min_length=1)  # the files it leaves in the task's folder
+
+    @model_validator(mode="after")
+    def _one_file_unless_zip(self) -> Self:
+        if len(self.saves) > 1 and not self.url.endswith(".zip"):
+            raise ValueError(f"{self.url}: only a .zip can save more than one file")
+        return self
 
 
 class DataRevision(_Frozen):

@@ -1,0 +1,183 @@
+"""`emoscope data`: fetch a task's files, check them, describe them."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from emoscope.cli.options import DataOption
+from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.errors import EmoscopeError
+
+if TYPE_CHECKING:
+    from emoscope.tasks import Task
+    from emoscope.tasks.fetch import Fetched
+
+TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="Task name; `emoscope tasks` lists them.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group `data`."""
+    from emoscope.cli.data_stats import stats
+
+    group = typer.Typer(help="Fetch a task's files, check them, describe them.", no_args_is_help=True)
+    group.command()(get)
+    group.command()(check)
+    group.command()(stats)
+    app.add_typer(group, name="data")
+
+
+def get(
+    task: TaskArgument,
+    accept_terms: Annotated[
+        bool, typer.Option("--accept-terms", help="Accept the data's terms without being asked.")
+    ] = False,
+    mirror: Annotated[
+        str | None, typer.Option(metavar="URL", help="Fetch the same file names from this address instead.")
+    ] = None,
+    user: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Your name for files behind a password; that is asked for, or taken from $EMOSCOPE_<TASK>_PASSWORD.",
+        ),
+    ] = None,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Fetch a task's files from their public home, after showing their terms. Files already here are left alone."""
+    from emoscope.tasks import get_task
+    from emoscope.tasks.fetch import fetch, needed
+
+    chosen = get_task(task)
+    if needed(chosen, data):
+        if not accept_terms and not _terminal():
+            raise EmoscopeError(
+                f"{chosen.name}: the data's terms must be accepted, and there is no terminal to ask on; "
+                "read them at `emoscope tasks` and add --accept-terms"
+            )
+        _show_terms(chosen, data)
+        if not accept_terms and not typer.confirm("Do you accept these terms?", err=True):
+            typer.echo("terms not accepted, nothing was fetched", err=True)
+            raise typer.Exit(1)
+        files = _fetch_watched(chosen, data, mirror, _login(chosen, user))
+    else:
+        files = fetch(chosen, data)  # finds everything present, and goes nowhere
+    if as_json:
+        rows = [
+            {"file": file.path.name, "path": str(file.path), "state": file.state, "note": file.note} for file in files
+        ]
+        print_json({"task": chosen.name, "files": rows})
+    else:
+        _print_files([[file.path.name, file.state, escape(file.note)] for file in files], files[0].path.parent)
+
+
+def check(task: TaskArgument, data: DataOption = None, as_json: JsonOption = False) -> None:
+    """Compare a task's files with their published checksums; exit code 1 if one differs or none is here."""
+    from emoscope.tasks import get_task
+    from emoscope.tasks.data import data_folder
+
+    chosen = get_task(task)
+    folder = data_folder(chosen, data)
+    rows = check_rows(chosen, data)
+    if as_json:
+        print_json({"task": chosen.name, "folder": str(folder), "files": rows})
+    else:
+        notes = {"first download": "held to its first download, as no checksum is published"}
+        _print_files([[row["file"], row["state"], notes.get(row["against"], "")] for row in rows], folder)
+    states = {row["state"] for row in rows}
+    if "differs" in states or states == {"absent"}:
+        raise typer.Exit(1)
+
+
+def check_rows(task: "Task", root: Path | None = None) -> list[dict[str, Any]]:
+    """Each file the task knows of: its splits, its state, and whose checksum it was held to.
+
+    >>> from emoscope.tasks import get_task
+    >>> check_rows(get_task("emocontext"), Path("no-such-folder"))[0]
+    {'file': 'train.txt', 'splits': ['train'], 'state': 'absent', 'against': None}
+    """
+    from emoscope.tasks.data import check_files
+
+    splits: dict[str, dict[str, None]] = {}
+    for revision in task.metadata.revisions:
+        for split, file in revision.splits.items():
+            splits.setdefault(file.name, {})[split] = None
+    return [
+        {
+            "file": checked.path.name,
+            "splits": list(splits.get(checked.path.name, ())),
+            "state": checked.state,
+            "against": checked.against,
+        }
+        for checked in check_files(task, root)
+    ]
+
+
+def _print_files(rows: list[list[str]], folder: Path) -> None:
+    out = console()
+    out.print(table(None, ["file", "state", ""], rows, left=3))
+    out.print(f"in {escape(str(folder))}", soft_wrap=True)
+
+
+def _show_terms(task: "Task", root: Path | None) -> None:
+    from emoscope.tasks.data import check_files, data_folder
+    from emoscope.tasks.fetch import needed
+
+    states = {checked.path.name: checked.state for checked in check_files(task, root)}
+    wanted = [
+        f"{name} (differs from the one known; will be replaced)" if states[name] == "differs" else name
+        for download in needed(task, root)
+        for name in download.saves
+    ]
+    facts = {
+        "home": task.metadata.home,
+        "terms": task.metadata.terms,
+        "cite": task.metadata.citation,
+        "fetch": ", ".join(wanted),
+        "into": str(data_folder(task, root)),
+    }
+    # To standard error, so that --json leaves one document on standard output.
+    out = console(stderr=True)
+    out.print(f"[bold]{escape(task.metadata.title)}[/]")
+    for name, fact in facts.items():
+        out.print(f"  {name:<6} {escape(fact)}", soft_wrap=True)
+
+
+def _terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _login(task: "Task", user: str | None) -> tuple[str, str] | None:
+    if user is None:
+        return None
+    variable = f"EMOSCOPE_{task.name.upper().replace('-', '_')}_PASSWORD"
+    if password := os.environ.get(variable):
+        return user, password
+    if not _terminal():
+        raise EmoscopeError(f"{task.name}: no terminal to ask for the password on; set {variable}")
+    return user, typer.prompt(f"Password of {user}", hide_input=True, err=True)
+
+
+def _fetch_watched(
+    task: "Task", root: Path | None, mirror: str | None, login: tuple[str, str] | None
+) -> "list[Fetched]":
+    """Fetch with a progress bar on standard error, where that is a terminal."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
+
+    from emoscope.tasks.fetch import fetch
+
+    out = console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bars:
+        started: dict[str, TaskID] = {}
+
+        def progress(name: str, done: int, total: int | None) -> None:
+            if name not in started:
+                started[name] = bars.add_task(escape(name), total=None)
+            bars.update(started[name], completed=done, total=total)
+
+        return fetch(task, root, mirror=mirror, login=login, progress=progress)

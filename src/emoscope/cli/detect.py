@@ -1,0 +1,217 @@
+"""`emoscope detect` and `emoscope demo`: the emotion of dialogues given as arguments, files or pipes."""
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from emoscope.cli.output import JsonOption, coloured, console, print_json
+from emoscope.errors import EmoscopeError
+
+if TYPE_CHECKING:
+    from emoscope.detector import Detector
+    from emoscope.dialogue import Detection
+
+# Table 1 of the EmoContext paper: the last turn alone would mislead.
+TABLE_1 = (
+    (
+        "I just qualified for the Nabard internship",
+        "WOOT! Thats great news. Congratulations!",
+        "I started crying",
+    ),
+    ("How dare you to slap my child", "If you spoil my car, I will do that to you too", "Just try to do that once"),
+    ("I was hurt by u more", "You didn't mean it.", "say u love me"),
+)
+TABLE_1_LABELS = ("happy", "angry", "sad")
+
+CONVERSATION = (
+    "hey, are you there?",
+    "yes! how was the exam?",
+    "I passed!!! I can't believe it 😂😂",
+    "wow, congratulations :)",
+    "thank you so much, I am so happy",
+    "are you going to celebrate?",
+    "no, my best friend is ignoring me again 😭",
+    "oh no, what happened?",
+    "she lied to me. I hate liars 😡",
+    "maybe talk to her tomorrow?",
+    "ok, what time does the shop open?",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("detect")(detect_cli)
+    app.command("demo")(demo_cli)
+
+
+def detect_cli(
+    turns: Annotated[
+        list[str],
+        typer.Argument(help="The turns of one dialogue; or one file of dialogues; or `-` for standard input."),
+    ],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="File to write; `-` for standard output.")
+    ] = None,
+    model: Annotated[str, typer.Option("--model", "-m", help="`default`, `nano`, or a run's folder.")] = "default",
+    timeline: Annotated[bool, typer.Option("--timeline", help="A detection for every turn.")] = False,
+    prior: Annotated[
+        str | None, typer.Option("--prior", help="Your own mix of labels: others=0.9,happy=0.04,...")
+    ] = None,
+    abstain_below: Annotated[
+        float, typer.Option("--abstain-below", min=0.0, max=1.0, help="Answer 'unsure' below this probability.")
+    ] = 0.0,
+    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or text.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Label dialogues: turns as arguments, or a file (CSV, TSV, JSONL, Parquet), or a pipe."""
+    from emoscope.detector import load
+
+    detector = load(model, prior=parse_prior(prior), abstain_below=abstain_below)
+    source = file_argument(turns)
+    if source is not None:
+        if timeline:
+            raise EmoscopeError("--timeline shows one dialogue given as arguments; a file gets one label a row")
+        count = detect_file(detector, source, output or "-", format=format)
+        if output not in (None, "-"):
+            console(stderr=True).print(f"{count:,} dialogues labelled into {output}")
+        return
+    if output is not None:
+        raise EmoscopeError("--output goes with a file of dialogues; turns given as arguments are shown here")
+    found = detector.timeline(turns) if timeline else [detector.detect(turns)]
+    if as_json:
+        answers = [detection.as_dict() for detection in found]
+        print_json(answers if timeline else answers[0])
+    else:
+        _show(turns if timeline else turns[-1:], found)
+
+
+def file_argument(arguments: list[str]) -> str | None:
+    """The file meant by the arguments, or None if they are turns."""
+    from emoscope.tables import PIPE, format_of
+
+    if len(arguments) != 1:
+        return None
+    (only,) = arguments
+    if only == PIPE or (len(only) < 4096 and "\x00" not in only and Path(only).is_file()):
+        return only
+    try:
+        looks_like_file = not any(character.isspace() for character in only) and format_of(only) is not None
+    except EmoscopeError:
+        return None
+    if looks_like_file:
+        raise EmoscopeError(f"{only}: no such file")
+    return None
+
+
+def parse_prior(text: str | None) -> dict[str, float] | None:
+    """A class prior written as `label=number,label=number`.
+
+    >>> parse_prior("others=0.9,happy=0.1")
+    {'others': 0.9, 'happy': 0.1}
+    """
+    if text is None:
+        return None
+    try:
+        return {label.strip(): float(number) for label, number in (part.split("=") for part in text.split(","))}
+    except ValueError:
+        raise EmoscopeError(f"--prior: expected label=number,label=number, found {text!r}") from None
+
+
+def detect_file(detector: "Detector", source: str, target: str, *, format: str | None = None) -> int:
+    """Label every dialogue of a file, in order; returns how many. The output has the input's columns and the answer."""
+    from itertools import islice
+
+    from emoscope.detector.detector import BATCH
+    from emoscope.tables import PIPE, detection_columns, format_of, open_writer, read_records
+
+    if PIPE not in (source, target) and Path(source).resolve() == Path(target).resolve():
+        raise EmoscopeError(f"{target}: is the input itself; write to another file")
+    kind = format if target == PIPE or Path(target).suffix == "" else None
+    if target == PIPE and kind is None and source != PIPE:
+        kind = {"parquet": "jsonl", "text": "tsv"}.get(str(format_of(source)), str(format_of(source)))
+    records = read_records(source, format)
+    # A pipe is answered line by line; a file in batches.
+    size = 1 if source == PIPE and not sys.stdin.seekable() else BATCH
+    count = 0
+    with open_writer(target, kind) as writer, _progress(source, target) as advance:
+        while chunk := list(islice(records, size)):
+            for record, detection in zip(chunk, detector.detect_many(r.dialogue for r in chunk), strict=True):
+                writer.write({**record.columns, **detection_columns(detection, record.columns)})
+            count += len(chunk)
+            advance(len(chunk))
+    return count
+
+
+def _progress(source: str, target: str) -> Any:
+    """A progress bar on standard error, unless the output itself goes to the screen."""
+    from contextlib import contextmanager
+
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    @contextmanager
+    def shown() -> Any:
+        quiet = source == "-" or target == "-"
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.completed:,.0f} dialogues, {task.fields[rate]}"),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=console(stderr=True), transient=True, disable=quiet) as bar:
+            task = bar.add_task("detect", total=None, rate="")
+            begun = time.perf_counter()
+
+            def advance(amount: int) -> None:
+                done = bar.tasks[0].completed + amount
+                bar.update(task, advance=amount, rate=f"{done / (time.perf_counter() - begun):,.0f} a second")
+
+            yield advance
+
+    return shown()
+
+
+def _show(turns: "list[str] | tuple[str, ...]", found: "list[Detection]") -> None:
+    """One line a turn: the label in its colour, how sure, and what was said."""
+    screen = console()
+    for text, detection in zip(turns, found, strict=True):
+        bar = "█" * round(detection.score * 10)
+        cut = " [dim](input was cut)[/]" if detection.truncated else ""
+        screen.print(f"{coloured(detection.label):<24} {detection.score:6.1%} {bar:<10}  {escape(text)}{cut}")
+    if len(found) == 1:
+        rest = sorted(found[0].scores.items(), key=lambda pair: -pair[1])
+        screen.print("[dim]" + "  ".join(f"{label} {score:.1%}" for label, score in rest) + "[/]")
+
+
+def demo_cli(
+    model: Annotated[str, typer.Option("--model", "-m", help="`default`, `nano`, or a run's folder.")] = "default",
+) -> None:
+    """Show what the embedded model does, with timings."""
+    begun = time.perf_counter()
+    from emoscope.detector import load
+
+    detector = load(model)
+    loaded = time.perf_counter()
+    screen = console()
+    screen.print(f"[bold]emoscope[/] with model [bold]{detector.name}[/], labels: {', '.join(detector.labels)}\n")
+    screen.print("[bold]Three dialogues whose last turn misleads on its own[/] (EmoContext, Table 1)")
+    for dialogue, gold in zip(TABLE_1, TABLE_1_LABELS, strict=True):
+        detection = detector.detect(dialogue)
+        screen.print(f"  [dim]{escape(' / '.join(dialogue[:2]))}[/]")
+        verdict = f"{coloured(detection.label)} {detection.score:.0%}"
+        screen.print(f"  {escape(dialogue[2])}  →  {verdict}   [dim]judges: {gold}[/]")
+    screen.print("\n[bold]A conversation, turn by turn[/]")
+    _show(CONVERSATION, detector.timeline(CONVERSATION))
+    screen.print("\n[bold]Timings on this machine[/]")
+    first = time.perf_counter()
+    detector.detect(TABLE_1[0])
+    alone = time.perf_counter() - first
+    many = [list(dialogue) for dialogue in TABLE_1] * 1000
+    first = time.perf_counter()
+    count = sum(1 for _ in detector.detect_many(many))
+    rate = count / (time.perf_counter() - first)
+    screen.print(f"  model loaded in {(loaded - begun) * 1000:,.0f} ms")
+    screen.print(f"  one dialogue in {alone * 1000:.2f} ms, {count:,} in batches at {rate:,.0f} a second")
+    screen.print('\nTry your own: [bold]emoscope detect "turn one" "turn two" "turn three"[/]')

@@ -1,0 +1,176 @@
+"""`emoscope tasks` and `emoscope systems`: what there is."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from emoscope.cli.options import DataOption
+from emoscope.cli.output import JsonOption, console, print_json, table
+
+if TYPE_CHECKING:
+    from emoscope.tasks import Task
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command()(tasks)
+    app.command()(systems)
+
+
+def tasks(
+    name: Annotated[str | None, typer.Argument(help="Show this task in full.")] = None,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the shared tasks, or show one of them in full."""
+    from emoscope.tasks import TASKS, get_task
+
+    if name is not None:
+        described = describe_task(get_task(name), data)
+        print_json(described) if as_json else _print_task(described)
+        return
+    every = [describe_task(get_task(known), data) for known in TASKS]
+    print_json(every) if as_json else _print_tasks(every)
+
+
+def describe_task(task: "Task", root: Path | None = None) -> dict[str, Any]:
+    """All that is known of a task, and which of its splits are on this machine.
+
+    >>> from emoscope.tasks import get_task
+    >>> describe_task(get_task("emocontext"), Path("no-such-folder"))["splits"]["dev"]
+    {'file': 'dev.txt', 'examples': 2755, 'labelled': True, 'revision': 'unlabelled-test', 'path': None}
+    """
+    from emoscope.tasks.data import data_folder
+
+    metadata = task.metadata
+    return {
+        "name": metadata.name,
+        "title": metadata.title,
+        "description": metadata.description,
+        "labels": list(metadata.labels),
+        "neutral_label": metadata.neutral_label,
+        "metric": metadata.metric.model_dump(),
+        "splits": {split: _describe_split(task, split, root) for split in metadata.splits},
+        "terms": metadata.terms,
+        "citation": metadata.citation,
+        "home": metadata.home,
+        "folder": str(data_folder(task, root)),
+        "revisions": [revision.model_dump(mode="json") for revision in metadata.revisions],
+        "formats": {"data": _object_of(task.read), "submission": _object_of(task.write_submission)},
+    }
+
+
+def _describe_split(task: "Task", split: str, root: Path | None) -> dict[str, Any]:
+    """The split as it is here; where it is not, as its first revision has it."""
+    from emoscope.tasks.data import data_folder
+
+    folder = data_folder(task, root)
+    having = [
+        (revision.name, revision.splits[split]) for revision in task.metadata.revisions if split in revision.splits
+    ]
+    here = [(revision, file) for revision, file in having if (folder / file.name).is_file()]
+    revision, file = (here or having)[0]
+    return {
+        "file": file.name,
+        "examples": file.examples,
+        "labelled": file.labelled,
+        "revision": revision,
+        "path": str(folder / file.name) if here else None,
+    }
+
+
+def _object_of(method: Callable[..., object]) -> str | None:
+    """What a reader streams or a writer writes: the first line of its docstring without the verb."""
+    line = (inspect.getdoc(method) or "").split("\n", 1)[0]
+    return line.partition(" ")[2] or None
+
+
+def _print_tasks(every: Sequence[dict[str, Any]]) -> None:
+    rows = [
+        [
+            task["name"],
+            escape(task["title"]),
+            ", ".join(task["labels"]),
+            task["metric"]["name"],
+            "\n".join(f"{split} {_size(entry)}" for split, entry in task["splits"].items()),
+            _presence(task["splits"]),
+            escape(task["terms"]),
+        ]
+        for task in every
+    ]
+    columns = ["task", "title", "labels", "metric", "splits", "data here", "terms"]
+    shown = table(None, columns, rows, left=len(columns))
+    for index in (0, 3, 4):
+        shown.columns[index].no_wrap = True
+    console().print(shown)
+
+
+def _print_task(task: dict[str, Any]) -> None:
+    facts = {
+        "labels": ", ".join(task["labels"]),
+        "neutral": task["neutral_label"] or "none of them",
+        "metric": f"{task['metric']['name']}: {task['metric']['description']}",
+        "data": task["formats"]["data"] or "-",
+        "submission": task["formats"]["submission"] or "-",
+        "terms": task["terms"],
+        "cite": task["citation"],
+        "home": task["home"],
+        "folder": task["folder"],
+    }
+    out = console()
+    out.print(f"[bold]{escape(task['title'])}[/]\n{escape(task['description'])}\n")
+    for name, fact in facts.items():
+        out.print(f"{name:<10} {escape(fact)}", soft_wrap=True)
+    for revision in task["revisions"]:
+        rows = [
+            [split, file["name"], "yes" if file["labelled"] else "no", _here(task, file["name"]), file["examples"]]
+            for split, file in revision["splits"].items()
+        ]
+        out.print(f"\n[bold]{revision['name']}[/]: {escape(revision['note'])}", soft_wrap=True)
+        out.print(table(None, ["split", "file", "labelled", "here", "examples"], rows, left=4))
+        for download in revision["downloads"]:
+            out.print(f"from {escape(download['url'])}", soft_wrap=True)
+
+
+def _size(split: dict[str, Any]) -> str:
+    return "?" if split["examples"] is None else f"{split['examples']:,}"
+
+
+def _presence(splits: dict[str, dict[str, Any]]) -> str:
+    here = [split for split, entry in splits.items() if entry["path"]]
+    if not here:
+        return "no"
+    return "yes" if len(here) == len(splits) else f"only {', '.join(here)}"
+
+
+def _here(task: dict[str, Any], file: str) -> str:
+    return "yes" if Path(task["folder"], file).is_file() else "no"
+
+
+def systems(
+    task: Annotated[str | None, typer.Option("--task", "-t", help="Only systems made for this task.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the systems that can be trained."""
+    from emoscope.systems import SYSTEMS
+    from emoscope.tasks import get_task
+
+    wanted = get_task(task).name if task is not None else None
+    every = [SYSTEMS[name].metadata for name in SYSTEMS]
+    chosen = [metadata for metadata in every if wanted is None or wanted in metadata.tasks]
+    if as_json:
+        print_json([metadata.model_dump() for metadata in chosen])
+        return
+    rows = [
+        (metadata.name, metadata.team, ", ".join(metadata.tasks), metadata.summary, _published(metadata.published))
+        for metadata in chosen
+    ]
+    console().print(table(None, ["system", "team", "tasks", "what it is", "published score"], rows, left=4))
+
+
+def _published(scores: dict[str, float]) -> str:
+    return ", ".join(f"{score:.4f} ({task})" for task, score in scores.items()) or "-"

@@ -1,0 +1,105 @@
+"""`emoscope train`, `emoscope crossvalidate` and `emoscope predict`: systems to runs, runs to submissions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from emoscope.cli.options import DataOption, SeedOption, TaskOption
+from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.errors import EmoscopeError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("train")(train_cli)
+    app.command("crossvalidate")(crossvalidate_cli)
+    app.command("predict")(predict_cli)
+
+
+def train_cli(
+    system: Annotated[str, typer.Argument(help="System name; `emoscope systems` lists them.")],
+    task: TaskOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the run.")],
+    seed: SeedOption = 0,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Learn from the first N examples only.")] = None,
+    splits: Annotated[str, typer.Option("--splits", help="What to learn from, e.g. train or train,dev.")] = "train",
+    data: DataOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Fit a named system on a task's data and keep it in a folder."""
+    from emoscope.evaluation.run import train
+
+    screen = console(stderr=True)
+    with screen.status(f"training {system} on {task}"):
+        record = train(
+            system, task, output, seed=seed, limit=limit, splits=tuple(splits.split(",")), root=data, force=force
+        )
+    if as_json:
+        print_json(record.model_dump())
+        return
+    console().print(f"{system} learnt {task} from {record.examples:,} examples in {record.seconds:,.1f} s: {output}")
+    if record.dev is not None:
+        console().print(f"{record.dev['metric']} on dev: [bold]{record.dev['score']:.4f}[/]")
+
+
+def crossvalidate_cli(
+    system: Annotated[str, typer.Argument(help="System name; `emoscope systems` lists them.")],
+    task: TaskOption,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds, cut between dialogues.")] = 5,
+    splits: Annotated[str, typer.Option("--splits", help="The data to cut, e.g. train or train,dev.")] = "train",
+    seed: SeedOption = 0,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Score a system on folds of a task's labelled data: for tasks without a development set."""
+    from emoscope.evaluation.crossvalidation import crossvalidate
+
+    with console(stderr=True).status(f"cross-validating {system} on {task}"):
+        result = crossvalidate(system, task, folds=folds, splits=tuple(splits.split(",")), seed=seed, root=data)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    rows = [(f"fold {number}", score) for number, score in enumerate(result.scores, start=1)]
+    rows += [("mean", result.mean), ("standard deviation", result.deviation), ("all folds together", result.pooled)]
+    console().print(table(f"{system} on {task}, {result.metric}", ["", "score"], rows))
+
+
+def predict_cli(
+    run: Annotated[str, typer.Argument(help="A run's folder, or an embedded model: nano, default.")],
+    task: TaskOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+    input: Annotated[Path | None, typer.Option("--input", "-i", help="An official file of the task.")] = None,
+    split: Annotated[
+        str | None, typer.Option("--split", help="Instead of --input: a split of the task's data.")
+    ] = None,
+    format: Annotated[
+        str, typer.Option("--format", help="`official`, or `labels` for one label a line in input order.")
+    ] = "official",
+    name: Annotated[str, typer.Option("--name", help="Author's name, for formats that ask for it.")] = "",
+    email: Annotated[str, typer.Option("--email", help="Author's e-mail, for formats that ask for it.")] = "",
+    data: DataOption = None,
+) -> None:
+    """Write predictions in the task's official submission format."""
+    from emoscope.detector.bundle import resolve
+    from emoscope.systems.run import load_run
+    from emoscope.tasks import get_task
+    from emoscope.tasks.data import find_split
+
+    if format not in ("official", "labels"):
+        raise EmoscopeError(f"--format: expected official or labels, found {format!r}")
+    if (input is None) == (split is None):
+        raise EmoscopeError("give either --input FILE or --split NAME")
+    chosen = get_task(task)
+    source = input if input is not None else find_split(chosen, str(split), data).path
+    system = load_run(resolve(run), task)
+    with console(stderr=True).status(f"reading {source}"):
+        examples = list(chosen.read(source))
+    with console(stderr=True).status(f"labelling {len(examples):,} examples"):
+        labels = system.predict(examples)
+    if format == "labels":
+        chosen.write_labels(output, labels)
+    else:
+        chosen.write_submission(output, examples, labels, {"name": name, "email": email})
+    console(stderr=True).print(f"{len(labels):,} labels written to {output}")

@@ -1,0 +1,5 @@
+"""The torch-free runtime: embedded models, batches, class priors."""
+
+from emoscope.detector.detector import Detector, load
+
+__all__ = ["Detector", "load"]

@@ -1,0 +1,117 @@
+"""The detector: dialogues in, detections out; without torch, safe to share between threads."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.detector.bundle import Backend, Bundle, resolve
+from emoscope.dialogue import Detection, Dialogue, DialogueLike
+from emoscope.errors import EmoscopeError
+from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
+
+BATCH = 256
+
+
+def load(
+    model: str | Path = "default", *, prior: Mapping[str, float] | None = None, abstain_below: float = 0.0
+) -> "Detector":
+    """Load an embedded model (`nano`) or a trained run's folder.
+
+    `prior` is the mix of labels you expect, for example `{"others": 0.9, "happy": 0.04, "sad": 0.03, "angry": 0.03}`;
+    without it the model's own estimate of real traffic is used. Below `abstain_below` the label is None.
+
+    >>> load("nano").detect(["I won the first prize!", "wow, congrats", "I am so happy :)"]).label
+    'happy'
+    """
+    folder = resolve(model)
+    bundle = Bundle.load(folder)
+    return Detector(bundle.backend(folder), bundle, prior=prior, abstain_below=abstain_below)
+
+
+class Detector:
+    """Finds the emotion of a dialogue's last turn. Holds no state that changes: use one from many threads."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        bundle: Bundle,
+        *,
+        prior: Mapping[str, float] | None = None,
+        abstain_below: float = 0.0,
+    ) -> None:
+        if not 0.0 <= abstain_below <= 1.0:
+            raise EmoscopeError(f"abstain_below must lie between 0 and 1, not {abstain_below}")
+        self._backend = backend
+        self._bundle = bundle
+        self._abstain_below = abstain_below
+        wanted = prior if prior is not None else bundle.prior
+        self._prior = backend.prior if wanted is None else prior_vector(wanted, backend.labels)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._bundle.name
+
+    @property
+    def task(self) -> str:
+        """The task it was trained for."""
+        return self._bundle.task
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels it answers with."""
+        return self._backend.labels
+
+    @property
+    def prior(self) -> dict[str, float]:
+        """The mix of labels it expects."""
+        return dict(zip(self.labels, self._prior.tolist(), strict=True))
+
+    def detect(self, dialogue: DialogueLike) -> Detection:
+        """The emotion of the last turn, given the turns before it."""
+        return self._detect_batch([Dialogue.of(dialogue)])[0]
+
+    def detect_many(self, dialogues: Iterable[DialogueLike], *, batch: int = BATCH) -> Iterator[Detection]:
+        """Detect a stream of dialogues, in order, holding one batch at a time.
+
+        >>> [d.label for d in load("nano").detect_many([["I hate you"], ["what time is it"]])]
+        ['angry', 'others']
+        """
+        stream = iter(dialogues)
+        while chunk := [Dialogue.of(dialogue) for dialogue in islice(stream, batch)]:
+            yield from self._detect_batch(chunk)
+
+    def timeline(self, dialogue: DialogueLike) -> list[Detection]:
+        """A detection for each turn, each given only what was said up to it."""
+        whole = Dialogue.of(dialogue)
+        return self._detect_batch([whole.upto(turn) for turn in range(len(whole))])
+
+    def predict_proba(self, dialogues: Iterable[DialogueLike]) -> NDArray[np.float64]:
+        """The probabilities of many dialogues as an array, columns in the order of `labels`."""
+        chosen = [Dialogue.of(dialogue) for dialogue in dialogues]
+        return shift_prior(self._backend.predict_proba(chosen), self._backend.prior, self._prior)
+
+    def estimate_prior(self, dialogues: Iterable[DialogueLike]) -> dict[str, float]:
+        """The mix of labels in unlabelled dialogues of your own; pass it back as `load(prior=...)`."""
+        chosen = [Dialogue.of(dialogue) for dialogue in dialogues]
+        found = estimate_prior(self._backend.predict_proba(chosen), self._backend.prior)
+        return dict(zip(self.labels, found.tolist(), strict=True))
+
+    def _detect_batch(self, dialogues: list[Dialogue]) -> list[Detection]:
+        probabilities = self.predict_proba(dialogues)
+        best = probabilities.argmax(1)
+        answers = []
+        for row, (dialogue, index) in enumerate(zip(dialogues, best, strict=True)):
+            scores = dict(zip(self.labels, probabilities[row].tolist(), strict=True))
+            label = self.labels[index]
+            answers.append(
+                Detection(
+                    label if scores[label] >= self._abstain_below else None,
+                    scores,
+                    truncated=self._backend.truncates(dialogue),
+                )
+            )
+        return answers

@@ -1,0 +1,272 @@
+"""Any number of prediction files on the same gold: who differs from whom, and by how much."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.errors import EmoscopeError
+from emoscope.evaluation.score import (
+    LEVEL,
+    ClassResult,
+    GoldSource,
+    Scores,
+    class_results,
+    discarded_note,
+    label_names,
+    outside_labels,
+    outside_note,
+    read_gold,
+    read_predictions,
+    scores_of,
+)
+from emoscope.metrics import Floats, confusion_matrix, encode
+from emoscope.significance import (
+    SAMPLES,
+    Difference,
+    Interval,
+    check_level,
+    difference,
+    percentile_interval,
+    resampled_scores,
+    wilcoxon,
+)
+from emoscope.tasks import Task
+
+# Scores closer than this are the same fraction, computed in another order.
+_EQUAL = 1e-12
+
+HOW = (
+    "Sorted by score, ties in the order the files were named. Bootstrap: two-sided p-value of the difference in the "
+    "official score on resamplings of the same items. Wilcoxon: signed-rank test on whether each item is right, which "
+    "sees accuracy and not the official score. B: the first row below that differs significantly by the bootstrap. A "
+    "line stands where every system above differs significantly from every system below. P-values are not corrected "
+    "for the number of comparisons."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A system against the one in the next row."""
+
+    difference: float
+    interval: Interval
+    p_bootstrap: float
+    p_wilcoxon: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "difference": self.difference,
+            "interval": self.interval.as_dict(),
+            "p_bootstrap": self.p_bootstrap,
+            "p_wilcoxon": self.p_wilcoxon,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A system in the table; rows and clusters count from 1, `first_different` is the IEST paper's column B."""
+
+    number: int
+    name: str
+    path: str
+    scores: Scores
+    interval: Interval
+    cluster: int
+    first_different: int | None
+    to_next: Pair | None
+    per_class: Mapping[str, ClassResult]
+    outside: Mapping[str, int]  # predicted labels that the task does not have
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "row": self.number,
+            "name": self.name,
+            "predictions": self.path,
+            **self.scores.as_dict(),
+            "interval": self.interval.as_dict(),
+            "cluster": self.cluster,
+            "first_different": self.first_different,
+            "to_next": None if self.to_next is None else self.to_next.as_dict(),
+            "per_class": {label: result.as_dict() for label, result in self.per_class.items()},
+            "outside": dict(self.outside),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The table of systems, best first, and the bootstrap p-value of every pair of rows."""
+
+    task: str
+    metric: str
+    metric_description: str
+    gold: str | None
+    level: float
+    samples: int
+    seed: int
+    rows: tuple[Row, ...]
+    p_values: Floats
+    discarded: Mapping[str, int]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the table should know, one line each."""
+        lines = [discarded_note(self.discarded)] if self.discarded else []
+        return lines + [f"{row.name}: {outside_note(row.outside)}" for row in self.rows if row.outside]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "task": self.task,
+            "gold": self.gold,
+            "metric": self.metric,
+            "metric_description": self.metric_description,
+            "level": self.level,
+            "samples": self.samples,
+            "seed": self.seed,
+            "how": HOW,
+            "rows": [row.as_dict() for row in self.rows],
+            "clusters": [
+                [row.name for row in self.rows if row.cluster == number]
+                for number in range(1, self.rows[-1].cluster + 1)
+            ],
+            "p_values": self.p_values.tolist(),
+            "discarded": dict(self.discarded),
+            "notes": self.notes,
+        }
+
+
+def compare(
+    task: Task,
+    gold: GoldSource,
+    predictions: Sequence[str | Path],
+    *,
+    level: float = 0.99,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    advance: Callable[[int], object] = lambda _: None,
+) -> Comparison:
+    """Compare prediction files; `advance` is told how many more of the `samples` are done.
+
+    >>> from emoscope.tasks import get_task
+    >>> compare(get_task("iest"), "trial.csv", ["a.txt", "b.txt"]).rows[0].name  # doctest: +SKIP
+    'b'
+    """
+    check_level(level)
+    if (samples + 1) * (1 - level) <= 1:
+        raise EmoscopeError(f"{samples:,} samples cannot show a difference at {level:g}; take more")
+    names_of_systems = system_names(predictions)
+    right = read_gold(task, gold)
+    kept = right.scored(task)
+    gold_labels = [right.labels[item] for item in kept]
+    answers = [_picked(read_predictions(task, right, path), kept) for path in predictions]
+
+    names = label_names(task, *answers)
+    confusions = [confusion_matrix(gold_labels, answer, names) for answer in answers]
+    scores = [scores_of(task, confusion, names) for confusion in confusions]
+    # A stable sort keeps the order the files were named in among equals.
+    order = sorted(range(len(answers)), key=lambda system: -round(scores[system].official, 12))
+    codes = encode(gold_labels, names)
+    coded = [encode(answers[system], names) for system in order]
+    drawn = resampled_scores(
+        codes,
+        coded,
+        classes=len(names),
+        metric=lambda matrices: task.official(matrices, names),
+        samples=samples,
+        seed=seed,
+        advance=advance,
+    )
+    observed = [scores[system].official for system in order]
+    differences = _differences(observed, drawn, level)
+    p_values = np.array([[pair.p_value for pair in row] for row in differences])
+    # Strictly less: a p-value equal to the limit does not pass it.
+    differs = p_values < 1 - level
+    clusters = significance_clusters(differs)
+    rows = []
+    for position, system in enumerate(order):
+        to_next = None
+        if position + 1 < len(order):
+            pair = differences[position][position + 1]
+            gain = (coded[position] == codes).astype(int) - (coded[position + 1] == codes)
+            to_next = Pair(pair.observed, pair.interval, pair.p_value, wilcoxon(gain))
+        below = np.flatnonzero(differs[position, position + 1 :])
+        rows.append(
+            Row(
+                number=position + 1,
+                name=names_of_systems[system],
+                path=str(predictions[system]),
+                scores=scores[system],
+                interval=percentile_interval(drawn[position], level=LEVEL),
+                cluster=clusters[position],
+                first_different=position + 2 + int(below[0]) if len(below) else None,
+                to_next=to_next,
+                per_class=class_results(confusions[system], names),
+                outside=outside_labels(task, answers[system]),
+            )
+        )
+    metric = task.metadata.metric
+    return Comparison(
+        task=task.name,
+        metric=metric.name,
+        metric_description=metric.description,
+        gold=right.path,
+        level=level,
+        samples=samples,
+        seed=seed,
+        rows=tuple(rows),
+        p_values=p_values,
+        discarded=right.discarded(task),
+    )
+
+
+def system_names(paths: Sequence[str | Path]) -> list[str]:
+    """Short names for files: without folder and ending where that tells them apart.
+
+    >>> system_names(["runs/a.txt", "runs/b.txt"]), system_names(["x/out.txt", "y/out.txt"])
+    (['a', 'b'], ['x/out.txt', 'y/out.txt'])
+    """
+    if not paths:
+        raise EmoscopeError("name at least one prediction file")
+    whole = [str(path) for path in paths]
+    for path in whole:
+        if whole.count(path) > 1:
+            raise EmoscopeError(f"{path} is named twice")
+    for short in ([Path(path).stem for path in paths], [Path(path).name for path in paths]):
+        if len(set(short)) == len(short):
+            return short
+    return whole
+
+
+def significance_clusters(differs: NDArray[np.bool_]) -> list[int]:
+    """The cluster of each row: a new one begins where all above differ from all below.
+
+    >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], bool))
+    [1, 1, 2]
+    """
+    clusters, number = [], 1
+    for row in range(len(differs)):
+        if row and differs[:row, row:].all():
+            number += 1
+        clusters.append(number)
+    return clusters
+
+
+def _differences(observed: Sequence[float], drawn: Floats, level: float) -> list[list[Difference]]:
+    rows = []
+    for first, first_drawn in zip(observed, drawn, strict=True):
+        row = []
+        for second, second_drawn in zip(observed, drawn, strict=True):
+            gap = first - second
+            row.append(difference(gap if abs(gap) > _EQUAL else 0.0, first_drawn - second_drawn, level=level))
+        rows.append(row)
+    return rows
+
+
+def _picked(labels: Sequence[str], items: Sequence[int]) -> list[str]:
+    return [labels[item] for item in items]

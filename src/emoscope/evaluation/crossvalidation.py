@@ -1,0 +1,92 @@
+"""Folds cut between dialogues, the same for the same data: how tasks without a development set are judged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError
+from emoscope.evaluation.run import official_score
+from emoscope.systems import SYSTEMS
+from emoscope.tasks import get_task
+from emoscope.tasks.data import find_split
+
+# The cut is part of the benchmark, so its seed is not the system's.
+_CUT_SEED = 2019
+
+
+@dataclass(frozen=True, slots=True)
+class CrossValidation:
+    """The official score of each fold, and of all folds' predictions taken together."""
+
+    metric: str
+    scores: tuple[float, ...]
+    pooled: float
+
+    @property
+    def mean(self) -> float:
+        """The folds' mean score."""
+        return float(np.mean(self.scores))
+
+    @property
+    def deviation(self) -> float:
+        """The folds' standard deviation."""
+        return float(np.std(self.scores, ddof=1))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "metric": self.metric,
+            "scores": list(self.scores),
+            "mean": self.mean,
+            "deviation": self.deviation,
+            "pooled": self.pooled,
+        }
+
+
+def fold_numbers(examples: Sequence[Example], folds: int) -> list[int]:
+    """The fold of each example; all turns of a dialogue, and all dialogues of the same words, share one.
+
+    >>> from emoscope.dialogue import Dialogue
+    >>> items = [Example(Dialogue.of([text]), 0) for text in ("a", "b", "a")]
+    >>> numbers = fold_numbers(items, 2)
+    >>> numbers[0] == numbers[2]
+    True
+    """
+    fold_of: dict[tuple[str, ...], int] = {}
+    order = list(dict.fromkeys(example.dialogue.texts for example in examples))
+    if len(order) < folds:
+        raise EmoscopeError(f"{len(order)} different dialogues cannot be cut into {folds} folds")
+    for position, index in enumerate(np.random.default_rng(_CUT_SEED).permutation(len(order))):
+        fold_of[order[index]] = position % folds
+    return [fold_of[example.dialogue.texts] for example in examples]
+
+
+def crossvalidate(
+    system_name: str,
+    task_name: str,
+    *,
+    folds: int = 5,
+    splits: Sequence[str] = ("train",),
+    seed: int = 0,
+    root: Path | None = None,
+) -> CrossValidation:
+    """Fit on all folds but one, score on that one, for each."""
+    task = get_task(task_name)
+    examples = [example for split in splits for example in task.read(find_split(task, split, root).path)]
+    numbers = np.array(fold_numbers(examples, folds))
+    predicted = [""] * len(examples)
+    scores = []
+    for fold in range(folds):
+        held_out = np.flatnonzero(numbers == fold)
+        system = SYSTEMS[system_name](task, seed=seed)
+        system.fit([examples[index] for index in np.flatnonzero(numbers != fold)])
+        chosen = [examples[index] for index in held_out]
+        answers = system.predict(chosen)
+        scores.append(official_score(task, chosen, answers))
+        for index, answer in zip(held_out, answers, strict=True):
+            predicted[index] = answer
+    return CrossValidation(task.metadata.metric.name, tuple(scores), official_score(task, examples, predicted))

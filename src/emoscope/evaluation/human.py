@@ -1,0 +1,258 @@
+"""How people do at a task, beside systems on the same items.
+
+Judgements are a CSV file with the columns `task,worker,label` and, if workers could name further possible labels,
+`other` with those, separated by `;`. `task` is an example's position in the gold file, from 0, or a dialogue's id.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError, InputError
+from emoscope.evaluation.compare import system_names
+from emoscope.evaluation.error_analysis import examples_of, scores_on
+from emoscope.evaluation.score import Gold, GoldSource, Scores, read_gold, read_predictions, scores_of
+from emoscope.evaluation.slices import SLICES
+from emoscope.files import text_lines
+from emoscope.metrics import confusion_matrix
+from emoscope.tasks import Task
+from emoscope.tasks.published import published
+
+_COLUMNS = ("task", "worker", "label")
+HUMANS = "humans"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One worker's answer: the best guess (Q1), and labels that might apply too (Q2; None if that was not asked)."""
+
+    row: int
+    task: str
+    worker: str
+    label: str
+    others: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Scores of people or of a system; `top2` is the share whose guesses, first or other, hold the gold label."""
+
+    scores: Scores
+    top2: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {**self.scores.as_dict(), "top2": self.top2}
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """People, or a system, on the judged items and on each group of them."""
+
+    name: str
+    overall: Judged
+    groups: Mapping[str, Judged] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": self.name,
+            **self.overall.as_dict(),
+            "groups": {group: judged.as_dict() for group, judged in self.groups.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HumanComparison:
+    """People first, then the systems in the order they were named."""
+
+    task: str
+    metric: str
+    judges: tuple[Judge, ...]
+    by: str | None = None
+    judgements: int = 0
+    items: int = 0
+    workers: int = 0
+    discarded: int = 0  # judgements of items that the task does not score
+    matched_by: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "task": self.task,
+            "metric": self.metric,
+            "judgements": self.judgements,
+            "items": self.items,
+            "workers": self.workers,
+            "discarded": self.discarded,
+            "matched_by": self.matched_by,
+            "by": self.by,
+            "judges": [judge.as_dict() for judge in self.judges],
+        }
+
+
+def read_judgements(task: Task, path: str | Path) -> list[Judgement]:
+    """Read the CSV; other columns than ours are left alone, a worker may judge a task once."""
+    found: list[Judgement] = []
+    seen: dict[tuple[str, str], int] = {}
+    for row, cells in _table(path):
+        judged, worker, label = (cells[name].strip() for name in _COLUMNS)
+        for name, value in zip(_COLUMNS, (judged, worker, label), strict=True):
+            if not value:
+                raise InputError(path, f"{name!r} is missing", row=row)
+        others = None
+        if "other" in cells:
+            others = frozenset(part.strip() for part in cells["other"].split(";") if part.strip())
+        for named in (label, *sorted(others or ())):
+            if named not in task.labels:
+                raise InputError(path, task.unknown_label(named), row=row)
+        if (judged, worker) in seen:
+            earlier = seen[judged, worker]
+            raise InputError(path, f"worker {worker!r} has judged task {judged!r} already in row {earlier}", row=row)
+        seen[judged, worker] = row
+        found.append(Judgement(row, judged, worker, label, others))
+    if not found:
+        raise InputError(path, "has a header but no rows")
+    return found
+
+
+def _table(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
+    reader = csv.reader((line for _, line in text_lines(path)), strict=True)
+    header: list[str] = []
+    try:
+        for cells in reader:
+            if not header:
+                header = [cell.strip() for cell in cells]
+                missing = [name for name in _COLUMNS if header.count(name) != 1]
+                if missing or header.count("other") > 1:
+                    shown = ",".join(header)[:60]
+                    raise InputError(path, f"expected columns task,worker,label[,other], found {shown!r}", row=1)
+            elif len(cells) != len(header):
+                problem = f"expected {len(header)} comma-separated columns, found {len(cells)}"
+                raise InputError(path, problem, row=reader.line_num)
+            else:
+                yield reader.line_num, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise InputError(path, f"is not valid CSV: {error}", row=reader.line_num) from None
+
+
+def compare_with_humans(
+    task: Task,
+    gold: GoldSource,
+    judgements: str | Path,
+    predictions: Sequence[str | Path] = (),
+    *,
+    by: str | None = None,
+) -> HumanComparison:
+    """Score people's judgements as a system's answers, each judgement once, and systems on each judged item once.
+
+    >>> from emoscope.tasks import get_task
+    >>> found = compare_with_humans(get_task("iest"), "trial.csv", "crowd.csv", by="cue")  # doctest: +SKIP
+    >>> found.judges[0].overall.top2  # doctest: +SKIP
+    0.57
+    """
+    chosen = None if by is None else SLICES[by]
+    names = system_names(predictions) if predictions else []
+    right = read_gold(task, gold)
+    examples = examples_of(right)
+    answers = [read_predictions(task, right, path) for path in predictions]
+    every = read_judgements(task, judgements)
+    item_of, matched_by = _matcher(judgements, every, examples)
+    located = [(item_of(judgement), judgement) for judgement in every]
+    counted = [(item, judgement) for item, judgement in located if task.scored(right.labels[item])]
+    if not counted:
+        raise InputError(judgements, f"judges no item that {task.name} scores")
+    items = sorted({item for item, _ in counted})
+    groups: dict[str, set[int]] = {}
+    if chosen is not None:
+        places = chosen.positions([examples[item] for item in items])
+        groups = {group: {items[place] for place in members} for group, members in places.items()}
+
+    def people(among: set[int]) -> Judged:
+        return _people(task, right, [pair for pair in counted if pair[0] in among])
+
+    judges = [
+        Judge(HUMANS, people(set(items)), {group: people(members) for group, members in groups.items()}),
+    ]
+    for name, answer in zip(names, answers, strict=True):
+        judges.append(
+            Judge(
+                name,
+                Judged(scores_on(task, right, answer, items)),
+                {group: Judged(scores_on(task, right, answer, sorted(members))) for group, members in groups.items()},
+            )
+        )
+    return HumanComparison(
+        task=task.name,
+        metric=task.metadata.metric.name,
+        judges=tuple(judges),
+        by=by,
+        judgements=len(counted),
+        items=len(items),
+        workers=len({judgement.worker for _, judgement in counted}),
+        discarded=len(every) - len(counted),
+        matched_by=matched_by,
+    )
+
+
+def published_humans(task: Task) -> Judge:
+    """The human judgements a paper printed, scored as if they were a system.
+
+    >>> from emoscope.tasks import get_task
+    >>> scores = published_humans(get_task("iest")).overall.scores
+    >>> round(scores.macro_f1, 2), round(scores.micro_f1, 2), scores.items
+    (0.45, 0.47, 3619)
+    """
+    try:
+        confusion = published(task.name).confusion(HUMANS)
+    except EmoscopeError:
+        raise EmoscopeError(f"{task.name}: no human judgements are published; they are for iest") from None
+    scores = scores_of(task, np.array(confusion.counts), confusion.labels)
+    return Judge(f"{HUMANS} ({confusion.source.table})", Judged(scores))
+
+
+def only_published(task: Task) -> HumanComparison:
+    """The people of the task's paper alone."""
+    return HumanComparison(task.name, task.metadata.metric.name, (published_humans(task),))
+
+
+def with_published(task: Task, comparison: HumanComparison) -> HumanComparison:
+    """A comparison with the people of the task's paper as its last row; they judged other items."""
+    return replace(comparison, judges=(*comparison.judges, published_humans(task)))
+
+
+def _matcher(
+    path: str | Path, judgements: Sequence[Judgement], examples: Sequence[Example]
+) -> tuple[Callable[[Judgement], int], str]:
+    """How a file names its items: by dialogue id if every name is one and ids are unique, else by position."""
+    ids = {str(example.dialogue.id): position for position, example in enumerate(examples)}
+    if len(ids) == len(examples) and all(judgement.task in ids for judgement in judgements):
+        return lambda judgement: ids[judgement.task], "dialogue id"
+
+    def by_position(judgement: Judgement) -> int:
+        # Ten digits are more than any file has rows; Python refuses to read thousands of them as a number.
+        digits = judgement.task.isascii() and judgement.task.isdecimal() and len(judgement.task) <= 10
+        if digits and int(judgement.task) < len(examples):
+            return int(judgement.task)
+        problem = f"task {judgement.task!r} is neither a dialogue's id nor a position from 0 to {len(examples) - 1:,}"
+        raise InputError(path, problem, row=judgement.row)
+
+    return by_position, "position"
+
+
+def _people(task: Task, gold: Gold, counted: Sequence[tuple[int, Judgement]]) -> Judged:
+    labels = [gold.labels[item] for item, _ in counted]
+    guesses = [judgement.label for _, judgement in counted]
+    scores = scores_of(task, confusion_matrix(labels, guesses, task.labels), task.labels)
+    if any(judgement.others is None for _, judgement in counted):
+        return Judged(scores)
+    held = sum(
+        label in {judgement.label, *(judgement.others or ())}
+        for label, (_, judgement) in zip(labels, counted, strict=True)
+    )
+    return Judged(scores, held / len(counted))

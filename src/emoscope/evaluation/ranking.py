@@ -1,0 +1,183 @@
+"""Place a score among a task's published results, and say what that place is worth."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from emoscope.errors import EmoscopeError
+from emoscope.tasks.published import Entry, Published, Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a score would stand.
+
+    `rank_range` is the best and the worst rank it could have, the two being equal where all scores that matter are
+    published; `rank` is then that rank, and None otherwise. A score below all `of` published systems has rank `of + 1`.
+    `above` and `below` are the nearest systems with a better and a worse score, `level` those with the same.
+    """
+
+    task: str
+    score: float
+    of: int
+    rank_range: tuple[int, int]
+    above: Entry | None
+    level: tuple[Entry, ...]
+    below: Entry | None
+    sentence: str
+    published_split: str
+    caveat: str | None
+
+    @property
+    def rank(self) -> int | None:
+        """The rank, if it is certain."""
+        best, worst = self.rank_range
+        return best if best == worst else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "task": self.task,
+            "score": self.score,
+            "rank": self.rank,
+            "rank_range": list(self.rank_range),
+            "of": self.of,
+            "above": _named(self.above),
+            "level": [_named(entry) for entry in self.level],
+            "below": _named(self.below),
+            "sentence": self.sentence,
+            "published_split": self.published_split,
+            "caveat": self.caveat,
+        }
+
+
+def place(score: float, published: Published, *, split: str | None = None, revision: str | None = None) -> Placement:
+    """Where a score would rank among the published ones.
+
+    All rows of the results table count, a baseline and systems without an official rank too. Scores are compared at
+    the precision the results were published with; a score that equals a published one there is level with it and
+    shares its rank (1 + the number of systems that are strictly better).
+
+    `split` and `revision` name the data the score was computed on; the caveat says whether that is what the published
+    figures are for.
+
+    >>> from emoscope.tasks.published import published
+    >>> place(0.7712, published("emocontext")).sentence
+    '0.7712 would rank 5th of 16, between SymantoResearch and ANA'
+    >>> place(0.80, published("emotionx-friends")).sentence
+    '0.8000 would rank between 2nd and 11th of 11: under IDEA (0.815), above HSU (0.791), 9 scores unknown'
+    """
+    if not (math.isfinite(score) and 0 <= score <= 1):
+        raise EmoscopeError(f"a score to place must lie between 0 and 1, not {score}")
+    rounded = round(float(score), published.decimals)
+    pairs = [(entry, entry.score) for entry in published.entries if entry.score is not None]
+    better = [entry for entry, known in pairs if known > rounded]
+    level = tuple(entry for entry, known in pairs if known == rounded)
+    worse = [entry for entry, known in pairs if known < rounded]
+    # No unknown score is above the first, so they matter only to scores below it.
+    open_places = published.unknown if better else 0
+    rank_range = (len(better) + 1, len(better) + 1 + open_places)
+    above = better[-1] if better else None
+    below = worse[0] if worse else None
+    describe = _uncertain if open_places else _certain
+    caveats = [_other_data(published, split, revision), _left_out(rounded, published)]
+    return Placement(
+        task=published.task,
+        score=float(score),
+        of=published.size,
+        rank_range=rank_range,
+        above=above,
+        level=level,
+        below=below,
+        sentence=f"{score:.4f} would rank {describe(published, rank_range, above, level, below)}",
+        published_split=published.split_name,
+        caveat="; ".join(caveat for caveat in caveats if caveat) or None,
+    )
+
+
+def _certain(
+    published: Published,
+    rank_range: tuple[int, int],
+    above: Entry | None,
+    level: Sequence[Entry],
+    below: Entry | None,
+) -> str:
+    rank = f"{_ordinal(rank_range[0])} of {published.size}"
+    if level:
+        return f"{rank}, level with {' and '.join(entry.name for entry in level)}"
+    if above is None:
+        return f"{rank}, ahead of {published.entries[0].name}"
+    if below is None:
+        return f"below all {published.size}, under {above.name}"
+    return f"{rank}, between {above.name} and {below.name}"
+
+
+def _uncertain(
+    published: Published,
+    rank_range: tuple[int, int],
+    above: Entry | None,
+    level: Sequence[Entry],
+    below: Entry | None,
+) -> str:
+    best, worst = rank_range
+    ranks = (
+        f"between {_ordinal(best)} and {_ordinal(worst)} of {published.size}"
+        if worst <= published.size
+        else f"{_ordinal(best)} of {published.size} or lower"
+    )
+    known = [("under", above), *(("level with", entry) for entry in level), ("above", below)]
+    facts = [f"{word} {entry.name} ({entry.score:.{published.decimals}f})" for word, entry in known if entry]
+    unknown = f"{published.unknown} score{'s' if published.unknown > 1 else ''} unknown"
+    return f"{ranks}: {', '.join([*facts, unknown])}"
+
+
+def _other_data(published: Published, split: str | None, revision: str | None) -> str | None:
+    """What to say of the data a score was computed on, compared with those of the published figures."""
+    figures = f"published figures are on {published.split_name}"
+    other_split = split is not None and split != published.split
+    other_revision = revision is not None and revision not in published.revisions
+    if other_split or other_revision:
+        here = " of ".join(
+            part for part in (f"split {split!r}" if split else "", f"revision {revision!r}" if revision else "") if part
+        )
+        advice = f" ({published.elsewhere})" if published.elsewhere else ""
+        return f"not comparable: {figures}, this score is on {here}{advice}"
+    if split is None or revision is None:
+        return f"{figures}; a score on other data is not comparable"
+    return None
+
+
+def _left_out(score: float, published: Published) -> str | None:
+    """Where a table lists only the best teams, a score below them says little; the statistics of all say more."""
+    ranked = [entry.score for entry in published.entries if entry.rank is not None and entry.score is not None]
+    if published.statistics is None or score >= ranked[-1]:
+        return None
+    return (
+        f"{published.source.table} lists only the best {len(ranked)} teams; "
+        f"among all participants this is {_quarter(score, published.statistics)} ({published.statistics.source.table})"
+    )
+
+
+def _quarter(score: float, statistics: Statistics) -> str:
+    marks = [
+        ("third quartile", statistics.third_quartile),
+        ("median", statistics.median),
+        ("first quartile", statistics.first_quartile),
+    ]
+    over = ""
+    for name, mark in marks:
+        if score >= mark:
+            return f"between the {name} and {over}" if over else f"above the {name}"
+        over = f"the {name}"
+    return f"below {over}"
+
+
+def _ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 21st."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _named(entry: Entry | None) -> dict[str, Any] | None:
+    return None if entry is None else {"name": entry.name, "score": entry.score}

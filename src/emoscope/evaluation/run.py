@@ -1,0 +1,84 @@
+"""Train a system on a task and keep it with its development score."""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError
+from emoscope.metrics import confusion_matrix
+from emoscope.systems import SYSTEMS
+from emoscope.systems.base import System
+from emoscope.systems.run import RunRecord, environment, new_run_folder, save_run
+from emoscope.tasks import Task, get_task
+from emoscope.tasks.data import Located, find_split
+
+
+def official_score(task: Task, examples: Sequence[Example], predicted: Sequence[str]) -> float:
+    """The official metric of predictions for labelled examples.
+
+    >>> from emoscope.dialogue import Dialogue
+    >>> items = [Example(Dialogue.of(["a"]), 0, "happy"), Example(Dialogue.of(["b"]), 0, "others")]
+    >>> official_score(get_task("emocontext"), items, ["happy", "happy"])
+    0.6666666666666666
+    """
+    pairs = [(str(e.label), p) for e, p in zip(examples, predicted, strict=True) if e.label and task.scored(e.label)]
+    if not pairs:
+        raise EmoscopeError(f"none of the {len(examples):,} examples has a label that {task.name} scores")
+    gold, answers = zip(*pairs, strict=True)
+    names = [*task.labels, *sorted(set(answers) - set(task.labels))]
+    return float(task.official(confusion_matrix(gold, answers, names), names))
+
+
+def train(
+    system_name: str,
+    task_name: str,
+    folder: Path,
+    *,
+    seed: int = 0,
+    limit: int | None = None,
+    splits: Sequence[str] = ("train",),
+    root: Path | None = None,
+    force: bool = False,
+) -> RunRecord:
+    """Fit a system on splits of a task and write the run to a folder, whole or not at all."""
+    task = get_task(task_name)
+    system = SYSTEMS[system_name](task, seed=seed)
+    located = [find_split(task, split, root) for split in splits]
+    with new_run_folder(folder, force=force) as part:
+        examples = [example for place in located for example in task.read(place.path)][:limit]
+        begun = time.perf_counter()
+        system.fit(examples)
+        seconds = time.perf_counter() - begun
+        record = RunRecord(
+            system=system_name,
+            task=task_name,
+            seed=seed,
+            examples=len(examples),
+            data={place.path.name: hashlib.sha256(place.path.read_bytes()).hexdigest() for place in located},
+            data_revision=located[0].revision.name,
+            seconds=round(seconds, 2),
+            limit=limit,
+            dev=_dev_report(task, system, located, root),
+            **environment(),
+        )
+        save_run(part, system, record)
+    return record
+
+
+def _dev_report(
+    task: Task, system: System, learnt: Sequence[Located], root: Path | None
+) -> dict[str, float | str] | None:
+    """The official score on the development split, unless there is none or the system has seen it."""
+    if "dev" not in task.metadata.splits:
+        return None
+    try:
+        dev = find_split(task, "dev", root)
+    except EmoscopeError:
+        return None
+    if any(place.path == dev.path for place in learnt):
+        return None
+    examples = list(task.read(dev.path))
+    score = official_score(task, examples, system.predict(examples))
+    return {"metric": task.metadata.metric.name, "score": round(score, 6), "file": dev.path.name}

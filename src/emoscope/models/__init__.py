@@ -1,0 +1,1 @@
+"""What learns: blocks with scikit-learn's grammar (fit, predict_proba) that save and load without pickle."""

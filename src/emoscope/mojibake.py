@@ -1,0 +1,102 @@
+"""Text that was read in the wrong encoding, mended where that is certain."""
+
+import html
+import re
+
+# Windows-1252 as browsers read it: the five bytes it leaves undefined stand for themselves.
+_CP1252 = {
+    byte: bytes([byte]).decode("cp1252") if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D) else chr(byte)
+    for byte in range(0x80, 0x100)
+}
+_BYTES = {character: byte for byte, character in _CP1252.items()}
+_C1 = {byte: character for byte, character in _CP1252.items() if byte < 0xA0 and ord(character) > 0xFF}
+_FOLLOWING = "".join(_CP1252[byte] for byte in range(0x80, 0xC0))
+
+_BROKEN = re.compile(rf"[\x80-\x9f]|[Â-ô][{_FOLLOWING}]")
+_ONE_C1 = re.compile(f"[{''.join(map(chr, _C1))}]")
+_UTF8_AS_CP1252 = re.compile(
+    rf"[ð-ô][{_FOLLOWING}]{{3}}|[à-ï][{_FOLLOWING}]{{2}}|(?:[Â-ß][{_FOLLOWING}]){{2,}}|[ÂÃ][{_FOLLOWING}]"
+)
+# An escaped entity is often escaped again, "&amp;amp;lt;": all its ampersands are one.
+_ENTITY = re.compile(r"&((?:amp;|#38;)*+)((?:lt|gt|quot|apos|nbsp|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});)?")
+# What may rightly follow an accented letter: "désolé…”" must not turn into a Chinese character.
+_PUNCTUATION = frozenset("…’”‘“–—»›™•\xa0")
+_PUNCTUATION_OR_PRICE = _PUNCTUATION | frozenset("€£¥")
+
+
+def repair_mojibake(text: str) -> str:
+    r"""Mend text that was read in the wrong encoding, and HTML entities left in it.
+
+    Three faults: Windows-1252 bytes taken for Latin-1 (`\x92` for an apostrophe), UTF-8 taken for Windows-1252, and
+    `&apos;` for `'`. Where the characters may be meant as they stand, they stay.
+
+    >>> repair_mojibake("I\x92m, itâ€™s, don&apos;t"), repair_mojibake("“désolé…”")
+    ("I’m, it’s, don't", '“désolé…”')
+    """
+    return repair_and_count(text)[0]
+
+
+def may_be_broken(text: str) -> bool:
+    """Whether a text holds what wrong encodings leave behind; entities aside.
+
+    >>> may_be_broken("I’m fine"), may_be_broken("Iâ€™m fine")
+    (False, True)
+    """
+    return _BROKEN.search(text) is not None
+
+
+def repair_and_count(text: str) -> tuple[str, int]:
+    r"""The mended text, and how many places were mended.
+
+    >>> repair_and_count("don\x92t")
+    ('don’t', 1)
+    """
+    repaired = 0
+
+    def entity(match: re.Match[str]) -> str:
+        nonlocal repaired
+        ampersands, name = match.groups()
+        character = html.unescape(f"&{name}") if name else "&"
+        if character.isalnum() or character in "#;":
+            return match.group()  # nobody escapes these but to confuse
+        repaired += match.group() != "&"
+        return character
+
+    def c1(match: re.Match[str]) -> str:
+        nonlocal repaired
+        repaired += 1
+        return _C1[ord(match.group())]
+
+    def utf8(match: re.Match[str]) -> str:
+        nonlocal repaired
+        decoded = _decoded(match)
+        repaired += decoded != match.group()
+        return decoded
+
+    while True:
+        before = text
+        if "&" in text:
+            text = _ENTITY.sub(entity, text)
+        if not text.isascii() and may_be_broken(text):
+            text = _UTF8_AS_CP1252.sub(utf8, _ONE_C1.sub(c1, text))
+        if text == before:
+            return text, repaired
+
+
+def _decoded(match: re.Match[str]) -> str:
+    found = match.group()
+    try:
+        decoded = bytes(_BYTES[character] for character in found).decode("utf-8")
+    except UnicodeDecodeError:
+        return found
+    following = {character for character in found if character in _FOLLOWING}
+    match found[0]:
+        case "Â":
+            meant = False  # hardly a word of any language ends in it
+        case "â" if found[1] in "€™":
+            meant = False  # quotes, dashes and hearts
+        case "Ã" if len(found) == 2:
+            meant = following <= _PUNCTUATION and not match.string[match.end() : match.end() + 1].isalpha()
+        case _:
+            meant = following <= _PUNCTUATION_OR_PRICE
+    return found if meant else decoded

@@ -1,0 +1,70 @@
+"""A system: a named recipe that learns a task. Metadata first, then the shortest composition of blocks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError
+from emoscope.tasks.base import Task
+
+
+class SystemMetadata(BaseModel):
+    """A system as data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    summary: str
+    tasks: tuple[str, ...]
+    team: str | None = None
+    citation: str | None = None
+    published: dict[str, float] = {}  # task to the paper's test score
+    extras: tuple[str, ...] = ("train",)
+    substitutions: tuple[str, ...] = ()  # what the paper used that we could not
+
+
+class System(ABC):
+    """What every system can do. Probabilities come with columns in the order of the task's labels."""
+
+    metadata: ClassVar[SystemMetadata]
+
+    def __init__(self, task: Task, *, seed: int = 0) -> None:
+        if task.name not in self.metadata.tasks:
+            made_for = ", ".join(self.metadata.tasks)
+            raise EmoscopeError(f"{self.metadata.name} was not made for {task.name}; it was made for: {made_for}")
+        self.task = task
+        self.seed = seed
+
+    @abstractmethod
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Learn from labelled examples."""
+
+    @abstractmethod
+    def predict_proba(self, examples: Sequence[Example]) -> NDArray[np.float64]:
+        """The probability of each of the task's labels."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write everything `load` needs, without pickle."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, folder: Path, task: Task) -> Self:
+        """Read what `save` wrote."""
+
+    def predict(self, examples: Sequence[Example]) -> list[str]:
+        """The most likely label of each example."""
+        return [self.task.labels[best] for best in self.predict_proba(examples).argmax(1)]
+
+    def learnable(self, examples: Sequence[Example]) -> list[Example]:
+        """The examples whose label is one the task asks for; the rest cannot be learnt from."""
+        kept = [example for example in examples if example.label in self.task.labels]
+        if not kept:
+            raise EmoscopeError(f"none of the {len(examples):,} examples has one of {self.task.name}'s labels")
+        return kept

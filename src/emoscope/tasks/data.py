@@ -1,0 +1,183 @@
+"""Where a task's files lie, and whether they are the published ones. Reads local folders only, never the network."""
+
+import hashlib
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError, InputError
+from emoscope.files import text_lines
+from emoscope.tasks.base import Task
+from emoscope.tasks.metadata import DataFile, DataRevision, TaskMetadata
+
+# Kept beside the data, in the layout of `sha256sum`: what was first downloaded where the home publishes no checksum.
+SUMS = "SHA256SUMS"
+
+State = Literal["ok", "differs", "absent", "no checksum published"]
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A split's file on this machine, and the revision of the data it belongs to."""
+
+    path: Path
+    file: DataFile
+    revision: DataRevision
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How a local file compares with the published one.
+
+    `against` says whose checksum it was held to: the metadata's ("published") or that of the "first download".
+    """
+
+    path: Path
+    state: State
+    against: Literal["published", "first download"] | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the file is there and nothing is known against it."""
+        return self.state in {"ok", "no checksum published"}
+
+
+def data_root(root: Path | None = None) -> Path:
+    """The folder of all tasks' data: the argument, else `$EMOSCOPE_DATA`, else the download cache.
+
+    >>> data_root(Path("corpora")).name
+    'corpora'
+    """
+    if root is not None:
+        return root.expanduser()
+    if chosen := os.environ.get("EMOSCOPE_DATA"):
+        return Path(chosen).expanduser()
+    if cache := os.environ.get("EMOSCOPE_CACHE"):
+        return Path(cache).expanduser() / "data"
+    import pooch  # slow to import, and needed only to know where this system keeps its caches
+
+    return Path(pooch.os_cache("emoscope")) / "data"
+
+
+def data_folder(task: Task, root: Path | None = None) -> Path:
+    """The folder of one task's files.
+
+    >>> from emoscope.tasks import get_task
+    >>> data_folder(get_task("emotionx-push"), Path("corpora")).name
+    'emotionx'
+    """
+    return data_root(root) / task.metadata.folder
+
+
+def find_split(task: Task, split: str, root: Path | None = None) -> Located:
+    """The file of a split, from the first revision of the data that has it here.
+
+    >>> from emoscope.tasks import get_task
+    >>> find_split(get_task("iest"), "tests")
+    Traceback (most recent call last):
+    emoscope.errors.EmoscopeError: iest has no split 'tests'; it has: train, dev, test
+    """
+    if split not in task.metadata.splits:
+        raise EmoscopeError(f"{task.name} has no split {split!r}; it has: {', '.join(task.metadata.splits)}")
+    folder = data_folder(task, root)
+    missing = []
+    for revision in task.metadata.revisions:
+        if (file := revision.splits.get(split)) is None:
+            continue
+        if (folder / file.name).is_file():
+            return Located(folder / file.name, file, revision)
+        missing.append(file.name)
+    names = " or ".join(dict.fromkeys(missing))
+    elsewhere = "" if data_root(root) == data_root() else f" --data {shlex.quote(str(root))}"
+    raise EmoscopeError(
+        f"{task.name}: the {split} split is not here, no {names} in {folder}; "
+        f"run: emoscope data get {task.name}{elsewhere}"
+    )
+
+
+def read_split(task: Task, split: str, root: Path | None = None) -> list[Example]:
+    """The examples of a split.
+
+    >>> from emoscope.tasks import get_task
+    >>> read_split(get_task("emocontext"), "dev")  # doctest: +SKIP
+    [Example(...), ...]
+    """
+    return list(task.read(find_split(task, split, root).path))
+
+
+def check_split(task: Task, split: str, root: Path | None = None) -> Checked:
+    """Hold the file that `find_split` finds to its checksum.
+
+    >>> from emoscope.tasks import get_task
+    >>> check_split(get_task("emocontext"), "dev").state  # doctest: +SKIP
+    'ok'
+    """
+    located = find_split(task, split, root)
+    return check_file(located.path, located.file.sha256, first_sums(located.path.parent))
+
+
+def check_files(task: Task, root: Path | None = None) -> list[Checked]:
+    """Hold every file that the task knows of to its checksum, in the metadata's order.
+
+    >>> from emoscope.tasks import get_task
+    >>> {checked.state for checked in check_files(get_task("iest"), Path("no-such-folder"))}
+    {'absent'}
+    """
+    folder = data_folder(task, root)
+    first = first_sums(folder)
+    return [check_file(folder / name, sha256, first) for name, sha256 in published_sums(task.metadata).items()]
+
+
+def check_file(path: Path, published: str | None, first: Mapping[str, str]) -> Checked:
+    """Hold one file to its published checksum, or without one to that of its first download."""
+    if not path.is_file():
+        return Checked(path, "absent")
+    expected = published or first.get(path.name)
+    if expected is None:
+        return Checked(path, "no checksum published")
+    state: State = "ok" if sha256_of(path) == expected else "differs"
+    return Checked(path, state, "published" if published else "first download")
+
+
+def published_sums(metadata: TaskMetadata) -> dict[str, str | None]:
+    """Every file a task may have in its folder, with its published sha256 where there is one.
+
+    >>> from emoscope.tasks import get_task
+    >>> list(published_sums(get_task("emocontext").metadata))
+    ['train.txt', 'dev.txt', 'testwithoutlabels.txt', 'test.txt']
+    """
+    sums: dict[str, str | None] = {}
+    for revision in metadata.revisions:
+        for file in revision.splits.values():
+            sums[file.name] = sums.get(file.name) or file.sha256
+        for download in revision.downloads:
+            for name in download.saves:
+                sums.setdefault(name, None)
+    return sums
+
+
+def first_sums(folder: Path) -> dict[str, str]:
+    """The checksums of first downloads that are recorded in a folder."""
+    path = folder / SUMS
+    if not path.is_file() or path.stat().st_size == 0:
+        return {}
+    sums = {}
+    for row, line in text_lines(path):
+        sha256, _, name = line.partition("  ")
+        if len(sha256) != 64 or not name:
+            raise InputError(path, "expected a sha256, two spaces and a file name", row=row)
+        sums[name] = sha256
+    return sums
+
+
+def sha256_of(path: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal."""
+    try:
+        with path.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})") from None

@@ -1,0 +1,317 @@
+"""Fetching a task's files from their public home, whole and checked or not at all. The only code that goes online."""
+
+import gzip
+import os
+import stat
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO, Literal
+
+from emoscope.errors import EmoscopeError
+from emoscope.files import atomic_write
+from emoscope.tasks.base import Task
+from emoscope.tasks.data import SUMS, check_file, data_folder, first_sums, published_sums, sha256_of
+from emoscope.tasks.metadata import Download
+
+# No task's data come near this, sent or unpacked; what does is a mistake or a zip bomb.
+MAX_BYTES = 1 << 30
+
+Progress = Callable[[str, int, int | None], None]  # the file's name, bytes so far, bytes in all where known
+
+_CHUNK = 1 << 16
+_TIMEOUT = (10, 60)  # seconds to connect, seconds of silence
+_LONGEST_WAIT = 30.0
+_TRANSIENT = {429, 500, 502, 503, 504}
+_SAVED_NOTHING = "nothing was saved"
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What became of one file."""
+
+    path: Path
+    state: Literal["fetched", "present", "skipped"]
+    note: str = ""
+
+
+class _LoginNeededError(Exception):
+    """The server asks for a name and password, and we have none."""
+
+
+class _TransientError(Exception):
+    """A failure that another try may mend, after at least `wait` seconds."""
+
+    def __init__(self, problem: str, wait: float = 0.0) -> None:
+        super().__init__(problem)
+        self.wait = wait
+
+
+def needed(task: Task, root: Path | None = None) -> list[Download]:
+    """The downloads of which a file is absent here, or is not the published one.
+
+    >>> from emoscope.tasks import get_task
+    >>> [download.saves[0] for download in needed(get_task("emocontext"), Path("no-such-folder"))]
+    ['train.txt', 'dev.txt', 'test.txt']
+    """
+    folder = data_folder(task, root)
+    published, first = published_sums(task.metadata), first_sums(folder)
+    return [
+        download
+        for download in _downloads(task)
+        if not all(check_file(folder / name, published[name], first).usable for name in download.saves)
+    ]
+
+
+def fetch(
+    task: Task,
+    root: Path | None = None,
+    *,
+    mirror: str | None = None,
+    login: tuple[str, str] | None = None,
+    retries: int = 2,
+    pause: float = 1.0,
+    progress: Progress | None = None,
+) -> list[Fetched]:
+    """Bring a task's files into its data folder; those already there and right are left alone.
+
+    `mirror` takes the place of all but the last part of each address; `login` goes only to a server that asks for it.
+
+    >>> from emoscope.tasks import get_task
+    >>> fetch(get_task("emocontext"), progress=print)  # doctest: +SKIP
+    [Fetched(path=PosixPath('.../emocontext/train.txt'), state='fetched', note='checksum ok'), ...]
+    """
+    folder = data_folder(task, root)
+    wanted = needed(task, root)
+    results: list[Fetched] = []
+    for download in _downloads(task):
+        if download not in wanted:
+            results += [Fetched(folder / name, "present") for name in download.saves]
+            continue
+        url = _address(download.url, mirror)
+        transfer = partial(_transfer, url, login=login, retries=retries, pause=pause, progress=progress or _silent)
+        try:
+            results += _fetch_one(task, folder, download, url, transfer)
+        except _LoginNeededError:
+            note = "asks for a name and password, which its organisers give out: --user NAME"
+            results += [Fetched(folder / name, "skipped", note) for name in download.saves]
+        except OSError as error:
+            raise EmoscopeError(f"{folder}: cannot be written to ({error.strerror or error})") from None
+    return results
+
+
+def _downloads(task: Task) -> list[Download]:
+    return list(dict.fromkeys(download for revision in task.metadata.revisions for download in revision.downloads))
+
+
+def _silent(name: str, done: int, total: int | None) -> None:
+    """Progress that nobody watches."""
+
+
+def _address(url: str, mirror: str | None) -> str:
+    if mirror is None:
+        return url
+    if not mirror.startswith(("http://", "https://")):
+        raise EmoscopeError(f"{mirror}: a mirror's address starts with http:// or https://")
+    return f"{mirror.rstrip('/')}/{url.rsplit('/', 1)[1]}"
+
+
+def _fetch_one(
+    task: Task, folder: Path, download: Download, url: str, transfer: Callable[[Path], None]
+) -> list[Fetched]:
+    """Download, check and unpack beside the target, and only then move into place."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-", ignore_cleanup_errors=True) as stage:
+        sent = Path(stage, "sent")
+        transfer(sent)
+        _refuse_other_content(url, sent)
+        if download.sha256 is not None:
+            _hold_to(download.sha256, sent, url, "the published file")
+        files = _unpack(url, sent, download.saves, Path(stage))
+        notes = {name: _check(task, folder, name, path, url) for name, path in files.items()}
+        _record_first(task, folder, files)
+        for name, path in files.items():
+            with path.open("rb+") as handle:
+                os.fsync(handle.fileno())  # a power cut must not leave an empty file under the final name
+            path.replace(folder / name)
+    return [Fetched(folder / name, "fetched", note) for name, note in notes.items()]
+
+
+# Checking
+
+
+def _refuse_other_content(url: str, path: Path) -> None:
+    """Name the two things that web servers send in place of data: pages and Git LFS pointers."""
+    with path.open("rb") as handle:
+        start = handle.read(1024).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if not start:
+        raise EmoscopeError(f"{url}: the answer is empty; {_SAVED_NOTHING}")
+    if start.startswith((b"<!doctype html", b"<html", b"<head")) or (start.startswith(b"<") and b"<html" in start):
+        raise EmoscopeError(
+            f"{url}: answered with a web page, not with data (a login page, a proxy or a moved file?); {_SAVED_NOTHING}"
+        )
+    if start.startswith(b"version https://git-lfs"):
+        raise EmoscopeError(f"{url}: answered with a Git LFS pointer, not with the file itself; {_SAVED_NOTHING}")
+
+
+def _hold_to(expected: str, path: Path, url: str, whose: str) -> None:
+    found = sha256_of(path)
+    if found != expected:
+        raise EmoscopeError(
+            f"{url}: is not {whose}: sha256 {found[:12]}..., expected {expected[:12]}...; {_SAVED_NOTHING}"
+        )
+
+
+def _check(task: Task, folder: Path, name: str, path: Path, url: str) -> str:
+    """Hold an unpacked file to what is known of it, and say to what."""
+    where = url if url.endswith(f"/{name}") else f"{name} of {url}"
+    if published := published_sums(task.metadata)[name]:
+        _hold_to(published, path, where, "the published file")
+        return "checksum ok"
+    if first := first_sums(folder).get(name):
+        _hold_to(
+            first, path, where, f"what was first downloaded (to accept the change, remove it from {folder / SUMS})"
+        )
+        return "checksum ok, the same as the first download"
+    return f"no checksum is published; trusted, and later downloads are held to it ({SUMS})"
+
+
+def _record_first(task: Task, folder: Path, files: dict[str, Path]) -> None:
+    published, first = published_sums(task.metadata), first_sums(folder)
+    fresh = {name: sha256_of(path) for name, path in files.items() if not published[name] and name not in first}
+    if fresh:
+        with atomic_write(folder / SUMS) as handle:
+            handle.writelines(f"{sha256}  {name}\n" for name, sha256 in sorted((first | fresh).items()))
+
+
+# Unpacking
+
+
+def _unpack(url: str, sent: Path, saves: Sequence[str], stage: Path) -> dict[str, Path]:
+    """The files to save, by name, each in a place of its own under `stage`."""
+    try:
+        if url.endswith(".gz"):
+            with gzip.open(sent) as source:
+                return {saves[0]: _copy(url, source, stage / "0")}
+        if url.endswith(".zip"):
+            with zipfile.ZipFile(sent) as archive:
+                return {
+                    name: _copy(url, archive.open(member), stage / str(number))
+                    for number, (name, member) in enumerate(_members(url, archive, saves).items())
+                }
+    except EmoscopeError:
+        raise
+    except Exception as error:  # a damaged archive can make zipfile raise nearly anything
+        problem = f"cannot be unpacked ({str(error).rstrip('.') or type(error).__name__})"
+        raise EmoscopeError(f"{url}: {problem}; {_SAVED_NOTHING}") from None
+    return {saves[0]: sent}
+
+
+def _copy(url: str, source: IO[bytes] | gzip.GzipFile, target: Path) -> Path:
+    size = 0
+    with source, target.open("wb") as handle:
+        while chunk := source.read(_CHUNK):
+            size += len(chunk)
+            if size > MAX_BYTES:
+                raise EmoscopeError(f"{url}: unpacks to more than {MAX_BYTES:,} bytes; {_SAVED_NOTHING}")
+            handle.write(chunk)
+    return target
+
+
+def _members(url: str, archive: zipfile.ZipFile, saves: Sequence[str]) -> dict[str, zipfile.ZipInfo]:
+    """The archive's member for each file to save, found by its base name in whatever folder."""
+    found: dict[str, list[zipfile.ZipInfo]] = {}
+    for member in archive.infolist():
+        path = PurePosixPath(member.filename.replace("\\", "/"))
+        drive = PureWindowsPath(member.filename).drive
+        link = stat.S_ISLNK(member.external_attr >> 16)
+        # We write under names of our own choosing, so this could do no harm; but nobody honest packs such a file.
+        if path.is_absolute() or ".." in path.parts or drive or link:
+            raise EmoscopeError(f"{url}: holds an unsafe path, {member.filename!r}; {_SAVED_NOTHING}")
+        if not member.is_dir():
+            found.setdefault(path.name, []).append(member)
+    for name in saves:
+        if len(found.get(name, [])) != 1:
+            count = "no" if name not in found else "more than one"
+            held = ", ".join(repr(member) for member in sorted(found)[:10]) or "nothing"
+            raise EmoscopeError(f"{url}: holds {count} {name}; it holds {held}; {_SAVED_NOTHING}")
+    return {name: found[name][0] for name in saves}
+
+
+# Transfer
+
+
+def _transfer(
+    url: str, target: Path, *, login: tuple[str, str] | None, retries: int, pause: float, progress: Progress
+) -> None:
+    for attempt in range(retries + 1):
+        try:
+            _stream(url, target, login, progress)
+            return
+        except _TransientError as trouble:
+            if attempt == retries:
+                tries = f", tried {retries + 1} times" if retries else ""
+                raise EmoscopeError(f"{url}: {trouble}{tries}; {_SAVED_NOTHING}") from None
+            time.sleep(min(max(pause * 2**attempt, trouble.wait), _LONGEST_WAIT))
+
+
+def _stream(url: str, target: Path, login: tuple[str, str] | None, progress: Progress) -> None:
+    # Both come with pooch. They are imported here so that nothing else can go online, or waits for them.
+    import requests
+    import urllib3
+
+    name = url.rsplit("/", 1)[1]
+    # Compression on the way would hide the length, and could be taken for the file's own.
+    headers = {"Accept-Encoding": "identity", "User-Agent": "emoscope"}
+    try:
+        response = requests.get(url, stream=True, timeout=_TIMEOUT, headers=headers)
+        if response.status_code == 401 and login is not None:
+            response.close()
+            response = requests.get(url, stream=True, timeout=_TIMEOUT, headers=headers, auth=login)
+        with response:
+            _refuse_status(url, response.status_code, response.headers.get("Retry-After"), login is not None)
+            chunked = "Transfer-Encoding" in response.headers  # has no length, but says by itself where it ends
+            length = None if chunked else _number(response.headers.get("Content-Length"))
+            response.raw.enforce_content_length = False  # not every urllib3 does it, so we do it below
+            with target.open("wb") as handle:
+                for chunk in response.raw.stream(_CHUNK, decode_content=not url.endswith(".gz")):
+                    handle.write(chunk)
+                    if handle.tell() > MAX_BYTES:
+                        raise EmoscopeError(f"{url}: is larger than {MAX_BYTES:,} bytes; {_SAVED_NOTHING}")
+                    progress(name, response.raw.tell() or handle.tell(), length)
+            received = response.raw.tell()
+            if length is not None and received != length:
+                raise _TransientError(f"the transfer was cut off after {received:,} of {length:,} bytes")
+    except (requests.Timeout, urllib3.exceptions.TimeoutError):
+        raise _TransientError("the server did not answer in time") from None
+    except requests.exceptions.SSLError:
+        raise EmoscopeError(f"{url}: the server's certificate is not valid; {_SAVED_NOTHING}") from None
+    except requests.ConnectionError:
+        raise _TransientError("cannot be reached (behind a firewall, --mirror URL takes another address)") from None
+    except urllib3.exceptions.HTTPError:
+        raise _TransientError("the transfer was cut off") from None
+    except requests.RequestException as error:
+        raise EmoscopeError(f"{url}: cannot be fetched ({error}); {_SAVED_NOTHING}") from None
+
+
+def _refuse_status(url: str, status: int, retry_after: str | None, logged_in: bool) -> None:
+    if status == 200:
+        return
+    if status in _TRANSIENT:
+        raise _TransientError(f"the server answered with error {status}", _number(retry_after) or 0)
+    if status == 401 and not logged_in:
+        raise _LoginNeededError
+    reason = {
+        401: "the name or password was not accepted",
+        403: "the server refuses access (403)",
+        404: "there is no such file (404); it may have moved",
+    }.get(status, f"the server answered with status {status}")
+    raise EmoscopeError(f"{url}: {reason}; {_SAVED_NOTHING}")
+
+
+def _number(header: str | None) -> int | None:
+    return int(header) if header is not None and header.isdecimal() else None

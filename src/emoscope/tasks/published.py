@@ -1,0 +1,175 @@
+"""The published results of the shared tasks, as data with their source.
+
+The figures lie in `results/TASK.json` as the papers print them, misprints included and noted; scores are fractions.
+A score that was not published is null, never guessed.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Annotated, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from emoscope.errors import EmoscopeError
+from emoscope.tasks import get_task
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Source(_Frozen):
+    """Where figures were printed, and which data they are for."""
+
+    paper: str
+    table: str
+    split: str
+
+
+class ClassFigures(NamedTuple):
+    """Precision, recall and F1 of one class."""
+
+    precision: Fraction
+    recall: Fraction
+    f1: Fraction
+
+
+class Entry(_Frozen):
+    """One row of a results table.
+
+    `rank` is the official one, which baselines and teams without a system description do not have.
+    """
+
+    name: str
+    score: Fraction | None
+    rank: int | None
+    id: int | None = None  # the table's own row number, which `first_different` refers to
+    first_different: int | None = None  # column B of the IEST paper
+    baseline: bool = False
+    per_class: Mapping[str, ClassFigures] = Field(default_factory=dict)
+    printed: str | None = None  # the paper's spelling, where the name would not be found by it
+    source: Source | None = None  # where it is not the table's
+    note: str | None = None
+
+
+class Statistics(_Frozen):
+    """The scores of all participants, also of those the table leaves out."""
+
+    source: Source
+    maximum: Fraction
+    minimum: Fraction
+    mean: Fraction
+    median: Fraction
+    first_quartile: Fraction
+    third_quartile: Fraction
+    standard_deviation: Fraction
+
+
+class PublishedConfusion(_Frozen):
+    """A confusion matrix: gold labels in rows, predicted ones in columns, both in the order of `labels`."""
+
+    name: str
+    source: Source
+    labels: tuple[str, ...]
+    counts: tuple[tuple[Annotated[int, Field(ge=0)], ...], ...]
+    note: str | None = None
+
+    @model_validator(mode="after")
+    def _square(self) -> Self:
+        size = len(self.labels)
+        if len(self.counts) != size or any(len(row) != size for row in self.counts):
+            raise ValueError(f"confusion matrix {self.name!r} is not {size} by {size}")
+        return self
+
+
+class Published(_Frozen):
+    """What is known of a task's official results, best first.
+
+    `size` counts the systems of the results table, also those whose score or name is unknown to us; none of them is
+    above the first entry.
+    """
+
+    task: str
+    metric: str
+    decimals: int  # how precisely the scores were published
+    split: str  # our name of the split they are for
+    split_name: str  # the paper's
+    revisions: tuple[str, ...]  # the data revisions whose split that is
+    source: Source
+    note: str
+    size: int
+    entries: tuple[Entry, ...] = Field(min_length=1)
+    class_source: Source | None = None
+    statistics: Statistics | None = None
+    confusions: tuple[PublishedConfusion, ...] = ()
+    elsewhere: str | None = None  # what a score on other data may be compared with
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        names = [entry.name for entry in self.entries]
+        if len(set(names)) != len(names):
+            raise ValueError("names repeat")
+        if self.entries[0].score is None:
+            raise ValueError("the best score must be known")
+        scores = [entry.score for entry in self.entries if entry.score is not None]
+        if scores != sorted(scores, reverse=True):
+            raise ValueError("entries must be sorted by score, best first")
+        if any(round(score, self.decimals) != score for score in scores):
+            raise ValueError(f"a score has more than {self.decimals} decimals")
+        ranks = [entry.rank for entry in self.entries if entry.rank is not None]
+        if ranks != list(range(1, len(ranks) + 1)):
+            raise ValueError("official ranks must count up from 1")
+        if len(names) > self.size:
+            raise ValueError(f"{len(names)} entries, but size is {self.size}")
+        if self.class_source is None and any(entry.per_class for entry in self.entries):
+            raise ValueError("figures per class need their source")
+        return self
+
+    @property
+    def scored(self) -> tuple[Entry, ...]:
+        """The entries whose score is known."""
+        return tuple(entry for entry in self.entries if entry.score is not None)
+
+    @property
+    def unknown(self) -> int:
+        """How many systems of the results table have a score we do not know."""
+        return self.size - len(self.scored)
+
+    def entry(self, name: str) -> Entry:
+        """The entry of a team.
+
+        >>> published("emocontext").entry("ANA").score
+        0.7709
+        """
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        raise EmoscopeError(f"{self.task}: no published result of {name!r}")
+
+    def confusion(self, name: str) -> PublishedConfusion:
+        """The confusion matrix of a system.
+
+        >>> published("iest").confusion("Amobee").source.table
+        'Table 4'
+        """
+        for confusion in self.confusions:
+            if confusion.name == name:
+                return confusion
+        raise EmoscopeError(f"{self.task}: no published confusion matrix of {name!r}")
+
+
+@lru_cache
+def published(task_name: str) -> Published:
+    """The published results of a task.
+
+    >>> published("iest").entries[0].name
+    'Amobee'
+    """
+    name = get_task(task_name).name  # an unknown one gets "did you mean"
+    file = files("emoscope.tasks").joinpath("results", f"{name}.json")
+    if not file.is_file():
+        raise EmoscopeError(f"{name}: no published results are known")
+    return Published.model_validate_json(file.read_text(encoding="utf-8"))
