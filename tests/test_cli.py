@@ -1,6 +1,7 @@
 """The command as a user types it, in a process of its own where that matters."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -115,7 +116,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     ],
 )
 def test_a_users_mistake_is_one_line_and_exit_code_2(arguments: list[str], expected: str, tmp_path: Path) -> None:
-    done = emoscope(*arguments, cwd=tmp_path, env={"EMOSCOPE_DATA": str(make_corpus(tmp_path)), "PATH": ""})
+    done = emoscope(*arguments, cwd=tmp_path, env={**os.environ, "EMOSCOPE_DATA": str(make_corpus(tmp_path))})
     assert done.returncode == 2
     assert expected in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

@@ -18,7 +18,9 @@ _UTF8_AS_CP1252 = re.compile(
     rf"[ð-ô][{_FOLLOWING}]{{3}}|[à-ï][{_FOLLOWING}]{{2}}|(?:[Â-ß][{_FOLLOWING}]){{2,}}|[ÂÃ][{_FOLLOWING}]"
 )
 # An escaped entity is often escaped again, "&amp;amp;lt;": all its ampersands are one.
-_ENTITY = re.compile(r"&((?:amp;|#38;)*+)((?:lt|gt|quot|apos|nbsp|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});)?")
+_ENTITY = re.compile(
+    r"&(?:amp;|#38;|#[xX]26;)*+((?:lt|gt|quot|apos|nbsp|#[1-9]\d{0,6}|#[xX][1-9a-fA-F][0-9a-fA-F]{0,5});)?"
+)
 # What may rightly follow an accented letter: "désolé…”" must not turn into a Chinese character.
 _PUNCTUATION = frozenset("…’”‘“–—»›™•\xa0")
 _PUNCTUATION_OR_PRICE = _PUNCTUATION | frozenset("€£¥")
@@ -55,9 +57,9 @@ def repair_and_count(text: str) -> tuple[str, int]:
 
     def entity(match: re.Match[str]) -> str:
         nonlocal repaired
-        ampersands, name = match.groups()
+        name = match.group(1)
         character = html.unescape(f"&{name}") if name else "&"
-        if character.isalnum() or character in "#;":
+        if (character.isascii() and character.isalnum()) or character in "#;":
             return match.group()  # nobody escapes these but to confuse
         repaired += match.group() != "&"
         return character

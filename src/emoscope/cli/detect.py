@@ -30,15 +30,15 @@ TABLE_1_LABELS = ("happy", "angry", "sad")
 CONVERSATION = (
     "hey, are you there?",
     "yes! how was the exam?",
-    "I passed!!! I can't believe it 😂😂",
+    "I passed!!! I am so happy 😂😂",
     "wow, congratulations :)",
-    "thank you so much, I am so happy",
+    "thank you so much",
     "are you going to celebrate?",
     "no, my best friend is ignoring me again 😭",
     "oh no, what happened?",
     "she lied to me. I hate liars 😡",
-    "maybe talk to her tomorrow?",
-    "ok, what time does the shop open?",
+    "what will you do now?",
+    "I will watch a movie",
 )
 
 
@@ -178,8 +178,11 @@ def _show(turns: "list[str] | tuple[str, ...]", found: "list[Detection]") -> Non
     screen = console()
     for text, detection in zip(turns, found, strict=True):
         bar = "█" * round(detection.score * 10)
-        cut = " [dim](input was cut)[/]" if detection.truncated else ""
-        screen.print(f"{coloured(detection.label):<24} {detection.score:6.1%} {bar:<10}  {escape(text)}{cut}")
+        name = detection.label or "unsure"
+        answer = f"{coloured(detection.label)}{' ' * (9 - len(name))}{detection.score:6.1%} {bar:<10}"
+        screen.print(f"{answer}  {escape(text)}")
+    if any(detection.truncated for detection in found):
+        screen.print("[dim]Input was cut: the model reads a few turns, and of each a certain length, only.[/]")
     if len(found) == 1:
         rest = sorted(found[0].scores.items(), key=lambda pair: -pair[1])
         screen.print("[dim]" + "  ".join(f"{label} {score:.1%}" for label, score in rest) + "[/]")

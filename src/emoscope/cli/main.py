@@ -40,7 +40,7 @@ def _options(
 def run() -> None:
     """The entry point: exit code 0 if all went well, 1 for a negative answer, 2 for a mistake in the input."""
     try:
-        app()
+        app(prog_name="emoscope")
     except EmoscopeError as error:
         typer.echo(f"emoscope: {error}", err=True)
         sys.exit(2)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from emoscope.cli.options import DataOption, SeedOption, TaskOption
-from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
 from emoscope.errors import EmoscopeError
 
 
@@ -24,17 +24,31 @@ def train_cli(
     seed: SeedOption = 0,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Learn from the first N examples only.")] = None,
     splits: Annotated[str, typer.Option("--splits", help="What to learn from, e.g. train or train,dev.")] = "train",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; may be given several times.")
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Fit a named system on a task's data and keep it in a folder."""
     from emoscope.evaluation.run import train
+    from emoscope.systems.recipe import parse_setting
 
-    screen = console(stderr=True)
-    with screen.status(f"training {system} on {task}"):
+    with progress_bar(f"training {system} on {task}") as report:
         record = train(
-            system, task, output, seed=seed, limit=limit, splits=tuple(splits.split(",")), root=data, force=force
+            system,
+            task,
+            output,
+            seed=seed,
+            limit=limit,
+            splits=tuple(splits.split(",")),
+            settings=dict(parse_setting(text) for text in settings or []),
+            device=device,
+            root=data,
+            force=force,
+            report=report,
         )
     if as_json:
         print_json(record.model_dump())
@@ -50,14 +64,26 @@ def crossvalidate_cli(
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds, cut between dialogues.")] = 5,
     splits: Annotated[str, typer.Option("--splits", help="The data to cut, e.g. train or train,dev.")] = "train",
     seed: SeedOption = 0,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")] = None,
+    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
     data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score a system on folds of a task's labelled data: for tasks without a development set."""
     from emoscope.evaluation.crossvalidation import crossvalidate
+    from emoscope.systems.recipe import parse_setting
 
     with console(stderr=True).status(f"cross-validating {system} on {task}"):
-        result = crossvalidate(system, task, folds=folds, splits=tuple(splits.split(",")), seed=seed, root=data)
+        result = crossvalidate(
+            system,
+            task,
+            folds=folds,
+            splits=tuple(splits.split(",")),
+            seed=seed,
+            settings=dict(parse_setting(text) for text in settings or []),
+            device=device,
+            root=data,
+        )
     if as_json:
         print_json(result.as_dict())
         return

@@ -1,6 +1,6 @@
 """Folds cut between dialogues, the same for the same data: how tasks without a development set are judged."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,10 @@ import numpy as np
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.evaluation.run import official_score
+from emoscope.models.block import Fitting
 from emoscope.systems import SYSTEMS
 from emoscope.tasks import get_task
-from emoscope.tasks.data import find_split
+from emoscope.tasks.data import data_root, find_split
 
 # The cut is part of the benchmark, so its seed is not the system's.
 _CUT_SEED = 2019
@@ -72,6 +73,8 @@ def crossvalidate(
     folds: int = 5,
     splits: Sequence[str] = ("train",),
     seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    device: str = "auto",
     root: Path | None = None,
 ) -> CrossValidation:
     """Fit on all folds but one, score on that one, for each."""
@@ -82,8 +85,9 @@ def crossvalidate(
     scores = []
     for fold in range(folds):
         held_out = np.flatnonzero(numbers == fold)
-        system = SYSTEMS[system_name](task, seed=seed)
-        system.fit([examples[index] for index in np.flatnonzero(numbers != fold)])
+        system = SYSTEMS[system_name](task, seed=seed, settings=settings)
+        fitting = Fitting(seed=seed, device=device, resources=data_root(root))
+        system.fit([examples[index] for index in np.flatnonzero(numbers != fold)], fitting)
         chosen = [examples[index] for index in held_out]
         answers = system.predict(chosen)
         scores.append(official_score(task, chosen, answers))

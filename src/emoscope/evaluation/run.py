@@ -1,18 +1,19 @@
 """Train a system on a task and keep it with its development score."""
 
-import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.metrics import confusion_matrix
+from emoscope.models.block import Fitting
 from emoscope.systems import SYSTEMS
 from emoscope.systems.base import System
-from emoscope.systems.run import RunRecord, environment, new_run_folder, save_run
+from emoscope.systems.run import RunRecord, environment, kept_checkpoints, new_run_folder, save_run
 from emoscope.tasks import Task, get_task
-from emoscope.tasks.data import Located, find_split
+from emoscope.tasks.data import Located, data_root, find_split, sha256_of
 
 
 def official_score(task: Task, examples: Sequence[Example], predicted: Sequence[str]) -> float:
@@ -39,27 +40,44 @@ def train(
     seed: int = 0,
     limit: int | None = None,
     splits: Sequence[str] = ("train",),
+    settings: Mapping[str, Any] | None = None,
+    device: str = "auto",
     root: Path | None = None,
     force: bool = False,
+    report: Callable[[str, float], None] | None = None,
 ) -> RunRecord:
-    """Fit a system on splits of a task and write the run to a folder, whole or not at all."""
+    """Fit a system on splits of a task and write the run to a folder, whole or not at all.
+
+    Epochs that were finished before a kill are kept beside the folder; the same call goes on from there.
+    """
     task = get_task(task_name)
-    system = SYSTEMS[system_name](task, seed=seed)
+    system = SYSTEMS[system_name](task, seed=seed, settings=settings)
     located = [find_split(task, split, root) for split in splits]
-    with new_run_folder(folder, force=force) as part:
+    what = {
+        "system": system_name,
+        "task": task_name,
+        "seed": seed,
+        "limit": limit,
+        "settings": dict(settings or {}),
+        "data": {place.path.name: sha256_of(place.path) for place in located},
+    }
+    with new_run_folder(folder, force=force) as part, kept_checkpoints(folder, what) as checkpoints:
         examples = [example for place in located for example in task.read(place.path)][:limit]
+        fitting = Fitting(
+            seed=seed,
+            device=device,
+            checkpoints=checkpoints,
+            resources=data_root(root),
+            **({} if report is None else {"report": report}),
+        )
         begun = time.perf_counter()
-        system.fit(examples)
+        system.fit(examples, fitting)
         seconds = time.perf_counter() - begun
         record = RunRecord(
-            system=system_name,
-            task=task_name,
-            seed=seed,
+            **what,
             examples=len(examples),
-            data={place.path.name: hashlib.sha256(place.path.read_bytes()).hexdigest() for place in located},
             data_revision=located[0].revision.name,
             seconds=round(seconds, 2),
-            limit=limit,
             dev=_dev_report(task, system, located, root),
             **environment(),
         )

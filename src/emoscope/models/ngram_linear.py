@@ -36,7 +36,8 @@ class NgramLinear:
         field_weights: Sequence[float] = (1.0, 0.3, 0.5),
         word_lengths: Sequence[int] = (1, 2),
         char_lengths: Sequence[int] = (2, 3, 4, 5),
-        strength: float = 10.0,
+        strength: float = 16.0,
+        min_rows: int = 2,
         calibration_folds: int = 3,
         seed: int = 0,
     ) -> None:
@@ -45,6 +46,7 @@ class NgramLinear:
         self.word_lengths = tuple(word_lengths)
         self.char_lengths = tuple(char_lengths)
         self.strength = strength  # the inverse of regularisation, scikit-learn's C
+        self.min_rows = min_rows  # n-grams of fewer rows are not learnt from
         self.calibration_folds = calibration_folds
         self.seed = seed
         self.labels: tuple[str, ...] = ()
@@ -66,7 +68,11 @@ class NgramLinear:
         target = np.array([self.labels.index(label) for label in labels])
         self.prior = np.bincount(target, minlength=len(self.labels)) / len(target)
         features = self._features(rows)
-        rarity = _rarity(features)
+        frequency = np.bincount(features.indices, minlength=1 << self.bits)
+        kept = np.flatnonzero(frequency >= min(self.min_rows, frequency.max()))
+        # Rarity is inverse document frequency, smoothed as scikit-learn does, and scaled to about 1.
+        rarity = (np.log((1 + len(rows)) / (1 + frequency[kept])) + 1) / 5
+        features = features[:, kept]
         features.data *= rarity[features.indices]
         coefficients, self._intercept = self._regression(features, target)
         temperature = self._temperature(features, target)
@@ -75,7 +81,7 @@ class NgramLinear:
         weights = coefficients * rarity / temperature
         self._scale = np.maximum(np.abs(weights).max(1), 1e-12) / 127
         self._table = np.zeros(((1 << self.bits) + 1, len(self.labels)), np.int8)  # the last row is "no n-gram here"
-        self._table[:-1] = np.rint(weights / self._scale[:, None]).T
+        self._table[kept] = np.rint(weights / self._scale[:, None]).T
         return self
 
     def _features(self, rows: Sequence[Sequence[str]]) -> Any:
@@ -185,6 +191,7 @@ class NgramLinear:
             "word_lengths": self.word_lengths,
             "char_lengths": self.char_lengths,
             "strength": self.strength,
+            "min_rows": self.min_rows,
             "calibration_folds": self.calibration_folds,
             "seed": self.seed,
             "labels": self.labels,
@@ -219,12 +226,6 @@ class NgramLinear:
         if model._table.shape != ((1 << model.bits) + 1, len(labels)):
             raise InputError(path, "is not an n-gram model (its table has the wrong size)")
         return model
-
-
-def _rarity(features: Any) -> Floats:
-    """Inverse document frequency of each bucket, smoothed as scikit-learn does, and scaled to about 1."""
-    frequency = np.bincount(features.indices, minlength=features.shape[1])
-    return np.asarray((np.log((1 + features.shape[0]) / (1 + frequency)) + 1) / 5)
 
 
 def _text_of_position(hashed: HashedTexts) -> NDArray[np.int64]:

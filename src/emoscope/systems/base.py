@@ -1,9 +1,9 @@
 """A system: a named recipe that learns a task. Metadata first, then the shortest composition of blocks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
+from emoscope.models.block import Fitting
 from emoscope.tasks.base import Task
 
 
@@ -33,16 +34,19 @@ class System(ABC):
     """What every system can do. Probabilities come with columns in the order of the task's labels."""
 
     metadata: ClassVar[SystemMetadata]
+    has_settings: ClassVar[bool] = False
 
-    def __init__(self, task: Task, *, seed: int = 0) -> None:
+    def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
         if task.name not in self.metadata.tasks:
             made_for = ", ".join(self.metadata.tasks)
             raise EmoscopeError(f"{self.metadata.name} was not made for {task.name}; it was made for: {made_for}")
+        if settings and not self.has_settings:
+            raise EmoscopeError(f"{self.metadata.name} has no settings")
         self.task = task
         self.seed = seed
 
     @abstractmethod
-    def fit(self, examples: Sequence[Example]) -> Self:
+    def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
         """Learn from labelled examples."""
 
     @abstractmethod

@@ -1,14 +1,15 @@
 """nano: hashed n-grams and a linear classifier; the fastest system, and the one that is always embedded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.detector.bundle import Bundle
 from emoscope.dialogue import Example
+from emoscope.models.block import Fitting
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.models.nano import NanoModel
 from emoscope.systems.base import System, SystemMetadata
@@ -26,12 +27,13 @@ class Nano(System):
         team="emoscope",
     )
 
-    def __init__(self, task: Task, *, seed: int = 0) -> None:
-        super().__init__(task, seed=seed)
+    def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
+        super().__init__(task, seed=seed, settings=settings)
         self.model = NanoModel(seed=seed)
 
-    def fit(self, examples: Sequence[Example]) -> Self:
-        """Learn from labelled examples."""
+    def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
+        """Learn from labelled examples; all it needs of `fitting` is the seed it was made with."""
+        del fitting
         kept = self.learnable(examples)
         self.model.fit([example.context for example in kept], [str(example.label) for example in kept])
         return self

@@ -4,7 +4,7 @@ import json
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -37,6 +37,7 @@ class RunRecord(BaseModel):
     data_revision: str
     seconds: float
     limit: int | None = None
+    settings: dict[str, Any] = {}
     finished: str
     emoscope: str
     python: str
@@ -81,6 +82,28 @@ def new_run_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
         part.replace(target)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+@contextmanager
+def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
+    """A folder for finished epochs that outlives a kill, and is there for the same work only.
+
+    It is emptied when `what` (system, seed, settings, data) differs from what it was made for, and removed at the end.
+    """
+    folder = target.parent / f".{target.name}.checkpoints"
+    mark = folder / "work.json"
+    if folder.exists() and (not mark.is_file() or json.loads(mark.read_text(encoding="utf-8")) != dict(what)):
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(mark) as handle:
+        json.dump(dict(what), handle)
+    try:
+        yield folder
+    except BaseException:
+        if not any(path.is_dir() or path.suffix == ".safetensors" for path in folder.iterdir()):
+            shutil.rmtree(folder)  # nothing was finished: leave no trace
+        raise
+    shutil.rmtree(folder)
 
 
 def save_run(folder: Path, system: System, record: RunRecord) -> None:

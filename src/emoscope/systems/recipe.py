@@ -1,0 +1,118 @@
+"""A system that is a composition of blocks: its metadata, its settings with the paper's values, and `build`."""
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError
+from emoscope.files import atomic_write, whole_text
+from emoscope.models.block import Block, Fitting, load_block
+from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
+from emoscope.systems.base import System
+from emoscope.tasks.base import Task
+
+FILE = "system.json"
+
+
+class Recipe(System):
+    """A named composition of blocks.
+
+    `defaults` are the paper's values. The setting `shift` corrects the class prior: "none" as in most papers,
+    "natural" to the task's published mix of real traffic, "estimate" to what the unlabelled data themselves show.
+    """
+
+    has_settings: ClassVar[bool] = True
+    defaults: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
+        super().__init__(task, seed=seed, settings=settings)
+        self.settings = {"shift": "none", **self.defaults}
+        for name, value in (settings or {}).items():
+            self.settings[self._known(name)] = value
+        if self.settings["shift"] not in ("none", "natural", "estimate"):
+            raise EmoscopeError(f"shift: expected none, natural or estimate, found {self.settings['shift']!r}")
+        self.block: Block | None = None
+        self.prior: NDArray[np.float64] | None = None
+
+    def _known(self, name: str) -> str:
+        if name in self.settings:
+            return name
+        close = get_close_matches(name, self.settings, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(self.settings)}"
+        raise EmoscopeError(f"{self.metadata.name} has no setting {name!r}; {hint}")
+
+    @abstractmethod
+    def build(self) -> Block:
+        """The unfitted composition, made from `self.settings` and the task's labels."""
+
+    def select(self, examples: Sequence[Example]) -> list[Example]:
+        """What to learn from: by default every example with one of the task's labels; augmentation goes here too."""
+        return self.learnable(examples)
+
+    def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
+        """Learn from labelled examples."""
+        chosen = self.select(examples)
+        labels = [str(example.label) for example in chosen]
+        self.prior = np.array([max(labels.count(label), 1) for label in self.task.labels], float)
+        self.prior /= self.prior.sum()
+        self.block = self.build()
+        self.block.fit(chosen, labels, fitting or Fitting(seed=self.seed))
+        return self
+
+    def predict_proba(self, examples: Sequence[Example]) -> NDArray[np.float64]:
+        """Probabilities of the task's labels, corrected for the class prior if the setting says so."""
+        if self.block is None or self.prior is None:
+            raise EmoscopeError(f"{self.metadata.name} has not been trained")
+        if not examples:
+            return np.zeros((0, len(self.task.labels)))
+        answers = self._in_task_order(self.block.predict_proba(examples), self.block.labels)
+        natural = self.task.metadata.natural_prior
+        if self.settings["shift"] == "natural" and natural is not None:
+            return shift_prior(answers, self.prior, prior_vector(natural, self.task.labels))
+        if self.settings["shift"] == "estimate":
+            return shift_prior(answers, self.prior, estimate_prior(answers, self.prior))
+        return answers
+
+    def _in_task_order(self, answers: NDArray[np.float64], labels: Sequence[str]) -> NDArray[np.float64]:
+        columns = np.zeros((len(answers), len(self.task.labels)))
+        columns[:, [self.task.labels.index(label) for label in labels]] = answers
+        return columns
+
+    def save(self, folder: Path) -> None:
+        """The block in a folder of its own, the settings beside it."""
+        if self.block is None or self.prior is None:
+            raise EmoscopeError(f"{self.metadata.name} has not been trained")
+        self.block.save(folder / "model")
+        with atomic_write(folder / FILE) as handle:
+            json.dump({"seed": self.seed, "settings": self.settings, "prior": self.prior.tolist()}, handle, indent=2)
+
+    @classmethod
+    def load(cls, folder: Path, task: Task) -> Self:
+        """Read what `save` wrote."""
+        content = json.loads(whole_text(folder / FILE))
+        system = cls(task, seed=content["seed"], settings=content["settings"])
+        system.prior = np.array(content["prior"])
+        system.block = load_block(folder / "model")
+        return system
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """A setting written as `name=value`, the value read as JSON where it can be.
+
+    >>> parse_setting("epochs=3"), parse_setting("encoder=bert-base-uncased")
+    (('epochs', 3), ('encoder', 'bert-base-uncased'))
+    """
+    name, mark, value = text.partition("=")
+    if not mark or not name:
+        raise EmoscopeError(f"--set: expected name=value, found {text!r}")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
