@@ -1,9 +1,9 @@
 """Measure the embedded `nano` model and regenerate docs/nano.md.
 
-    python benchmarks/nano.py --data DATA [--skip-folds]
+    python benchmarks/nano.py --data DATA
 
-Quality on EmoContext's development set and by 5-fold cross-validation on every task; speed beside the pipeline most
-people would write, scikit-learn's TF-IDF with logistic regression, on the same dialogues in the same run.
+Quality on EmoContext's development set; speed beside the pipeline most people would write, scikit-learn's TF-IDF with
+logistic regression, on the same dialogues in the same run.
 """
 
 import argparse
@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 
 import emoscope
 from emoscope.dialogue import Dialogue, Example
-from emoscope.evaluation.crossvalidation import crossvalidate
 from emoscope.evaluation.ranking import place
 from emoscope.evaluation.run import official_score
 from emoscope.metrics import confusion_matrix
 from emoscope.models.nano import fields
 from emoscope.significance import bootstrap_interval
-from emoscope.tasks import TASKS, get_task
-from emoscope.tasks.data import find_split, read_split
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
 from emoscope.tasks.published import published
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "nano.md"
@@ -44,8 +43,6 @@ Everything below is printed by `python benchmarks/nano.py`. Machine: {machine}. 
 
 ## Quality on EmoContext dev (Test1)
 """
-FOLDS_NOTE = """Folds are cut between dialogues, the same for every system. The IEST data here are a re-split, the trial
-set and a part of the test set: that figure is not comparable with the published table."""
 _detector: emoscope.Detector
 
 
@@ -88,18 +85,6 @@ def quality(root: Path) -> list[str]:
 def training_prior(root: Path) -> dict[str, float]:
     labels = [str(example.label) for example in read_split(get_task("emocontext"), "train", root)]
     return {label: labels.count(label) / len(labels) for label in set(labels)}
-
-
-def folds(root: Path) -> list[str]:
-    lines = ["| task | data | metric | mean of 5 folds | standard deviation |", "|---|---|---|---|---|"]
-    for name in TASKS:
-        task = get_task(name)
-        splits = ("train", "dev") if name == "iest" else ("train",)
-        print(f"cross-validating on {name}", file=sys.stderr, flush=True)
-        result = crossvalidate("nano", name, splits=splits, root=root)
-        used = " + ".join(find_split(task, split, root).path.name for split in splits)
-        lines.append(f"| {name} | {used} | {result.metric} | {result.mean:.4f} | {result.deviation:.4f} |")
-    return lines
 
 
 def rate(work: Callable[[], int], repeats: int = 5) -> float:
@@ -186,7 +171,6 @@ def main() -> None:
     parser.add_argument(
         "--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"), required="EMOSCOPE_DATA" not in os.environ
     )
-    parser.add_argument("--skip-folds", action="store_true", help="leave out the cross-validation (minutes)")
     options = parser.parse_args()
     root = Path(options.data)
     size = sum(file.stat().st_size for file in (Path(emoscope.__file__).parent / "detector/assets/nano").iterdir())
@@ -194,8 +178,6 @@ def main() -> None:
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, numpy {np.__version__}"
     )
     parts = [HEAD.format(machine=machine, size=size / 1024), *quality(root), ""]
-    if not options.skip_folds:
-        parts += ["## The same system trained on each task", "", *folds(root), "", FOLDS_NOTE, ""]
     parts += ["## Speed on EmoContext's 5,509 test dialogues", "", *speed(root)]
     DOCS.write_text("\n".join(parts) + "\n", encoding="utf-8")
     print(DOCS.read_text(encoding="utf-8"))

@@ -19,3 +19,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def data_folder() -> Path:
     return Path(os.environ["EMOSCOPE_DATA"]).resolve()
+
+
+@pytest.fixture(autouse=True)
+def _wide_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables must not wrap to the width of whatever terminal the tests are started from."""
+    monkeypatch.delenv("COLUMNS", raising=False)

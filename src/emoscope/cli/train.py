@@ -118,8 +118,8 @@ def predict_cli(
     if (input is None) == (split is None):
         raise EmoscopeError("give either --input FILE or --split NAME")
     chosen = get_task(task)
-    source = input if input is not None else find_split(chosen, str(split), data).path
     system = load_run(resolve(run), task)
+    source = input if input is not None else find_split(chosen, str(split), data).path
     with console(stderr=True).status(f"reading {source}"):
         examples = list(chosen.read(source))
     with console(stderr=True).status(f"labelling {len(examples):,} examples"):
