@@ -1,6 +1,7 @@
 """Optional dependencies: imported where used, and a clear line when they are missing."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 from emoscope.errors import MissingExtraError
@@ -19,3 +20,17 @@ def require(module: str, *, extra: str) -> ModuleType:
             raise  # the module is there, something it needs is not: that is a broken install, not a missing extra
         package = module.split(".", maxsplit=1)[0]
         raise MissingExtraError(f"this needs {package}: pip install 'emoscope[{extra}]'") from None
+
+
+def check_installed(*packages: str, extra: str) -> None:
+    """Say which `pip install` is needed if a package is missing, without importing any.
+
+    >>> check_installed("json", extra="train")
+    """
+    for package in packages:
+        try:
+            found = find_spec(package) is not None
+        except ValueError:  # it is marked as not to be imported
+            found = False
+        if not found:
+            raise MissingExtraError(f"this needs {package}: pip install 'emoscope[{extra}]'")

@@ -23,7 +23,10 @@ def train_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the run.")],
     seed: SeedOption = 0,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Learn from the first N examples only.")] = None,
-    splits: Annotated[str, typer.Option("--splits", help="What to learn from, e.g. train or train,dev.")] = "train",
+    splits: Annotated[
+        str | None,
+        typer.Option("--splits", help="What to learn from, e.g. train,dev; what the system asks for if not given."),
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; may be given several times.")
     ] = None,
@@ -43,7 +46,7 @@ def train_cli(
             output,
             seed=seed,
             limit=limit,
-            splits=tuple(splits.split(",")),
+            splits=tuple(splits.split(",")) if splits else None,
             settings=dict(parse_setting(text) for text in settings or []),
             device=device,
             root=data,
@@ -62,7 +65,7 @@ def crossvalidate_cli(
     system: Annotated[str, typer.Argument(help="System name; `emoscope systems` lists them.")],
     task: TaskOption,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds, cut between dialogues.")] = 5,
-    splits: Annotated[str, typer.Option("--splits", help="The data to cut, e.g. train or train,dev.")] = "train",
+    splits: Annotated[str | None, typer.Option("--splits", help="The data to cut, e.g. train,dev.")] = None,
     seed: SeedOption = 0,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
@@ -78,7 +81,7 @@ def crossvalidate_cli(
             system,
             task,
             folds=folds,
-            splits=tuple(splits.split(",")),
+            splits=tuple(splits.split(",")) if splits else None,
             seed=seed,
             settings=dict(parse_setting(text) for text in settings or []),
             device=device,

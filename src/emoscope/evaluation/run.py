@@ -39,7 +39,7 @@ def train(
     *,
     seed: int = 0,
     limit: int | None = None,
-    splits: Sequence[str] = ("train",),
+    splits: Sequence[str] | None = None,
     settings: Mapping[str, Any] | None = None,
     device: str = "auto",
     root: Path | None = None,
@@ -52,7 +52,7 @@ def train(
     """
     task = get_task(task_name)
     system = SYSTEMS[system_name](task, seed=seed, settings=settings)
-    located = [find_split(task, split, root) for split in splits]
+    located = [find_split(task, split, root) for split in splits or (system.metadata.learns_from,)]
     what = {
         "system": system_name,
         "task": task_name,

@@ -26,6 +26,7 @@ class SystemMetadata(BaseModel):
     team: str | None = None
     citation: str | None = None
     published: dict[str, float] = {}  # task to the paper's test score
+    learns_from: str = "train"  # the split it is trained on unless told otherwise
     extras: tuple[str, ...] = ("train",)
     substitutions: tuple[str, ...] = ()  # what the paper used that we could not
 

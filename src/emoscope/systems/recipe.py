@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
+from emoscope.extras import check_installed
 from emoscope.files import atomic_write, whole_text
 from emoscope.models.block import Block, Fitting, load_block
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
@@ -19,6 +20,7 @@ from emoscope.systems.base import System
 from emoscope.tasks.base import Task
 
 FILE = "system.json"
+_PACKAGES = ("sklearn", "torch", "transformers", "safetensors")
 
 
 class Recipe(System):
@@ -58,6 +60,7 @@ class Recipe(System):
 
     def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
         """Learn from labelled examples."""
+        check_installed(*_PACKAGES, extra="train")
         chosen = self.select(examples)
         labels = [str(example.label) for example in chosen]
         self.prior = np.array([max(labels.count(label), 1) for label in self.task.labels], float)
@@ -96,6 +99,7 @@ class Recipe(System):
     @classmethod
     def load(cls, folder: Path, task: Task) -> Self:
         """Read what `save` wrote."""
+        check_installed(*_PACKAGES, extra="train")
         content = json.loads(whole_text(folder / FILE))
         system = cls(task, seed=content["seed"], settings=content["settings"])
         system.prior = np.array(content["prior"])

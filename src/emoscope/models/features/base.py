@@ -1,0 +1,172 @@
+"""What every feature extractor can do, and how several stand side by side."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError, InputError
+from emoscope.extras import require
+from emoscope.files import atomic_write, existing_file, whole_text
+from emoscope.models.block import Fitting
+from emoscope.registry import Registry
+
+Matrix = Any  # a scipy csr_matrix; scipy has no types, and is imported only when used
+Arrays = Mapping[str, NDArray[Any]]
+
+EXTRACTORS: Registry[type["Extractor"]] = Registry("feature extractor")
+
+
+class Extractor(ABC):
+    """One kind of feature. `fit` sees the training data once; `transform` gives one row per example."""
+
+    @abstractmethod
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+        """Learn vocabularies, read lexicons."""
+
+    @abstractmethod
+    def transform(self, examples: Sequence[Example]) -> Matrix:
+        """The features of each example."""
+
+    @abstractmethod
+    def config(self) -> dict[str, Any]:
+        """The constructor's arguments, as JSON."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write what `fit` learnt, if that is anything."""
+
+    @abstractmethod
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+
+
+class Union:
+    """Several extractors, their columns side by side.
+
+    >>> Union([]).configs()
+    []
+    """
+
+    def __init__(self, extractors: Sequence[Extractor | Mapping[str, Any]]) -> None:
+        self.extractors = [made if isinstance(made, Extractor) else extractor(made) for made in extractors]
+
+    def fit_transform(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Matrix:
+        """Fit each extractor, and give the features of the examples it was fitted on."""
+        for each in self.extractors:
+            each.fit(examples, labels, fitting)
+        return self.transform(examples)
+
+    def transform(self, examples: Sequence[Example]) -> Matrix:
+        """The features of each example."""
+        if not self.extractors:
+            raise EmoscopeError("a classifier of examples needs at least one kind of feature")
+        sparse = require("scipy.sparse", extra="train")
+        return sparse.hstack([each.transform(examples) for each in self.extractors], format="csr", dtype=np.float32)
+
+    def configs(self) -> list[dict[str, Any]]:
+        """Each extractor's name and settings, as JSON."""
+        return [{"kind": extractor_name(type(each)), **each.config()} for each in self.extractors]
+
+    def save(self, folder: Path) -> None:
+        """Each extractor into a folder of its own."""
+        for number, each in enumerate(self.extractors):
+            part = folder / f"features{number}"
+            part.mkdir(parents=True, exist_ok=True)
+            each.save(part)
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        for number, each in enumerate(self.extractors):
+            each.load(folder / f"features{number}")
+
+
+def extractor(config: Mapping[str, Any]) -> Extractor:
+    """The unfitted extractor that a configuration describes."""
+    settings = {name: value for name, value in config.items() if name != "kind"}
+    return EXTRACTORS[config["kind"]](**settings)
+
+
+def extractor_name(kind: type[Extractor]) -> str:
+    """The name an extractor is registered under."""
+    for name in EXTRACTORS:
+        if EXTRACTORS.target(name) == f"{kind.__module__}:{kind.__qualname__}":
+            return name
+    raise EmoscopeError(f"{kind.__name__} is not a registered feature extractor")
+
+
+def turn_texts(examples: Sequence[Example], back: int) -> list[str]:
+    """The text said `back` turns before the one to be labelled (0 is that one); empty where there was none.
+
+    >>> from emoscope.dialogue import Dialogue
+    >>> turn_texts([Example(Dialogue.of(["hi", "hello"]), 1), Example(Dialogue.of(["yes"]), 0)], 1)
+    ['hi', '']
+    """
+    return [example.dialogue.turns[example.turn - back].text if example.turn >= back else "" for example in examples]
+
+
+def as_rows(values: NDArray[Any]) -> Matrix:
+    """A dense matrix in the form that all extractors give."""
+    return require("scipy.sparse", extra="train").csr_matrix(np.asarray(values, np.float32))
+
+
+# Arrays and words without pickle
+
+
+def save_arrays(path: Path, arrays: Arrays) -> None:
+    """Write named arrays, whole or not at all."""
+    with atomic_write(path, "wb") as handle:
+        np.savez_compressed(handle, **dict[str, Any](arrays))
+
+
+def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read what `save_arrays` wrote."""
+    try:
+        with np.load(existing_file(path), allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(path, f"is not a file of arrays ({error})") from None
+
+
+def pack_words(words: Sequence[str]) -> NDArray[np.uint8]:
+    r"""Words as one array of bytes; none may hold a line end.
+
+    >>> unpack_words(pack_words(["so", "😂"]))
+    ['so', '😂']
+    """
+    return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def unpack_words(packed: NDArray[np.uint8]) -> list[str]:
+    """Read what `pack_words` made."""
+    text = packed.tobytes().decode("utf-8", "surrogatepass")
+    return text.split("\n") if text else []
+
+
+def save_json(path: Path, content: Any) -> None:
+    """Write a small JSON file, whole or not at all."""
+    with atomic_write(path) as handle:
+        json.dump(content, handle)
+
+
+def load_json(path: Path) -> Any:
+    """Read a JSON file."""
+    try:
+        return json.loads(whole_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"is not JSON ({error})") from None
+
+
+# One line per kind of feature.
+EXTRACTORS.add("ngrams", "emoscope.models.features.ngrams:Ngrams")
+EXTRACTORS.add("ranked-words", "emoscope.models.features.ranked_words:RankedWords")
+EXTRACTORS.add("word-ratings", "emoscope.models.features.word_ratings:WordRatings")
+EXTRACTORS.add("style", "emoscope.models.features.style:Style")
+EXTRACTORS.add("scores", "emoscope.models.features.scores:ClassifierScores")
+EXTRACTORS.add("vectors", "emoscope.models.features.vectors:AveragedVectors")
+EXTRACTORS.add("trigger-words", "emoscope.models.trigger_lm:TriggerWords")

@@ -1,0 +1,87 @@
+"""A classifier over features: what linear and boosted models share."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError
+from emoscope.models.block import Block, Fitting, Floats, one_hot
+from emoscope.models.features.base import Extractor, Matrix, Union
+
+
+class FeatureClassifier(Block):
+    """Features of examples, then a model of features; on top of a stack, `fit_features` takes the features as given.
+
+    A subclass learns in `fit_features`, answers in `predict_features`, and keeps what it learnt.
+    """
+
+    def __init__(self, labels: Sequence[str], features: Sequence[Extractor | Mapping[str, Any]] = ()) -> None:
+        self.labels = tuple(labels)
+        self.features = Union(features)
+
+    @abstractmethod
+    def fit_features(self, features: Matrix, targets: Floats, fitting: Fitting) -> Self:
+        """Learn from a matrix of features, dense or sparse, and the probability of each label."""
+
+    @abstractmethod
+    def predict_features(self, features: Matrix) -> Floats:
+        """The probability of each label, given features."""
+
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """What the constructor takes beside labels and features."""
+
+    @abstractmethod
+    def save_model(self, folder: Path) -> None:
+        """Write the model of the features."""
+
+    @abstractmethod
+    def load_model(self, folder: Path) -> None:
+        """Read what `save_model` wrote."""
+
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+        """Fit the extractors, then the model."""
+        matrix = self.features.fit_transform(examples, labels, fitting)
+        return self.fit_features(matrix, one_hot(labels, self.labels), fitting)
+
+    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+        """The probability of each label."""
+        if not examples:
+            return np.zeros((0, len(self.labels)))
+        return self.predict_features(self.features.transform(examples))
+
+    def config(self) -> dict[str, Any]:
+        """The constructor's arguments, as JSON."""
+        return {"labels": list(self.labels), "features": self.features.configs(), **self.options()}
+
+    def save_weights(self, folder: Path) -> None:
+        """The extractors and the model."""
+        self.features.save(folder)
+        self.save_model(folder)
+
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
+        self.features.load(folder)
+        self.load_model(folder)
+
+
+def hard_targets(targets: Floats) -> NDArray[np.int64]:
+    """The number of each row's most likely label.
+
+    >>> hard_targets(np.array([[0.2, 0.8], [1.0, 0.0]])).tolist()
+    [1, 0]
+    """
+    chosen = np.asarray(np.asarray(targets).argmax(1), np.int64)
+    if len(np.unique(chosen)) < 2:
+        raise EmoscopeError("learning needs at least two different labels")
+    return chosen
+
+
+def not_fitted() -> EmoscopeError:
+    """What to raise when an unfitted model is asked."""
+    return EmoscopeError("this model has not been fitted")

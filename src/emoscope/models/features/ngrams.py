@@ -1,0 +1,158 @@
+"""Word and character n-grams, each turn with a vocabulary of its own."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError
+from emoscope.extras import require
+from emoscope.models.block import Fitting
+from emoscope.models.features.base import (
+    Extractor,
+    Matrix,
+    load_arrays,
+    pack_words,
+    save_arrays,
+    turn_texts,
+    unpack_words,
+)
+from emoscope.models.features.tokens import tokeniser
+
+FILE = "ngrams.npz"
+
+
+class Ngrams(Extractor):
+    """N-grams that at least `min_count` training texts hold; of those the `max_features` most frequent, if given.
+
+    `lengths` are the shortest and the longest n-gram. `weighting` is "boolean" (is it there?), "count", or "tfidf":
+    1 + log of the count, times rarity, each turn's row scaled to length 1. `turns` count back from the labelled one.
+
+    >>> from emoscope.dialogue import Dialogue
+    >>> said = [Example(Dialogue.of([text]), 0) for text in ("so sad", "so so happy")]
+    >>> grams = Ngrams(lengths=(1, 1), weighting="boolean", turns=(0,), min_count=1).fit(said, ["a", "b"], Fitting())
+    >>> grams.vocabularies, grams.transform(said).toarray().tolist()
+    ([['happy', 'sad', 'so']], [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    """
+
+    def __init__(
+        self,
+        *,
+        unit: Literal["word", "char"] = "word",
+        lengths: Sequence[int] = (1, 2),
+        weighting: Literal["boolean", "count", "tfidf"] = "tfidf",
+        turns: Sequence[int] = (0, 1, 2),
+        min_count: int = 2,
+        max_features: int | None = None,
+        tokens: str = "chat",
+    ) -> None:
+        if unit not in ("word", "char") or weighting not in ("boolean", "count", "tfidf"):
+            raise EmoscopeError(f"n-grams are of words or chars, boolean, count or tfidf; not {unit} and {weighting}")
+        self.unit = unit
+        self.lengths = tuple(lengths)
+        self.weighting = weighting
+        self.turns = tuple(turns)
+        self.min_count = min_count
+        self.max_features = max_features
+        self.tokens = tokens
+        self._cut = tokeniser(tokens)
+        self._columns: list[dict[str, int]] = []
+        self._rarity: list[NDArray[np.float32]] = []
+
+    @property
+    def vocabularies(self) -> list[list[str]]:
+        """The n-grams of each turn, in the order of their columns."""
+        return [list(columns) for columns in self._columns]
+
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+        """Choose the n-grams."""
+        del labels, fitting
+        self._columns, self._rarity = [], []
+        for back in self.turns:
+            holders = Counter(chain.from_iterable(set(grams) for grams in self._grams(turn_texts(examples, back))))
+            chosen = [(gram, count) for gram, count in holders.items() if count >= self.min_count]
+            if self.max_features is not None:
+                chosen = sorted(chosen, key=lambda found: (-found[1], found[0]))[: self.max_features]
+            chosen.sort()
+            self._columns.append({gram: column for column, (gram, _) in enumerate(chosen)})
+            counts = np.array([count for _, count in chosen], np.float64)
+            self._rarity.append(np.asarray(np.log((1 + len(examples)) / (1 + counts)) + 1, np.float32))
+        return self
+
+    def transform(self, examples: Sequence[Example]) -> Matrix:
+        """One column per turn and n-gram."""
+        sparse = require("scipy.sparse", extra="train")
+        parts = [
+            self._turn(turn_texts(examples, back), columns, rarity)
+            for back, columns, rarity in zip(self.turns, self._columns, self._rarity, strict=True)
+        ]
+        return sparse.hstack(parts, format="csr", dtype=np.float32)
+
+    def _turn(self, texts: Sequence[str], columns: dict[str, int], rarity: NDArray[np.float32]) -> Matrix:
+        sparse = require("scipy.sparse", extra="train")
+        found: list[int] = []
+        ends = [0]
+        for grams in self._grams(texts):
+            found.extend(columns[gram] for gram in grams if gram in columns)
+            ends.append(len(found))
+        indices = np.array(found, np.int32)
+        matrix = sparse.csr_matrix(
+            (np.ones(len(indices), np.float32), indices, np.array(ends, np.int64)), shape=(len(texts), len(columns))
+        )
+        matrix.sum_duplicates()
+        if self.weighting == "boolean":
+            matrix.data[:] = 1
+        elif self.weighting == "tfidf":
+            matrix.data = (1 + np.log(matrix.data)) * rarity[matrix.indices]
+            lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(1)).ravel())
+            matrix.data /= np.repeat(np.maximum(lengths, 1e-12), np.diff(matrix.indptr)).astype(np.float32)
+        return matrix
+
+    def _grams(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        shortest, longest = self.lengths
+        sizes = range(shortest, longest + 1)
+        for text in texts:
+            tokens = self._cut(text)
+            if self.unit == "word":
+                grams = list(tokens) if shortest == 1 else []
+                for size in sizes:
+                    if size > 1:
+                        grams += map(" ".join, zip(*(tokens[start:] for start in range(size)), strict=False))
+            else:
+                line = f" {' '.join(tokens)} " if tokens else ""
+                grams = [line[at : at + size] for size in sizes for at in range(len(line) - size + 1)]
+            yield grams
+
+    def config(self) -> dict[str, Any]:
+        """The constructor's arguments, as JSON."""
+        return {
+            "unit": self.unit,
+            "lengths": list(self.lengths),
+            "weighting": self.weighting,
+            "turns": list(self.turns),
+            "min_count": self.min_count,
+            "max_features": self.max_features,
+            "tokens": self.tokens,
+        }
+
+    def save(self, folder: Path) -> None:
+        """The vocabularies and how rare their n-grams are."""
+        arrays: dict[str, NDArray[Any]] = {}
+        for number, (columns, rarity) in enumerate(zip(self._columns, self._rarity, strict=True)):
+            arrays[f"grams{number}"] = pack_words(list(columns))
+            arrays[f"rarity{number}"] = rarity
+        save_arrays(folder / FILE, arrays)
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        arrays = load_arrays(folder / FILE)
+        self._columns = [
+            {gram: column for column, gram in enumerate(unpack_words(arrays[f"grams{number}"]))}
+            for number in range(len(self.turns))
+        ]
+        self._rarity = [arrays[f"rarity{number}"] for number in range(len(self.turns))]

@@ -1,0 +1,56 @@
+"""How something was written rather than what: marks, capitals, stretched words, emoji, length."""
+
+from collections.abc import Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from emoscope.dialogue import Example
+from emoscope.models.block import Fitting
+from emoscope.models.features.base import Extractor, Matrix, as_rows, turn_texts
+from emoscope.text import TextCounts, normalise
+
+_NAMES = (*(field.name for field in fields(TextCounts)), "exclamations", "questions", "words", "characters")
+
+
+class Style(Extractor):
+    """Counts of `text.normalise`, of ! and ?, of words and characters, per turn; log(1 + count).
+
+    >>> from emoscope.dialogue import Dialogue
+    >>> row = Style(turns=(0,)).transform([Example(Dialogue.of(["NOOO!!!"]), 0)]).toarray()[0]
+    >>> [name for name, value in zip(Style.names, row) if value]
+    ['elongations', 'repeated_punctuation', 'shouted', 'exclamations', 'words', 'characters']
+    """
+
+    names = _NAMES
+
+    def __init__(self, *, turns: Sequence[int] = (0, 1, 2)) -> None:
+        self.turns = tuple(turns)
+
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+        """There is nothing to learn."""
+        del examples, labels, fitting
+        return self
+
+    def transform(self, examples: Sequence[Example]) -> Matrix:
+        """One column per turn and count."""
+        counts = [[_counts(text) for text in turn_texts(examples, back)] for back in self.turns]
+        shape = (len(self.turns), len(examples), len(_NAMES))
+        return as_rows(np.log1p(np.concatenate(np.array(counts, np.float32).reshape(shape), axis=1)))
+
+    def config(self) -> dict[str, Any]:
+        """The constructor's arguments, as JSON."""
+        return {"turns": list(self.turns)}
+
+    def save(self, folder: Path) -> None:
+        """There is nothing to keep."""
+
+    def load(self, folder: Path) -> None:
+        """There is nothing to read."""
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    plain = normalise(text)
+    return (*astuple(plain.counts), text.count("!"), text.count("?"), len(plain.text.split()), len(text))

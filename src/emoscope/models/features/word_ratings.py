@@ -1,0 +1,153 @@
+"""Lexicons that rate words: what a turn's words say on average, at most and at least."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError, InputError
+from emoscope.files import text_lines
+from emoscope.models.block import Fitting
+from emoscope.models.features.base import (
+    Extractor,
+    Matrix,
+    as_rows,
+    load_arrays,
+    pack_words,
+    save_arrays,
+    turn_texts,
+    unpack_words,
+)
+from emoscope.models.features.tokens import chat_tokens
+
+FILE = "ratings.npz"
+Ratings = Mapping[str, NDArray[np.float32]]  # 0 says nothing either way
+
+# How many comments' worth of doubt a rare word starts with, and how often a word must occur to be rated at all.
+_DOUBT = 10.0
+_MIN_COMMENTS = 5
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+class WordRatings(Extractor):
+    """Mean, highest and lowest rating of a turn's rated words in each dimension, and how many of its words are rated.
+
+    `source` is "vad" (NRC-VAD: valence, arousal, dominance, less the neutral 0.5) or "intensity" (how much oftener
+    than usual GoEmotions' annotators saw each emotion in comments with that word).
+    """
+
+    def __init__(self, *, source: Literal["vad", "intensity"] = "vad", turns: Sequence[int] = (0, 1, 2)) -> None:
+        if source not in _SOURCES:
+            raise EmoscopeError(f"unknown word ratings {source!r}; expected one of {', '.join(_SOURCES)}")
+        self.source = source
+        self.turns = tuple(turns)
+        self.ratings: Ratings = {}
+
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+        """Read the lexicon; the examples themselves teach nothing."""
+        del examples, labels
+        name, read = _SOURCES[self.source]
+        self.ratings = read(fitting.resource(name))
+        return self
+
+    def transform(self, examples: Sequence[Example]) -> Matrix:
+        """Per turn: three numbers for each dimension, and the share of rated words."""
+        size = len(next(iter(self.ratings.values()))) if self.ratings else 0
+        width = 3 * size + 1
+        values = np.zeros((len(examples), len(self.turns) * width), np.float32)
+        for number, back in enumerate(self.turns):
+            for row, text in enumerate(turn_texts(examples, back)):
+                tokens = chat_tokens(text)
+                rated = [self.ratings[token] for token in tokens if token in self.ratings]
+                if rated:
+                    block = np.array(rated)
+                    summary = (block.mean(0), block.max(0), block.min(0), [len(rated) / len(tokens)])
+                    values[row, number * width : (number + 1) * width] = np.concatenate(summary)
+        return as_rows(values)
+
+    def config(self) -> dict[str, Any]:
+        """The constructor's arguments, as JSON."""
+        return {"source": self.source, "turns": list(self.turns)}
+
+    def save(self, folder: Path) -> None:
+        """The lexicon, so that loading needs no resources."""
+        save_arrays(
+            folder / FILE, {"words": pack_words(list(self.ratings)), "values": np.array(list(self.ratings.values()))}
+        )
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        arrays = load_arrays(folder / FILE)
+        self.ratings = dict(zip(unpack_words(arrays["words"]), arrays["values"], strict=True))
+
+
+def read_vad(path: Path) -> Ratings:
+    """The NRC-VAD lexicon, single words only: valence, arousal and dominance between -0.5 and 0.5."""
+    ratings = {}
+    for row, line in text_lines(path):
+        cells = line.split("\t")
+        if row == 1 and cells[0].lower() in ("word", "term"):
+            continue
+        # The published file has a number with a letter after it ("0.445z"), so only the number is asked for.
+        numbers = [_NUMBER.match(cell) for cell in cells[1:]]
+        if len(numbers) != 3 or not all(numbers):
+            raise InputError(path, "expected a word and three numbers between tabs", row=row)
+        values = np.array([number.group() for number in numbers if number], np.float32)
+        if " " not in cells[0]:
+            ratings[cells[0].lower()] = values - np.float32(0.5)
+    return ratings
+
+
+def learn_intensity(comments: Iterable[tuple[str, Sequence[int]]]) -> Ratings:
+    """How much oftener than usual each emotion was seen in texts with a word; rare words are drawn to 0.
+
+    >>> ratings = learn_intensity([("good day", [0])] * 5 + [("bad day", [1])] * 5)
+    >>> {word: [round(float(value), 2) for value in values] for word, values in ratings.items()}
+    {'bad': [-0.17, 0.17], 'day': [0.0, 0.0], 'good': [0.17, -0.17]}
+    """
+    texts: Counter[str] = Counter()
+    seen: Counter[tuple[str, int]] = Counter()
+    emotions: Counter[int] = Counter()
+    total = 0
+    for text, emotions_seen in comments:
+        total += 1
+        words = set(chat_tokens(text))
+        texts.update(words)
+        for emotion in emotions_seen:
+            emotions[emotion] += 1
+            seen.update((word, emotion) for word in words)
+    usual = np.array([emotions[emotion] for emotion in range(max(emotions, default=-1) + 1)]) / max(total, 1)
+    return {
+        word: np.array(
+            [(seen[word, number] + _DOUBT * share) / (count + _DOUBT) - share for number, share in enumerate(usual)],
+            np.float32,
+        )
+        for word, count in sorted(texts.items())
+        if count >= _MIN_COMMENTS
+    }
+
+
+def _read_intensity(path: Path) -> Ratings:
+    """GoEmotions in its seven-way grouping: `text<TAB>ids<TAB>comment id`."""
+
+    def comments() -> Iterable[tuple[str, Sequence[int]]]:
+        for row, line in text_lines(path):
+            cells = line.split("\t")
+            try:
+                yield cells[0], [int(number) for number in cells[1].split(",")]
+            except (IndexError, ValueError):
+                raise InputError(path, "expected a text and the numbers of its emotions", row=row) from None
+
+    return learn_intensity(comments())
+
+
+_SOURCES: Mapping[str, tuple[str, Callable[[Path], Ratings]]] = {
+    "vad": ("lexicons/NRC-VAD-Lexicon.txt", read_vad),
+    "intensity": ("auxiliary/goemotions/ekman/train.tsv", _read_intensity),
+}

@@ -1,0 +1,147 @@
+"""A causal language model over words: embedding, LSTM layers with dropped weights, a softmax tied to the embedding.
+
+The AWD-LSTM of Merity, Keskar and Socher (2018), as ULMFiT uses it.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+State = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropouts:
+    """How much is dropped where; the values are ULMFiT's.
+
+    >>> Dropouts().times(0.5).inputs
+    0.2
+    """
+
+    words: float = 0.05  # whole rows of the embedding
+    inputs: float = 0.4
+    between: float = 0.3
+    outputs: float = 0.4
+    weights: float = 0.5  # of the recurrent weights
+
+    def times(self, factor: float) -> "Dropouts":
+        """All of them scaled: less data need more, smaller models less."""
+        return Dropouts(**{name: min(value * factor, 0.9) for name, value in asdict(self).items()})
+
+
+class LockedDropout(nn.Module):
+    """Dropout that leaves out the same features at every position of a row."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self.share = share
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Shape (rows, positions, width), as it came."""
+        if not self.training or not self.share:
+            return states
+        return states * functional.dropout(torch.ones_like(states[:, :1]), self.share)
+
+
+class DroppedLSTM(nn.Module):
+    """One LSTM layer; in training a part of its recurrent weights is left out, the same for all positions."""
+
+    def __init__(self, inputs: int, hidden: int, share: float) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.share = share
+        bound = hidden**-0.5
+        self.input_weights = nn.Parameter(torch.empty(4 * hidden, inputs).uniform_(-bound, bound))
+        self.recurrent_weights = nn.Parameter(torch.empty(4 * hidden, hidden).uniform_(-bound, bound))
+        self.input_bias = nn.Parameter(torch.zeros(4 * hidden))
+        self.recurrent_bias = nn.Parameter(torch.zeros(4 * hidden))
+
+    def forward(self, states: Tensor, start: State | None = None) -> tuple[Tensor, State]:
+        """The state at every position, and where the layer ended."""
+        if start is None:
+            nothing = states.new_zeros(1, len(states), self.hidden, dtype=torch.float32)
+            start = (nothing, nothing)
+        recurrent = functional.dropout(self.recurrent_weights, self.share, self.training)
+        weights = [self.input_weights, recurrent, self.input_bias, self.recurrent_bias]
+        # In full precision: autocast would run this in float16, where gradients this small vanish.
+        with torch.autocast(states.device.type, enabled=False), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous")
+            read, hidden, cell = torch.lstm(
+                states.float(), start, weights, True, 1, 0.0, self.training, False, True
+            )  # with biases, 1 layer, no dropout between layers, one direction, rows first
+        return read, (hidden, cell)
+
+
+class LanguageEncoder(nn.Module):
+    """Tokens to states. The last layer is as wide as the embedding, so that the softmax can be tied to it."""
+
+    def __init__(
+        self, words: int, embedding: int, hidden: int, layers: int, dropouts: Dropouts, padding: int = 0
+    ) -> None:
+        super().__init__()
+        self.width = embedding
+        self.dropouts = dropouts
+        self.padding = padding
+        # Wider than AWD-LSTM's 0.1: with as little text as we have, that halves the perplexity.
+        self.embedding = nn.Parameter(torch.empty(words, embedding).normal_(0, 0.5))
+        sizes = [embedding, *[hidden] * (layers - 1), embedding]
+        self.layers = nn.ModuleList(
+            DroppedLSTM(inputs, outputs, dropouts.weights) for inputs, outputs in pairwise(sizes)
+        )
+        self.inputs = LockedDropout(dropouts.inputs)
+        self.between = LockedDropout(dropouts.between)
+
+    def forward(self, tokens: Tensor, starts: Sequence[State] | None = None) -> tuple[Tensor, list[State]]:
+        """The last layer's state at every position of (rows, positions) tokens, and where each layer ended."""
+        states = self.inputs(self._embedded(tokens))
+        ends: list[State] = []
+        for number, layer in enumerate(self.layers):
+            if number:
+                states = self.between(states)
+            states, end = layer(states, starts[number] if starts else None)
+            ends.append(end)
+        return states, ends
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        table: Tensor = self.embedding
+        if self.training and self.dropouts.words:
+            table = table * functional.dropout(table.new_ones(len(table), 1), self.dropouts.words)
+        return functional.embedding(tokens, table, padding_idx=self.padding)
+
+    def stages(self) -> list[list[nn.Parameter]]:
+        """The layers' parameters from the last to the first, then the embedding."""
+        return [*(list(layer.parameters()) for layer in reversed(self.layers)), [self.embedding]]
+
+
+class LanguageModel(nn.Module):
+    """The probability of each next word."""
+
+    def __init__(self, encoder: LanguageEncoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.outputs = LockedDropout(encoder.dropouts.outputs)
+        self.bias = nn.Parameter(torch.zeros(len(encoder.embedding)))
+
+    def forward(self, tokens: Tensor, starts: Sequence[State] | None = None) -> tuple[Tensor, Tensor, list[State]]:
+        """Scores of every word as the next at each position; the encoder's states; where each layer ended."""
+        states, ends = self.encoder(tokens, starts)
+        return functional.linear(self.outputs(states), self.encoder.embedding, self.bias), states, ends
+
+    def stages(self) -> list[list[nn.Parameter]]:
+        """Groups of parameters from the output to the input."""
+        return [[self.bias], *self.encoder.stages()]
+
+
+def discriminative_groups(stages: Sequence[Sequence[nn.Parameter]], rate: float, factor: float) -> list[dict[str, Any]]:
+    """Each stage learns slower than the one above it by `factor` (ULMFiT: 2.6).
+
+    >>> [group["lr"] for group in discriminative_groups([[], [], []], 4.0, 2.0)]
+    [4.0, 2.0, 1.0]
+    """
+    return [{"params": list(stage), "lr": rate / factor**number} for number, stage in enumerate(stages)]

@@ -1,0 +1,314 @@
+"""The one training loop of all neural blocks: mixed precision, schedules, early stopping, resumable checkpoints."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from emoscope.errors import EmoscopeError
+from emoscope.files import atomic_write
+from emoscope.models.block import Fitting
+from emoscope.models.neural.network import Network, batches_of_like_length
+
+Schedule = Literal["constant", "linear", "slanted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How to train. Everything a recipe takes from its paper, as data.
+
+    `patience` epochs without a better held-out loss end training, and the best epoch's weights are kept; it needs
+    `held_out`, the share of the training data kept for that. `unfreeze` lets one more stage learn each epoch.
+    """
+
+    epochs: int = 3
+    batch: int = 32
+    rate: float = 1e-3
+    decay: float = 0.01
+    warmup: float = 0.1
+    schedule: Schedule = "linear"
+    clip: float = 1.0
+    weighting: str = "none"
+    warming: bool = False
+    smoothing: float = 0.0
+    focus: float = 0.0
+    held_out: float = 0.0
+    patience: int = 0
+    unfreeze: bool = False
+    average: float = 0.0  # decay of an exponential moving average of the weights; 0 keeps the last weights
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One line of the training curve."""
+
+    epoch: int
+    loss: float
+    held_out: float | None = None
+
+
+def device_of(name: str) -> torch.device:
+    """The device a name stands for; `auto` is the GPU if there is one.
+
+    >>> device_of("cpu").type
+    'cpu'
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise EmoscopeError("no GPU was found; use --device cpu")
+    return torch.device(name)
+
+
+def seed_everything(seed: int) -> None:
+    """Make torch's random numbers, dropout included, follow from the seed."""
+    torch.manual_seed(seed)
+    np.random.seed(seed % 2**32)
+
+
+def train(
+    network: Network,
+    items: Sequence[dict[str, Any]],
+    targets: Tensor,
+    loss: nn.Module,
+    training: Training,
+    fitting: Fitting,
+    *,
+    on_progress: Callable[[nn.Module, float], None] | None = None,
+) -> list[Epoch]:
+    """Train a network in place and return its curve.
+
+    The order of batches and the dropout of an epoch follow from the seed and the epoch's number alone, so a run that
+    was killed and resumed from its checkpoint ends with the same weights as one that was not.
+    """
+    device = device_of(fitting.device)
+    network.to(device)
+    loss.to(device)
+    learn, kept = _hold_out(len(items), training, fitting.seed)
+    steps = max(1, math.ceil(len(learn) / training.batch)) * training.epochs
+    _freeze(network, training, training.epochs + len(network.stages()))  # the optimiser must know every parameter
+    optimiser = torch.optim.AdamW(network.parameter_groups(training.rate), weight_decay=training.decay)
+    rates = [float(group["lr"]) for group in optimiser.param_groups]
+    state = _State(network, optimiser, fitting.checkpoints, training)
+    state.resume(device)
+    lengths = [network.length(items[position]) for position in learn]
+    for epoch in range(state.epochs_done, training.epochs):
+        if state.should_stop(training):
+            break
+        seed_everything(fitting.seed * 1_000_003 + epoch)
+        _freeze(network, training, epoch)
+        network.train()
+        total, count = 0.0, 0
+        order = torch.Generator().manual_seed(fitting.seed * 7919 + epoch)
+        for number, batch in enumerate(batches_of_like_length(lengths, training.batch, order)):
+            chosen = [learn[position] for position in batch]
+            step = epoch * (steps // training.epochs) + number
+            factor = rate_factor(step / steps, training)
+            for group, rate in zip(optimiser.param_groups, rates, strict=True):
+                group["lr"] = rate * factor
+            if on_progress is not None:
+                on_progress(loss, step / steps)
+            with _precision(device):
+                scores = network(_moved(network.collate([items[position] for position in chosen]), device))
+            value = loss(scores.float(), targets[chosen].to(device))
+            optimiser.zero_grad(set_to_none=True)
+            value.backward()
+            if training.clip:
+                nn.utils.clip_grad_norm_(network.parameters(), training.clip)
+            optimiser.step()
+            state.average_weights(training.average)
+            total += float(value.detach()) * len(chosen)
+            count += len(chosen)
+            fitting.report(f"epoch {epoch + 1}/{training.epochs}, loss {total / count:.3f}", (step + 1) / steps)
+        held = _held_out_loss(network, items, targets, kept, loss, training, device) if kept else None
+        state.finish_epoch(Epoch(epoch + 1, total / max(count, 1), held))
+    _freeze(network, training, training.epochs + len(network.stages()))
+    state.restore_best(device)
+    network.eval()
+    return state.curve
+
+
+def rate_factor(progress: float, training: Training) -> float:
+    """What the learning rate is multiplied with at a point of training between 0 and 1.
+
+    >>> rate_factor(0.05, Training(warmup=0.1, schedule="linear"))
+    0.5
+    """
+    warm = training.warmup
+    if training.schedule == "constant":
+        return 1.0 if progress >= warm or warm == 0 else progress / warm
+    rising = progress / warm if warm and progress < warm else None
+    falling = 1 - (progress - warm) / max(1e-9, 1 - warm)
+    if training.schedule == "linear":
+        return max(rising if rising is not None else falling, 0.0)
+    # Slanted triangular (Howard and Ruder 2018): short rise, long fall, never below 1/32 of the top.
+    height = rising if rising is not None else falling
+    return (1 + max(height, 0.0) * 31) / 32
+
+
+def predict(network: Network, items: Sequence[dict[str, Any]], device: torch.device, batch: int = 128) -> Tensor:
+    """The scores of items, in their order, computed in batches of like length."""
+    network.to(device)
+    network.eval()
+    order = sorted(range(len(items)), key=lambda position: network.length(items[position]))
+    scores = torch.zeros(len(items), network.outputs)
+    with torch.inference_mode():
+        for start in range(0, len(order), batch):
+            chosen = order[start : start + batch]
+            with _precision(device):
+                made = network(_moved(network.collate([items[position] for position in chosen]), device))
+            scores[chosen] = made.float().cpu()
+    return scores
+
+
+def _precision(device: torch.device) -> Any:
+    """bfloat16 where the device has it; full precision on a CPU, where it would be slower."""
+    if device.type == "cuda":
+        return torch.autocast("cuda", dtype=torch.bfloat16)
+    return nullcontext()
+
+
+def _moved(batch: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
+    return {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items()}
+
+
+def _hold_out(count: int, training: Training, seed: int) -> tuple[list[int], list[int]]:
+    if training.held_out <= 0:
+        return list(range(count)), []
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(seed)).tolist()
+    kept = max(1, round(count * training.held_out))
+    if kept >= count:
+        raise EmoscopeError(f"{count} examples are too few to hold out {training.held_out:.0%}")
+    return sorted(order[kept:]), sorted(order[:kept])
+
+
+def _held_out_loss(
+    network: Network,
+    items: Sequence[dict[str, Any]],
+    targets: Tensor,
+    kept: Sequence[int],
+    loss: nn.Module,
+    training: Training,
+    device: torch.device,
+) -> float:
+    scores = predict(network, [items[position] for position in kept], device, training.batch * 2)
+    with torch.inference_mode():
+        return float(loss(scores.to(device), targets[list(kept)].to(device)))
+
+
+def _freeze(network: Network, training: Training, epoch: int) -> None:
+    if not training.unfreeze:
+        return
+    for number, stage in enumerate(network.stages()):
+        for parameter in stage:
+            parameter.requires_grad_(number <= epoch)
+
+
+class _State:
+    """What a run must remember between epochs: weights, optimiser, curve, and the best weights so far."""
+
+    def __init__(
+        self, network: Network, optimiser: torch.optim.Optimizer, folder: Path | None, training: Training
+    ) -> None:
+        self.network = network
+        self.optimiser = optimiser
+        self.folder = folder
+        self.settings = asdict(training)
+        self.curve: list[Epoch] = []
+        self.best: dict[str, Tensor] | None = None
+        self.averaged: dict[str, Tensor] | None = None
+
+    @property
+    def epochs_done(self) -> int:
+        return len(self.curve)
+
+    def should_stop(self, training: Training) -> bool:
+        held = [epoch.held_out for epoch in self.curve if epoch.held_out is not None]
+        return bool(training.patience and held and len(held) - 1 - held.index(min(held)) >= training.patience)
+
+    def average_weights(self, decay: float) -> None:
+        if not decay:
+            return
+        with torch.no_grad():
+            now = {name: value for name, value in self.network.state_dict().items() if value.is_floating_point()}
+            if self.averaged is None:
+                self.averaged = {name: value.detach().clone() for name, value in now.items()}
+            for name, value in now.items():
+                self.averaged[name].lerp_(value, 1 - decay)
+
+    def finish_epoch(self, epoch: Epoch) -> None:
+        self.curve.append(epoch)
+        held = [past.held_out for past in self.curve if past.held_out is not None]
+        if epoch.held_out is not None and epoch.held_out <= min(held):
+            self.best = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
+        if self.folder is not None:
+            self._write()
+
+    def restore_best(self, device: torch.device) -> None:
+        chosen = self.best or self.averaged
+        if chosen is not None:
+            self.network.load_state_dict({**self.network.state_dict(), **chosen})
+            self.network.to(device)
+
+    # Checkpoints: tensors in safetensors, the rest in JSON, both replaced whole; the JSON last, as the sign of success.
+
+    def _write(self) -> None:
+        assert self.folder is not None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        number = len(self.curve)
+        tensors = {f"weights/{name}": value.detach() for name, value in self.network.state_dict().items()}
+        tensors |= {f"best/{name}": value for name, value in (self.best or {}).items()}
+        tensors |= {f"averaged/{name}": value for name, value in (self.averaged or {}).items()}
+        for index, memory in self.optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser/{index}/{key}": value for key, value in memory.items()}
+        part = self.folder / f".epoch-{number}.part"
+        save_file({name: value.cpu().contiguous().clone() for name, value in tensors.items()}, part)
+        part.replace(self.folder / f"epoch-{number}.safetensors")
+        with atomic_write(self.folder / "progress.json") as handle:
+            json.dump({"curve": [asdict(epoch) for epoch in self.curve], "training": self.settings}, handle)
+        for old in self.folder.glob("epoch-*.safetensors"):
+            if old.name != f"epoch-{number}.safetensors":
+                old.unlink()
+
+    def resume(self, device: torch.device) -> None:
+        """Go on from the last whole epoch, if there is one of the same settings."""
+        if self.folder is None or not (self.folder / "progress.json").is_file():
+            return
+        content = json.loads((self.folder / "progress.json").read_text(encoding="utf-8"))
+        path = self.folder / f"epoch-{len(content['curve'])}.safetensors"
+        if content["training"] != self.settings or not path.is_file():
+            return
+        groups = _by_first_part(load_file(path))
+        self.network.load_state_dict(groups["weights"])
+        self.network.to(device)
+        self.best = groups.get("best")
+        self.averaged = {name: value.to(device) for name, value in groups.get("averaged", {}).items()} or None
+        memory: dict[int, dict[str, Tensor]] = {}
+        for name, value in groups.get("optimiser", {}).items():
+            index, key = name.split("/", 1)
+            memory.setdefault(int(index), {})[key] = value
+        if memory:
+            self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": memory})
+        self.curve = [Epoch(**epoch) for epoch in content["curve"]]
+
+
+def _by_first_part(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    groups: dict[str, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        first, rest = name.split("/", 1)
+        groups.setdefault(first, {})[rest] = value
+    return groups
+
+
+def curve_rows(curve: Sequence[Epoch]) -> Iterator[dict[str, Any]]:
+    """A curve as plain rows, for JSON and plots."""
+    for epoch in curve:
+        yield asdict(epoch)

@@ -1,0 +1,39 @@
+"""HSU at EmotionX: BERT fine-tuned on the four labels, with more examples of the emotional ones."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from emoscope.dialogue import Example
+from emoscope.models.block import Block
+from emoscope.systems.augmentation import with_variants
+from emoscope.systems.base import SystemMetadata
+from emoscope.systems.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
+from emoscope.systems.recipe import Recipe
+
+AUGMENTED = ("joy", "sadness", "anger")
+
+
+class Hsu(Recipe):
+    """The utterance alone; back-translations of joy, sadness and anger where the data have them."""
+
+    metadata: ClassVar[SystemMetadata] = SystemMetadata(
+        name="hsu",
+        summary="BERT fine-tuned on the four labels, back-translations of joy, sadness and anger",
+        tasks=("emotionx-friends", "emotionx-push"),
+        learns_from="augmented",
+        team="HSU",
+        citation=(
+            "Luo, Wang (2019). EmotionX-HSU: Adopting Pre-trained BERT for Emotion Classification. arXiv:1907.09669."
+        ),
+        published={"emotionx-friends": 0.791, "emotionx-push": 0.862},
+        substitutions=(BERT_SUBSTITUTE,),
+    )
+    defaults: ClassVar[Mapping[str, Any]] = FINE_TUNING
+
+    def select(self, examples: Sequence[Example]) -> list[Example]:
+        """The examples of the four labels, the emotional ones also in other words."""
+        return with_variants(self.learnable(examples), AUGMENTED)
+
+    def build(self) -> Block:
+        """One transformer."""
+        return fine_tuned(self.task.labels, self.settings)

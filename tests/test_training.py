@@ -1,0 +1,164 @@
+"""The one training loop: learning, seeds, early stopping, schedules, and going on after a kill."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from emoscope.dialogue import Example
+from emoscope.models.block import Fitting
+from emoscope.models.neural.losses import ClassLoss, MultiTaskLoss, class_weights, warmed_weights
+from emoscope.models.neural.network import Batch, Item, Network
+from emoscope.models.neural.training import Training, predict, rate_factor, train
+
+
+class Toy(Network):
+    """Two numbers in, two scores out, with dropout so that random numbers matter."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.first = nn.Linear(2, 16)
+        self.dropout = nn.Dropout(0.1)
+        self.last = nn.Linear(16, 2)
+
+    def prepare(self, examples: Sequence[Example], fitting: Fitting) -> None: ...
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        return []
+
+    def collate(self, items: Sequence[Item]) -> Batch:
+        return {"x": torch.tensor([item["x"] for item in items])}
+
+    def forward(self, batch: Batch) -> Tensor:
+        scores: Tensor = self.last(self.dropout(torch.relu(self.first(batch["x"]))))
+        return scores
+
+    def stages(self) -> list[list[nn.Parameter]]:
+        return [list(self.last.parameters()), list(self.first.parameters())]
+
+    def save_assets(self, folder: Path) -> None: ...
+
+    def load_assets(self, folder: Path) -> None: ...
+
+
+def toy() -> Toy:
+    torch.manual_seed(0)
+    return Toy()
+
+
+def data() -> tuple[list[dict[str, Any]], Tensor]:
+    points = torch.randn(200, 2, generator=torch.Generator().manual_seed(1))
+    answers = (points[:, 0] * points[:, 1] > 0).long()  # not linear, so the hidden layer must learn
+    return [{"x": point.tolist()} for point in points], torch.eye(2)[answers]
+
+
+def weights(network: nn.Module) -> Tensor:
+    return torch.cat([parameter.detach().flatten() for parameter in network.parameters()])
+
+
+def test_it_learns_what_is_not_linear() -> None:
+    items, targets = data()
+    network = toy()
+    curve = train(network, items, targets, ClassLoss(), Training(epochs=40, batch=16, rate=0.01), Fitting(device="cpu"))
+    right = (predict(network, items, torch.device("cpu")).argmax(1) == targets.argmax(1)).float().mean()
+    assert curve[-1].loss < curve[0].loss / 2
+    assert right > 0.9
+
+
+def test_the_seed_is_honoured() -> None:
+    items, targets = data()
+    made = []
+    for seed in (3, 3, 4):
+        network = toy()
+        train(network, items, targets, ClassLoss(), Training(epochs=2), Fitting(seed=seed, device="cpu"))
+        made.append(weights(network))
+    assert torch.equal(made[0], made[1])
+    assert not torch.equal(made[0], made[2])
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("average", [0.0, 0.9])
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, average: float) -> None:
+    items, targets = data()
+    plan = Training(epochs=5, batch=16, rate=0.01, average=average, held_out=0.0)
+    whole = toy()
+    train(whole, items, targets, ClassLoss(), plan, Fitting(seed=1, device="cpu"))
+
+    def kill(message: str, done: float) -> None:
+        if message.startswith("epoch 4"):
+            raise KilledError
+
+    broken = toy()
+    with pytest.raises(KilledError):
+        train(broken, items, targets, ClassLoss(), plan, Fitting(1, "cpu", checkpoints=tmp_path, report=kill))
+    again = toy()
+    curve = train(again, items, targets, ClassLoss(), plan, Fitting(1, "cpu", checkpoints=tmp_path))
+    assert len(curve) == 5
+    assert torch.equal(weights(whole), weights(again))
+
+
+def test_a_checkpoint_of_other_settings_is_not_used(tmp_path: Path) -> None:
+    items, targets = data()
+    for rate in (0.01, 0.02):
+        network, fresh = toy(), toy()
+        plan = Training(epochs=2, rate=rate)
+        train(network, items, targets, ClassLoss(), plan, Fitting(1, "cpu", checkpoints=tmp_path))
+        train(fresh, items, targets, ClassLoss(), plan, Fitting(1, "cpu"))
+        assert torch.equal(weights(network), weights(fresh))
+
+
+def test_early_stopping_keeps_the_best_epoch() -> None:
+    items, targets = data()
+    noise = torch.eye(2)[torch.randint(0, 2, (200,), generator=torch.Generator().manual_seed(5))]
+    network = toy()
+    plan = Training(epochs=60, batch=16, rate=0.05, held_out=0.3, patience=3, schedule="constant", warmup=0.0)
+    curve = train(network, items, noise, ClassLoss(), plan, Fitting(device="cpu"))
+    held = [epoch.held_out for epoch in curve if epoch.held_out is not None]
+    assert len(curve) < 60
+    assert len(held) - 1 - held.index(min(held)) == 3
+    assert targets.shape == noise.shape
+
+
+def test_gradual_unfreezing_leaves_the_first_layer_alone_at_first() -> None:
+    items, targets = data()
+    network = toy()
+    before = network.first.weight.detach().clone()
+    train(network, items, targets, ClassLoss(), Training(epochs=1, unfreeze=True), Fitting(device="cpu"))
+    assert torch.equal(before, network.first.weight)
+    train(network, items, targets, ClassLoss(), Training(epochs=2, unfreeze=True), Fitting(device="cpu"))
+    assert not torch.equal(before, network.first.weight)
+
+
+def test_schedules() -> None:
+    assert rate_factor(0.5, Training(schedule="constant", warmup=0.0)) == 1.0
+    assert rate_factor(1.0, Training(schedule="linear", warmup=0.1)) == pytest.approx(0.0)
+    assert rate_factor(0.1, Training(schedule="slanted", warmup=0.1)) == pytest.approx(1.0)
+    assert rate_factor(1.0, Training(schedule="slanted", warmup=0.1)) == pytest.approx(1 / 32)
+
+
+def test_losses_by_hand() -> None:
+    scores, targets = torch.tensor([[0.0, 0.0], [0.0, 0.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    half = torch.log(torch.tensor(2.0))
+    assert ClassLoss()(scores, targets) == pytest.approx(half)
+    assert ClassLoss(focus=2.0)(scores, targets) == pytest.approx(half / 4)  # (1 - 0.5)^2 of it
+    # Weights 3 and 1 on equal losses: the weighted mean is the same loss.
+    assert ClassLoss(torch.tensor([3.0, 1.0]))(scores, targets) == pytest.approx(half)
+    assert class_weights(torch.tensor([[1.0, 0.0]] * 3 + [[0.0, 1.0]]), "root") == pytest.approx(
+        torch.tensor([2 / 3, 2.0]).sqrt()
+    )
+    assert warmed_weights(torch.tensor([0.5, 2.0]), 0.5).tolist() == [0.75, 1.5]
+
+
+def test_many_questions_at_once_by_hand() -> None:
+    # Three labels and a second head "first label or not"; a label the head does not ask about adds nothing.
+    loss = MultiTaskLoss([[0, 1, 2], [0, 1, -1]], [ClassLoss(), ClassLoss()], [1.0, 0.5])
+    scores = torch.zeros(2, 5)
+    targets = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    expected = torch.log(torch.tensor(3.0)) + 0.5 * torch.log(torch.tensor(2.0))
+    assert loss(scores, targets) == pytest.approx(expected)
