@@ -158,6 +158,7 @@ def test_train_predict_verify_evaluate(tmp_path: Path) -> None:
     record = json.loads(done.stdout)
     assert record["examples"] == 96
     assert record["dev"]["score"] == 1.0
+    assert json.loads((run / "dev.json").read_text())["score"] == 1.0
     unlabelled = data / "emocontext" / "testwithoutlabels.txt"
     assert emoscope("predict", run, "-t", "emocontext", "-i", unlabelled, "-o", out).returncode == 0
     assert emoscope("verify", out, "-t", "emocontext", "--against", unlabelled).returncode == 0
@@ -167,6 +168,21 @@ def test_train_predict_verify_evaluate(tmp_path: Path) -> None:
     assert result["score"] == 1.0
     assert {"metric", "score", "per_class", "confusion", "interval", "rank"} <= set(result)
     assert emoscope("detect", "hi", "hello", "I hate you", "--model", run, "--json").returncode == 0
+
+
+def test_a_neural_run_keeps_its_curve_and_takes_settings(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    small = ["vectors=random", "epochs=2", "hidden=8", "embedding=8", "min_count=1"]
+    changes = [part for text in small for part in ("--set", text)]
+    arguments = ["train", "emocontext-baseline", "-t", "emocontext", "-o", run, "--data", make_corpus(tmp_path)]
+    done = emoscope(*arguments, *changes, "--device", "cpu", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["settings"]["epochs"] == 2
+    assert "<svg" in (run / "curve.svg").read_text(encoding="utf-8")
+    assert not list(tmp_path.glob(".run.*"))
+    wrong = emoscope(*arguments, "--force", "--set", "epoch=2")
+    assert wrong.returncode == 2
+    assert "did you mean 'epochs'?" in wrong.stderr
 
 
 def test_a_run_is_not_overwritten_by_accident(tmp_path: Path) -> None:

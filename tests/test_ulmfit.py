@@ -109,7 +109,7 @@ def test_it_learns_and_is_the_same_after_loading(tmp_path: Path) -> None:
     fresh, wanted = toy(80, seed=5)
     assert (block.predict_proba(fresh) == again.predict_proba(fresh)).all()
     right = sum(found == label for found, label in zip(again.predict(fresh), wanted, strict=True))
-    assert right >= 70
+    assert right >= 60  # of 80, where chance gives 40
 
 
 def test_frozen_stages_do_not_move() -> None:

@@ -1,12 +1,16 @@
 """Train a system on a task and keep it with its development score."""
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
+from emoscope.evaluation.score import evaluate_labels
+from emoscope.files import atomic_write
 from emoscope.metrics import confusion_matrix
 from emoscope.models.block import Fitting
 from emoscope.systems import SYSTEMS
@@ -78,17 +82,21 @@ def train(
             examples=len(examples),
             data_revision=located[0].revision.name,
             seconds=round(seconds, 2),
-            dev=_dev_report(task, system, located, root),
+            dev=_dev_report(task, system, located, root, part),
             **environment(),
         )
         save_run(part, system, record)
+        draw_curves(part)
     return record
 
 
 def _dev_report(
-    task: Task, system: System, learnt: Sequence[Located], root: Path | None
+    task: Task, system: System, learnt: Sequence[Located], root: Path | None, folder: Path
 ) -> dict[str, float | str] | None:
-    """The official score on the development split, unless there is none or the system has seen it."""
+    """The official score on the development split, unless there is none or the system has seen it.
+
+    The whole evaluation goes into the run's folder as `dev.json`.
+    """
     if "dev" not in task.metadata.splits:
         return None
     try:
@@ -98,5 +106,31 @@ def _dev_report(
     if any(place.path == dev.path for place in learnt):
         return None
     examples = list(task.read(dev.path))
-    score = official_score(task, examples, system.predict(examples))
-    return {"metric": task.metadata.metric.name, "score": round(score, 6), "file": dev.path.name}
+    report = evaluate_labels(task, [str(example.label) for example in examples], system.predict(examples))
+    with atomic_write(folder / "dev.json") as handle:
+        json.dump(report.as_dict(), handle, indent=2)
+    return {"metric": task.metadata.metric.name, "score": round(report.score, 6), "file": dev.path.name}
+
+
+def draw_curves(folder: Path) -> Path | None:
+    """The loss of each network of a run, epoch by epoch, as `curve.svg`; nothing where none was trained.
+
+    It needs the extra `plots`, and is left out without it: the numbers are in each network's `curve.json`.
+    """
+    points = [
+        {"network": str(path.parent.relative_to(folder)), "epoch": epoch["epoch"], "loss": loss, "data": data}
+        for path in sorted(folder.rglob("curve.json"))
+        for epoch in json.loads(path.read_text(encoding="utf-8"))
+        for data, loss in (("training", epoch["loss"]), ("held out", epoch["held_out"]))
+        if loss is not None
+    ]
+    if not points or find_spec("altair") is None or find_spec("vl_convert") is None:
+        return None
+    from emoscope.plots import altair, rows, save, titled
+
+    alt = altair()
+    lines = alt.Chart(rows(points)).mark_line(point=True)
+    chart = lines.encode(x="epoch:O", y="loss:Q", color="network:N", strokeDash="data:N").properties(
+        width=480, height=280
+    )
+    return save(titled(chart, "Training curve", "Mean loss of each epoch"), folder / "curve.svg")
