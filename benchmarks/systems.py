@@ -170,7 +170,7 @@ def render() -> None:
     for task, heading in HEADINGS.items():
         columns = COLUMNS[task == "emocontext"]
         parts += [f"## {heading}", "", columns, "|" + "---|" * (columns.count("|") - 1)]
-        chosen = [(metadata, mine) for where, metadata, mine in rows if where == task]
+        chosen = [(metadata, mine) for where, metadata, mine in rows if where == task and mine]
         chosen.sort(key=lambda pair: -pair[0].published.get(task, 0))
         parts += [_row(task, metadata, mine) for metadata, mine in chosen]
         parts.append("")
