@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 
 from emoscope.dialogue import Example
-from emoscope.evaluation.crossvalidation import fold_numbers
 from emoscope.evaluation.run import official_score
 from emoscope.models.block import Fitting
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.systems import SYSTEMS, System
+from emoscope.systems.folds import fold_numbers
 from emoscope.tasks import Task, get_task
 from emoscope.tasks.data import read_split
 
@@ -73,7 +73,8 @@ def do_job(name: str, task_name: str, part: str, options: argparse.Namespace) ->
     system = SYSTEMS[name](task, seed=seed, settings=settings or None)
     learn, held_out = training_data(task, system, part, number, options.data)
     begun = time.perf_counter()
-    system.fit(learn, Fitting(seed=seed, device=options.device, resources=options.data))
+    unseen = frozenset(example.text for example in held_out)
+    system.fit(learn, Fitting(seed=seed, device=options.device, resources=options.data, unseen=unseen))
     result: dict[str, Any] = {
         "system": name,
         "task": task_name,

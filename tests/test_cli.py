@@ -195,7 +195,7 @@ def test_a_run_is_not_overwritten_by_accident(tmp_path: Path) -> None:
     keep = tmp_path / "precious"
     keep.mkdir()
     (keep / "thesis.txt").write_text("years of work")
-    assert "is not a run" in emoscope(*arguments[:5], keep, "--data", data, "--force").stderr
+    assert "has no run.json" in emoscope(*arguments[:5], keep, "--data", data, "--force").stderr
     assert (keep / "thesis.txt").exists()
 
 

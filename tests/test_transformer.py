@@ -159,12 +159,13 @@ def test_pooling_by_hand(bert: Path) -> None:
     # [CLS] hello [SEP] then the turn; the last piece is padding.
     batch = {"mask": torch.tensor([[1, 1, 1, 1, 0]])}
     turn = {**batch, "focus": torch.tensor([[False, False, True, True, False]])}
-    expected = {"cls": 1.0, "mean": 3.5, "max": 6.0, "last-turn": 4.0, "last-turn-max": 6.0, "mask": 4.0}
+    expected = {"cls": [1.0], "mean": [3.5], "max": [6.0], "last-turn": [4.0], "last-turn-max": [6.0], "mask": [4.0]}
+    expected["mean+focus"] = [3.5, 4.0]
     assert set(expected) == set(POOLINGS)
     for pooling, value in expected.items():
         network = Transformer(2, encoder=str(bert), pooling=pooling)
-        given = turn if pooling.startswith("last") or pooling == "mask" else batch
-        assert network.pooled(vectors, given).tolist() == [[value]]
+        given = batch if pooling in ("cls", "mean", "max") else turn
+        assert network.pooled(vectors, given).tolist() == [value]
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

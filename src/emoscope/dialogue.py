@@ -3,6 +3,7 @@
 Plain frozen dataclasses rather than pydantic models: millions of them are made in a run.
 """
 
+import copyreg
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -15,6 +16,18 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 def _nothing() -> Mapping[str, Any]:
     return _EMPTY
+
+
+def _read_only(content: dict[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(content)
+
+
+def _as_pickled(mapping: "MappingProxyType[str, Any]") -> tuple[Any, tuple[dict[str, Any]]]:
+    return _read_only, (dict(mapping),)
+
+
+# Examples are sent to worker processes, and a read-only mapping does not know by itself how to travel.
+copyreg.pickle(MappingProxyType, _as_pickled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +115,8 @@ def _turn(value: object, position: int) -> Turn:
 class Example:
     """One turn to be labelled, within its dialogue; what a task reads and a system learns from.
 
-    `votes` are the annotators' counts per label, `variants` other wordings of the turn (back-translations) by name.
+    `votes` are the annotators' counts per label, `variants` other wordings of the turn (back-translations) by name. An
+    example that was made from another one by rewording it knows the dialogue it came from: its `origin`.
 
     >>> example = Example(Dialogue.of(["hi", "I lost my keys"]), turn=1, label="sad")
     >>> example.text, example.context.texts
@@ -114,6 +128,7 @@ class Example:
     label: str | None = None
     votes: Mapping[str, int] = field(default_factory=_nothing)
     variants: Mapping[str, str] = field(default_factory=_nothing)
+    origin: Dialogue | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.turn < len(self.dialogue.turns):
@@ -123,6 +138,17 @@ class Example:
     def text(self) -> str:
         """The text of the turn to be labelled."""
         return self.dialogue.turns[self.turn].text
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """What was said in the original dialogue: examples of one family must not be parted between learning and
+        judging.
+
+        >>> said = Dialogue.of(["so glad"])
+        >>> Example(Dialogue.of(["very glad"]), 0, origin=said).family == Example(said, 0).family
+        True
+        """
+        return (self.origin or self.dialogue).texts
 
     @property
     def context(self) -> Dialogue:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from emoscope.cli.explanation import show_explanation
 from emoscope.cli.output import JsonOption, coloured, console, print_json
 from emoscope.errors import EmoscopeError
 
@@ -57,7 +58,14 @@ def detect_cli(
         str | None, typer.Option("--output", "-o", help="File to write; `-` for standard output.")
     ] = None,
     model: Annotated[str, typer.Option("--model", "-m", help="`default`, `nano`, or a run's folder.")] = "default",
+    labels: Annotated[
+        str | None, typer.Option("--labels", help="Set of labels, where the model has several: emocontext, ekman, ...")
+    ] = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="A detection for every turn.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show which turns and words carried the answer.")] = False,
+    explain_label: Annotated[
+        str | None, typer.Option("--explain-label", help="Explain this label's score instead of the answer's.")
+    ] = None,
     prior: Annotated[
         str | None, typer.Option("--prior", help="Your own mix of labels: others=0.9,happy=0.04,...")
     ] = None,
@@ -70,23 +78,35 @@ def detect_cli(
     """Label dialogues: turns as arguments, or a file (CSV, TSV, JSONL, Parquet), or a pipe."""
     from emoscope.detector import load
 
-    detector = load(model, prior=parse_prior(prior), abstain_below=abstain_below)
+    explains = explain or explain_label is not None
+    if timeline and explains:
+        raise EmoscopeError("--timeline and --explain: choose one")
     source = file_argument(turns)
+    if source is not None and (timeline or explains):
+        option = "--timeline" if timeline else "--explain"
+        raise EmoscopeError(f"{option} shows one dialogue given as arguments; a file gets one label a row")
+    if source is None and output is not None:
+        raise EmoscopeError("--output goes with a file of dialogues; turns given as arguments are shown here")
+    detector = load(model, labels=labels, prior=parse_prior(prior), abstain_below=abstain_below)
     if source is not None:
-        if timeline:
-            raise EmoscopeError("--timeline shows one dialogue given as arguments; a file gets one label a row")
         count = detect_file(detector, source, output or "-", format=format)
         if output not in (None, "-"):
             console(stderr=True).print(f"{count:,} dialogues labelled into {output}")
-        return
-    if output is not None:
-        raise EmoscopeError("--output goes with a file of dialogues; turns given as arguments are shown here")
-    found = detector.timeline(turns) if timeline else [detector.detect(turns)]
-    if as_json:
-        answers = [detection.as_dict() for detection in found]
+    elif explains:
+        explanation = detector.explain(turns, label=explain_label)
+        if as_json:
+            print_json(explanation.as_dict())
+        else:
+            show_explanation(console(), explanation)
+    elif as_json:
+        answers = [detection.as_dict() for detection in _detections(detector, turns, timeline)]
         print_json(answers if timeline else answers[0])
     else:
-        _show(turns if timeline else turns[-1:], found)
+        _show(turns if timeline else turns[-1:], _detections(detector, turns, timeline))
+
+
+def _detections(detector: "Detector", turns: list[str], timeline: bool) -> "list[Detection]":
+    return detector.timeline(turns) if timeline else [detector.detect(turns)]
 
 
 def file_argument(arguments: list[str]) -> str | None:
@@ -177,9 +197,9 @@ def _show(turns: "list[str] | tuple[str, ...]", found: "list[Detection]") -> Non
     """One line a turn: the label in its colour, how sure, and what was said."""
     screen = console()
     for text, detection in zip(turns, found, strict=True):
-        bar = "█" * round(detection.score * 10)
+        sure = detection.score if detection.label is None else detection.scores[detection.label]
         name = detection.label or "unsure"
-        answer = f"{coloured(detection.label)}{' ' * (9 - len(name))}{detection.score:6.1%} {bar:<10}"
+        answer = f"{coloured(detection.label)}{' ' * (9 - len(name))}{sure:6.1%} {'█' * round(sure * 10):<10}"
         screen.print(f"{answer}  {escape(text)}")
     if any(detection.truncated for detection in found):
         screen.print("[dim]Input was cut: the model reads a few turns, and of each a certain length, only.[/]")
@@ -203,10 +223,13 @@ def demo_cli(
     for dialogue, gold in zip(TABLE_1, TABLE_1_LABELS, strict=True):
         detection = detector.detect(dialogue)
         screen.print(f"  [dim]{escape(' / '.join(dialogue[:2]))}[/]")
-        verdict = f"{coloured(detection.label)} {detection.score:.0%}"
+        sure = detection.scores[str(detection.label)]
+        verdict = f"{coloured(detection.label)} {sure:.0%}"
         screen.print(f"  {escape(dialogue[2])}  →  {verdict}   [dim]judges: {gold}[/]")
     screen.print("\n[bold]A conversation, turn by turn[/]")
     _show(CONVERSATION, detector.timeline(CONVERSATION))
+    screen.print("\n[bold]Why: the words that carried an answer[/]")
+    show_explanation(screen, detector.explain(CONVERSATION[:3]))
     screen.print("\n[bold]Timings on this machine[/]")
     first = time.perf_counter()
     detector.detect(TABLE_1[0])
@@ -217,4 +240,4 @@ def demo_cli(
     rate = count / (time.perf_counter() - first)
     screen.print(f"  model loaded in {(loaded - begun) * 1000:,.0f} ms")
     screen.print(f"  one dialogue in {alone * 1000:.2f} ms, {count:,} in batches at {rate:,.0f} a second")
-    screen.print('\nTry your own: [bold]emoscope detect "turn one" "turn two" "turn three"[/]')
+    screen.print('\nTry your own: [bold]emoscope detect --explain "turn one" "turn two" "turn three"[/]')

@@ -9,6 +9,10 @@ from emoscope.cli.options import DataOption, SeedOption, TaskOption
 from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
 from emoscope.errors import EmoscopeError
 
+WorkersOption = Annotated[
+    int, typer.Option("--workers", min=1, help="Parts of an ensemble to train at once, each in a process of its own.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this group."""
@@ -31,6 +35,10 @@ def train_cli(
         list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; may be given several times.")
     ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    workers: WorkersOption = 1,
+    resumable: Annotated[
+        bool, typer.Option("--resumable/--not-resumable", help="Keep finished epochs, to go on after a kill.")
+    ] = True,
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")] = False,
     as_json: JsonOption = False,
@@ -49,6 +57,8 @@ def train_cli(
             splits=tuple(splits.split(",")) if splits else None,
             settings=dict(parse_setting(text) for text in settings or []),
             device=device,
+            workers=workers,
+            resumable=resumable,
             root=data,
             force=force,
             report=report,
@@ -59,6 +69,8 @@ def train_cli(
     console().print(f"{system} learnt {task} from {record.examples:,} examples in {record.seconds:,.1f} s: {output}")
     if record.dev is not None:
         console().print(f"{record.dev['metric']} on dev: [bold]{record.dev['score']:.4f}[/]")
+    if record.held_out is not None:
+        console().print(f"{record.held_out['metric']} on held-out folds: [bold]{record.held_out['score']:.4f}[/]")
 
 
 def crossvalidate_cli(
@@ -69,6 +81,7 @@ def crossvalidate_cli(
     seed: SeedOption = 0,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    workers: WorkersOption = 1,
     data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,6 +98,7 @@ def crossvalidate_cli(
             seed=seed,
             settings=dict(parse_setting(text) for text in settings or []),
             device=device,
+            workers=workers,
             root=data,
         )
     if as_json:

@@ -1,4 +1,4 @@
-"""The torch-free runtime: embedded models, batches, class priors."""
+"""The torch-free runtime: embedded models, batches, class priors, explanations."""
 
 from emoscope.detector.detector import Detector, load
 

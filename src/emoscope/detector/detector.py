@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +13,32 @@ from emoscope.dialogue import Detection, Dialogue, DialogueLike
 from emoscope.errors import EmoscopeError
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
 
+if TYPE_CHECKING:
+    from emoscope.detector.explain import Explanation
+
 BATCH = 256
 
 
 def load(
-    model: str | Path = "default", *, prior: Mapping[str, float] | None = None, abstain_below: float = 0.0
+    model: str | Path = "default",
+    *,
+    labels: str | None = None,
+    prior: Mapping[str, float] | None = None,
+    abstain_below: float = 0.0,
 ) -> "Detector":
-    """Load an embedded model (`nano`) or a trained run's folder.
+    """Load an embedded model (`default`, `nano`) or a trained run's folder.
 
-    `prior` is the mix of labels you expect, for example `{"others": 0.9, "happy": 0.04, "sad": 0.03, "angry": 0.03}`;
-    without it the model's own estimate of real traffic is used. Below `abstain_below` the label is None.
+    `labels` names the set of labels to answer with, where the model has several: `load(labels="ekman")`. `prior` is
+    the mix of labels you expect, for example `{"others": 0.9, "happy": 0.04, "sad": 0.03, "angry": 0.03}`; without it
+    the model's own estimate of real traffic is used. Below `abstain_below` the label is None.
 
     >>> load("nano").detect(["I won the first prize!", "wow, congrats", "I am so happy :)"]).label
     'happy'
     """
     folder = resolve(model)
     bundle = Bundle.load(folder)
-    return Detector(bundle.backend(folder), bundle, prior=prior, abstain_below=abstain_below)
+    backend = bundle.backend(folder, labels)
+    return Detector(backend, bundle, labels=labels, prior=prior, abstain_below=abstain_below)
 
 
 class Detector:
@@ -39,6 +49,7 @@ class Detector:
         backend: Backend,
         bundle: Bundle,
         *,
+        labels: str | None = None,
         prior: Mapping[str, float] | None = None,
         abstain_below: float = 0.0,
     ) -> None:
@@ -46,9 +57,12 @@ class Detector:
             raise EmoscopeError(f"abstain_below must lie between 0 and 1, not {abstain_below}")
         self._backend = backend
         self._bundle = bundle
+        self._head = bundle.head(labels)
         self._abstain_below = abstain_below
-        wanted = prior if prior is not None else bundle.prior
+        wanted = prior if prior is not None else self._head.prior
         self._prior = backend.prior if wanted is None else prior_vector(wanted, backend.labels)
+        factors = self._head.decision or {}
+        self._decision = np.array([factors.get(label, 1.0) for label in backend.labels])
 
     @property
     def name(self) -> str:
@@ -61,6 +75,16 @@ class Detector:
         return self._bundle.task
 
     @property
+    def head(self) -> str:
+        """The name of its set of labels, as `load(labels=...)` takes it."""
+        return self._head.name
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The sets of labels its model has."""
+        return tuple(head.name for head in self._bundle.heads) or (self._head.name,)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The labels it answers with."""
         return self._backend.labels
@@ -69,6 +93,11 @@ class Detector:
     def prior(self) -> dict[str, float]:
         """The mix of labels it expects."""
         return dict(zip(self.labels, self._prior.tolist(), strict=True))
+
+    @property
+    def training_prior(self) -> dict[str, float]:
+        """The mix of labels it was trained on."""
+        return dict(zip(self.labels, self._backend.prior.tolist(), strict=True))
 
     def detect(self, dialogue: DialogueLike) -> Detection:
         """The emotion of the last turn, given the turns before it."""
@@ -89,10 +118,33 @@ class Detector:
         whole = Dialogue.of(dialogue)
         return self._detect_batch([whole.upto(turn) for turn in range(len(whole))])
 
+    def explain(self, dialogue: DialogueLike, *, label: str | None = None) -> "Explanation":
+        """Which turns and words speak for the answer, and which against; or for another label.
+
+        >>> found = load("nano").explain(["how was it", "tell me", "I am so happy"])
+        >>> max(found.turns[-1].words, key=lambda word: word.contribution).text
+        'happy'
+        """
+        from emoscope.detector.explain import explain
+
+        whole = Dialogue.of(dialogue)
+        if label is None:
+            label = self.labels[self.choose(self.predict_proba([whole]))[0]]
+        elif label not in self.labels:
+            raise EmoscopeError(f"no label {label!r} to explain; expected one of: {', '.join(self.labels)}")
+        return explain(self.predict_proba, whole, self.labels, label, truncated=self._backend.truncates(whole))
+
     def predict_proba(self, dialogues: Iterable[DialogueLike]) -> NDArray[np.float64]:
         """The probabilities of many dialogues as an array, columns in the order of `labels`."""
         chosen = [Dialogue.of(dialogue) for dialogue in dialogues]
         return shift_prior(self._backend.predict_proba(chosen), self._backend.prior, self._prior)
+
+    def choose(self, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The label chosen for each row of probabilities, as its position in `labels`.
+
+        The most likely one, unless the model was tuned to prefer some labels to others.
+        """
+        return np.asarray((probabilities * self._decision).argmax(1))
 
     def estimate_prior(self, dialogues: Iterable[DialogueLike]) -> dict[str, float]:
         """The mix of labels in unlabelled dialogues of your own; pass it back as `load(prior=...)`."""
@@ -102,9 +154,8 @@ class Detector:
 
     def _detect_batch(self, dialogues: list[Dialogue]) -> list[Detection]:
         probabilities = self.predict_proba(dialogues)
-        best = probabilities.argmax(1)
         answers = []
-        for row, (dialogue, index) in enumerate(zip(dialogues, best, strict=True)):
+        for row, (dialogue, index) in enumerate(zip(dialogues, self.choose(probabilities), strict=True)):
             scores = dict(zip(self.labels, probabilities[row].tolist(), strict=True))
             label = self.labels[index]
             answers.append(

@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
 from emoscope.evaluation.run import official_score
 from emoscope.models.block import Fitting
 from emoscope.systems import SYSTEMS
+from emoscope.systems.folds import fold_numbers
 from emoscope.tasks import get_task
 from emoscope.tasks.data import data_root, find_split
 
@@ -46,27 +44,6 @@ class CrossValidation:
         }
 
 
-def fold_numbers(examples: Sequence[Example], folds: int) -> list[int]:
-    """The fold of each example: the same for all turns of a dialogue, in whichever file and order it is met.
-
-    It follows from the dialogue's letters and digits alone, so a repaired apostrophe does not move a dialogue.
-
-    >>> from emoscope.dialogue import Dialogue
-    >>> numbers = fold_numbers([Example(Dialogue.of([text]), 0) for text in ("it's", "It’s", *"abcdefgh")], 2)
-    >>> numbers[0] == numbers[1], sorted(set(numbers))
-    (True, [0, 1])
-    """
-    fold_of: dict[tuple[str, ...], int] = {}
-    for example in examples:
-        said = example.dialogue.texts
-        if said not in fold_of:
-            plain = "|".join("".join(filter(str.isalnum, text.lower())) for text in said)
-            fold_of[said] = int.from_bytes(sha256(plain.encode("utf-8", "replace")).digest()[:8]) % folds
-    if len(set(fold_of.values())) < folds:
-        raise EmoscopeError(f"{len(fold_of)} different dialogues are too few to be cut into {folds} folds")
-    return [fold_of[example.dialogue.texts] for example in examples]
-
-
 def crossvalidate(
     system_name: str,
     task_name: str,
@@ -76,6 +53,7 @@ def crossvalidate(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     device: str = "auto",
+    workers: int = 1,
     root: Path | None = None,
 ) -> CrossValidation:
     """Fit on all folds but one, score on that one, for each."""
@@ -88,7 +66,8 @@ def crossvalidate(
     for fold in range(folds):
         held_out = np.flatnonzero(numbers == fold)
         system = SYSTEMS[system_name](task, seed=seed, settings=settings)
-        fitting = Fitting(seed=seed, device=device, resources=data_root(root))
+        unseen = frozenset(examples[index].text for index in held_out)
+        fitting = Fitting(seed=seed, device=device, resources=data_root(root), unseen=unseen, workers=workers)
         system.fit([examples[index] for index in np.flatnonzero(numbers != fold)], fitting)
         chosen = [examples[index] for index in held_out]
         answers = system.predict(chosen)

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -46,13 +47,16 @@ def train(
     splits: Sequence[str] | None = None,
     settings: Mapping[str, Any] | None = None,
     device: str = "auto",
+    workers: int = 1,
+    resumable: bool = True,
     root: Path | None = None,
     force: bool = False,
     report: Callable[[str, float], None] | None = None,
 ) -> RunRecord:
     """Fit a system on splits of a task and write the run to a folder, whole or not at all.
 
-    Epochs that were finished before a kill are kept beside the folder; the same call goes on from there.
+    Epochs that were finished before a kill are kept beside the folder; the same call goes on from there. Where writing
+    them costs more than it saves, `resumable` switches that off.
     """
     task = get_task(task_name)
     system = SYSTEMS[system_name](task, seed=seed, settings=settings)
@@ -70,10 +74,12 @@ def train(
         fitting = Fitting(
             seed=seed,
             device=device,
-            checkpoints=checkpoints,
+            checkpoints=checkpoints if resumable else None,
             resources=data_root(root),
-            **({} if report is None else {"report": report}),
+            workers=workers,
         )
+        if report is not None:
+            fitting = replace(fitting, report=report)
         begun = time.perf_counter()
         system.fit(examples, fitting)
         seconds = time.perf_counter() - begun
@@ -83,6 +89,7 @@ def train(
             data_revision=located[0].revision.name,
             seconds=round(seconds, 2),
             dev=_dev_report(task, system, located, root, part),
+            held_out=_held_out_report(task, system, examples),
             **environment(),
         )
         save_run(part, system, record)
@@ -110,6 +117,16 @@ def _dev_report(
     with atomic_write(folder / "dev.json") as handle:
         json.dump(report.as_dict(), handle, indent=2)
     return {"metric": task.metadata.metric.name, "score": round(report.score, 6), "file": dev.path.name}
+
+
+def _held_out_report(task: Task, system: System, examples: Sequence[Example]) -> dict[str, float | str] | None:
+    """The official score on held-out folds of the training data, of a system that keeps such answers."""
+    labels = system.held_out_labels()
+    if labels is None:
+        return None
+    kept = system.learnable(examples)
+    score = official_score(task, kept, labels)
+    return {"metric": task.metadata.metric.name, "score": round(score, 6), "examples": len(kept)}
 
 
 def draw_curves(folder: Path) -> Path | None:

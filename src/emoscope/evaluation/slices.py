@@ -1,4 +1,4 @@
-"""Splits of the data to look at a score by: the cue word after the masked one, length, emoji.
+"""Splits of the data to look at a score by: the cue word after the masked one, length, emoji, kinds of wording.
 
 A slice is a `Slice` in any module, registered under a name:
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from emoscope.dialogue import Example
+from emoscope.evaluation.wordings import has_dialect, has_irony, has_negation, is_code_mixed
 from emoscope.registry import Registry
 from emoscope.text import emoticons_in
 
@@ -39,9 +40,15 @@ SLICES: Registry[Slice] = Registry("slice")
 SLICES.add("cue", "emoscope.evaluation.slices:by_cue")
 SLICES.add("length", "emoscope.evaluation.slices:by_length")
 SLICES.add("emoji", "emoscope.evaluation.slices:by_emoji")
+SLICES.add("negation", "emoscope.evaluation.slices:by_negation")
+SLICES.add("irony", "emoscope.evaluation.slices:by_irony")
+SLICES.add("long", "emoscope.evaluation.slices:by_long_input")
+SLICES.add("dialect", "emoscope.evaluation.slices:by_dialect")
+SLICES.add("code-mixed", "emoscope.evaluation.slices:by_code_mixing")
 
 # The tweets were gathered by these beginnings, so that "thats" and "whenever" count as well.
 _CUE = re.compile(r"\[#(?:trigger|target)word#\]\s*(because|that|when)", re.IGNORECASE)
+_LONG_INPUT = 30
 _LENGTHS = ((2, "1-2 words"), (5, "3-5 words"), (10, "6-10 words"), (20, "11-20 words"))
 
 
@@ -68,3 +75,22 @@ by_length = Slice(
     _length,
 )
 by_emoji = Slice("emoji or emoticons in the turn to be labelled", ("emoji", "no emoji"), _emoji)
+
+
+def _two(description: str, name: str, holds: Callable[[Example], bool]) -> Slice:
+    return Slice(description, (name, f"no {name}"), lambda example: name if holds(example) else f"no {name}")
+
+
+def _is_long(example: Example) -> bool:
+    return sum(len(turn.text.split()) for turn in example.context.turns) > _LONG_INPUT
+
+
+by_negation = _two("a negation in the turn to be labelled", "negation", lambda example: has_negation(example.text))
+by_irony = _two("a mark of irony in the turn to be labelled", "irony", lambda example: has_irony(example.text))
+by_long_input = _two(f"over {_LONG_INPUT} words in the turn and those before it", "long input", _is_long)
+by_dialect = _two("dialect words in the turn to be labelled", "dialect", lambda example: has_dialect(example.text))
+by_code_mixing = _two(
+    "words of another language in the turn to be labelled",
+    "code-mixing",
+    lambda example: is_code_mixed(example.text),
+)

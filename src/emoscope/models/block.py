@@ -29,13 +29,17 @@ def _silent(message: str, done: float) -> None:
 class Fitting:
     """What a fit may use beside its data: a seed, a device, where to keep checkpoints, whom to tell of progress.
 
-    `resources` is the folder of lexicons, vectors and unlabelled text; blocks that need one say so by name.
+    `resources` is the folder of lexicons, vectors and unlabelled text; blocks that need one say so by name. `unseen`
+    holds texts that will be scored: what is learnt beside the data must not contain them. `workers` is how many parts
+    of an ensemble may be trained at once, each in a process of its own.
     """
 
     seed: int = 0
     device: str = "auto"
     checkpoints: Path | None = None
     resources: Path | None = None
+    unseen: frozenset[str] = frozenset()
+    workers: int = 1
     report: Callable[[str, float], None] = field(default=_silent)
 
     def part(self, name: str, *, seed: int | None = None) -> "Fitting":
@@ -145,4 +149,6 @@ BLOCKS.add("linear", "emoscope.models.linear:LinearClassifier")
 BLOCKS.add("lightgbm", "emoscope.models.boosting:LightGbmClassifier")
 BLOCKS.add("xgboost", "emoscope.models.boosting:XgboostClassifier")
 BLOCKS.add("multi-step-vote", "emoscope.models.voting:MultiStepVote")
+BLOCKS.add("blend", "emoscope.models.blend:Blend")
+BLOCKS.add("ngrams", "emoscope.models.ngram_block:NgramBlock")
 BLOCKS.add("transferred", "emoscope.models.transfer:Transferred")

@@ -103,7 +103,7 @@ class Folds(Combination):
 
 
 def dialogue_folds(examples: Sequence[Example], folds: int, seed: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """A fold for each example; the turns of one dialogue stay together.
+    """A fold for each example; the turns of one dialogue stay together, and with them its rewordings.
 
     >>> from emoscope.dialogue import Dialogue
     >>> whole = Dialogue.of(["a", "b"])
@@ -111,12 +111,12 @@ def dialogue_folds(examples: Sequence[Example], folds: int, seed: int) -> np.nda
     ...     [0, 0], [1, 1])
     True
     """
-    dialogues = list(dict.fromkeys(example.dialogue.texts for example in examples))
+    dialogues = list(dict.fromkeys(example.family for example in examples))
     if len(dialogues) < folds:
         raise EmoscopeError(f"{len(dialogues)} different dialogues cannot be cut into {folds} folds")
     order = np.random.default_rng(seed).permutation(len(dialogues))
     fold_of = {dialogues[index]: position % folds for position, index in enumerate(order)}
-    return np.array([fold_of[example.dialogue.texts] for example in examples])
+    return np.array([fold_of[example.family] for example in examples])
 
 
 class Cascade(Combination):

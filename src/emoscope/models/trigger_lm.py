@@ -1,8 +1,7 @@
 """What a language model would put where IEST masked a word: the chances of the words that the organisers looked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -22,20 +21,9 @@ from emoscope.models.neural.network import Item
 from emoscope.models.neural.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
 from emoscope.models.neural.training import Training, device_of, seed_everything, train
 from emoscope.models.neural.window import Row, Window, padded
+from emoscope.models.triggers import TRIGGERS
 
 WEIGHTS = "language_model.safetensors"
-
-# Table 1 of the IEST paper.
-TRIGGERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "anger": ("angry", "furious"),
-        "disgust": ("disgusted", "disgusting"),
-        "fear": ("afraid", "frightened", "scared", "fearful"),
-        "joy": ("cheerful", "happy", "joyful"),
-        "sad": ("sad", "depressed", "sorrowful"),
-        "surprise": ("surprising", "surprised", "astonished", "shocked", "startled", "astounded", "stunned"),
-    }
-)
 
 
 class TriggerGuesser(MaskedLanguageModel):

@@ -5,6 +5,7 @@ from emoscope.systems.base import System
 
 SYSTEMS: Registry[type[System]] = Registry("system")
 SYSTEMS.add("nano", "emoscope.systems.nano:Nano")
+SYSTEMS.add("large", "emoscope.systems.large:Large")
 SYSTEMS.add("emocontext-baseline", "emoscope.systems.emocontext_baseline:EmoContextBaseline")
 SYSTEMS.add("snu-ids", "emoscope.systems.snu_ids:SnuIds")
 SYSTEMS.add("thu-hcsi", "emoscope.systems.thu_hcsi:ThuHcsi")

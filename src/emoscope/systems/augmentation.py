@@ -34,7 +34,7 @@ def _variants(example: Example) -> Iterator[Example]:
 def _reworded(example: Example, text: str) -> Example:
     turns = list(example.dialogue.turns)
     turns[example.turn] = Turn(text, turns[example.turn].speaker)
-    return replace(example, dialogue=Dialogue(tuple(turns), example.dialogue.id), variants={})
+    return replace(example, dialogue=Dialogue(tuple(turns), example.dialogue.id), variants={}, origin=example.dialogue)
 
 
 def _plain(text: str) -> str:

@@ -67,6 +67,10 @@ class System(ABC):
         """The most likely label of each example."""
         return [self.task.labels[best] for best in self.predict_proba(examples).argmax(1)]
 
+    def held_out_labels(self) -> list[str] | None:
+        """Its answers for what it was fitted on, each by parts that had not seen it; None if it keeps none."""
+        return None
+
     def learnable(self, examples: Sequence[Example]) -> list[Example]:
         """The examples whose label is one the task asks for; the rest cannot be learnt from."""
         kept = [example for example in examples if example.label in self.task.labels]

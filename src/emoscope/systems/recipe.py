@@ -20,7 +20,7 @@ from emoscope.systems.base import System
 from emoscope.tasks.base import Task
 
 FILE = "system.json"
-_PACKAGES = ("sklearn", "torch", "transformers", "safetensors")
+PACKAGES = ("sklearn", "torch", "transformers", "safetensors")
 
 
 class Recipe(System):
@@ -42,6 +42,7 @@ class Recipe(System):
             raise EmoscopeError(f"shift: expected none, natural or estimate, found {self.settings['shift']!r}")
         self.block: Block | None = None
         self.prior: NDArray[np.float64] | None = None
+        self.decision: NDArray[np.float64] | None = None  # what probabilities are multiplied with to choose the label
 
     def _known(self, name: str) -> str:
         if name in self.settings:
@@ -60,14 +61,26 @@ class Recipe(System):
 
     def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
         """Learn from labelled examples."""
-        check_installed(*_PACKAGES, extra="train")
-        chosen = self.select(examples)
+        check_installed(*PACKAGES, extra="train")
+        return self.fit_block(self.build(), self.select(examples), fitting or Fitting(seed=self.seed))
+
+    def fit_block(self, block: Block, chosen: Sequence[Example], fitting: Fitting) -> Self:
+        """Fit a composition on examples, and remember how often each label occurred among them."""
         labels = [str(example.label) for example in chosen]
         self.prior = np.array([max(labels.count(label), 1) for label in self.task.labels], float)
         self.prior /= self.prior.sum()
-        self.block = self.build()
-        self.block.fit(chosen, labels, fitting or Fitting(seed=self.seed))
+        self.block = block
+        self.block.fit(chosen, labels, fitting)
         return self
+
+    def predict(self, examples: Sequence[Example]) -> list[str]:
+        """The most likely label of each example, or where the metric asks for another decision, that one."""
+        return self.decided(self.predict_proba(examples))
+
+    def decided(self, answers: NDArray[np.float64]) -> list[str]:
+        """The labels to answer with, given their probabilities."""
+        chosen = answers if self.decision is None else answers * self.decision
+        return [self.task.labels[best] for best in chosen.argmax(1)]
 
     def predict_proba(self, examples: Sequence[Example]) -> NDArray[np.float64]:
         """Probabilities of the task's labels, corrected for the class prior if the setting says so."""
@@ -75,7 +88,11 @@ class Recipe(System):
             raise EmoscopeError(f"{self.metadata.name} has not been trained")
         if not examples:
             return np.zeros((0, len(self.task.labels)))
-        answers = self._in_task_order(self.block.predict_proba(examples), self.block.labels)
+        return self.corrected(self._in_task_order(self.block.predict_proba(examples), self.block.labels))
+
+    def corrected(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probabilities under the prior that the setting `shift` asks for."""
+        assert self.prior is not None
         natural = self.task.metadata.natural_prior
         if self.settings["shift"] == "natural" and natural is not None:
             return shift_prior(answers, self.prior, prior_vector(natural, self.task.labels))
@@ -94,15 +111,20 @@ class Recipe(System):
             raise EmoscopeError(f"{self.metadata.name} has not been trained")
         self.block.save(folder / "model")
         with atomic_write(folder / FILE) as handle:
-            json.dump({"seed": self.seed, "settings": self.settings, "prior": self.prior.tolist()}, handle, indent=2)
+            content: dict[str, Any] = {"seed": self.seed, "settings": self.settings, "prior": self.prior.tolist()}
+            if self.decision is not None:
+                content["decision"] = self.decision.tolist()
+            json.dump(content, handle, indent=2)
 
     @classmethod
     def load(cls, folder: Path, task: Task) -> Self:
         """Read what `save` wrote."""
-        check_installed(*_PACKAGES, extra="train")
+        check_installed(*PACKAGES, extra="train")
         content = json.loads(whole_text(folder / FILE))
         system = cls(task, seed=content["seed"], settings=content["settings"])
         system.prior = np.array(content["prior"])
+        if "decision" in content:
+            system.decision = np.array(content["decision"])
         system.block = load_block(folder / "model")
         return system
 

@@ -44,6 +44,7 @@ class RunRecord(BaseModel):
     machine: str
     packages: dict[str, str]
     dev: dict[str, Any] | None = None  # the official score on the development set, where the task has one
+    held_out: dict[str, Any] | None = None  # the same on folds that its parts had not seen, where the system keeps them
 
 
 def environment() -> dict[str, Any]:
@@ -64,14 +65,17 @@ def environment() -> dict[str, Any]:
 
 
 @contextmanager
-def new_run_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
-    """A folder to write a run into, which takes its name only when everything is in it."""
+def new_run_folder(target: Path, *, force: bool = False, mark: str = FILE) -> Iterator[Path]:
+    """A folder to write a run into, which takes its name only when everything is in it.
+
+    Only a folder that has the file `mark` is ever replaced.
+    """
     if target.exists() and not target.is_dir():
-        raise EmoscopeError(f"{target}: is a file, expected a folder for the run")
+        raise EmoscopeError(f"{target}: is a file, expected a folder to write into")
     if target.exists() and any(target.iterdir()) and not force:
         raise EmoscopeError(f"{target}: exists already; choose another folder or add --force to replace it")
-    if target.exists() and any(target.iterdir()) and not (target / FILE).is_file():
-        raise EmoscopeError(f"{target}: is not a run, so --force will not replace it")
+    if target.exists() and any(target.iterdir()) and not (target / mark).is_file():
+        raise EmoscopeError(f"{target}: has no {mark}, so --force will not replace it")
     target.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
     try:

@@ -87,7 +87,14 @@ class NeuralClassifier(Block):
         items = network.encode(examples)
         self.network = network
         self.curve = train(
-            network, items, wanted, self._loss(wanted), self.training, fitting, on_progress=self._warm(wanted)
+            network,
+            items,
+            wanted,
+            self._loss(wanted),
+            self.training,
+            fitting,
+            families=[example.family for example in examples],
+            on_progress=self._warm(wanted),
         )
         return self
 

@@ -67,6 +67,33 @@ class MultiTaskLoss(nn.Module):
         return total
 
 
+class HeadsLoss(nn.Module):
+    """Several label sets side by side: each row is asked only about those it has targets for, the rest are not numbers.
+
+    `shares` say how much each head counts. The mean is over rows, so a row with targets for two heads counts twice.
+
+    >>> unasked = float("nan")
+    >>> HeadsLoss([2, 2])(torch.tensor([[10.0, -10.0, 3.0, 1.0]]), torch.tensor([[1.0, 0.0, unasked, unasked]])) < 1e-4
+    tensor(True)
+    """
+
+    def __init__(self, sizes: Sequence[int], shares: Sequence[float] | None = None) -> None:
+        super().__init__()
+        self.sizes = list(sizes)
+        self.shares = list(shares) if shares is not None else [1.0] * len(self.sizes)
+
+    def forward(self, scores: Tensor, targets: Tensor) -> Tensor:
+        """The mean over rows of the heads' cross-entropies."""
+        total = scores.new_zeros(len(scores))
+        heads = zip(torch.split(scores, self.sizes, -1), torch.split(targets, self.sizes, -1), self.shares, strict=True)
+        for answers, wanted, share in heads:
+            # Zero targets for a head that is not asked give zero loss: no row need be picked out, which would make a
+            # GPU wait.
+            loss = -(torch.nan_to_num(wanted) * functional.log_softmax(answers.float(), -1)).sum(-1)
+            total = total + share * loss
+        return total.mean()
+
+
 def grouped_targets(targets: Tensor, grouping: Sequence[int]) -> Tensor:
     """Probabilities of groups of labels.
 

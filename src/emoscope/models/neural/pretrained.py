@@ -10,27 +10,25 @@ from torch import Tensor, nn
 
 from emoscope.errors import EmoscopeError
 from emoscope.extras import require
-from emoscope.text import TRIGGER, normalise_text
+from emoscope.models.pieces import Pieces
 
 FOLDER = "encoder"
 
 
-class Tokens:
-    """A tokenizer, as numbers. Special tokens are put in by number alone, so no text can forge one."""
+class Tokens(Pieces):
+    """The pieces of a Hugging Face tokenizer, which can be given new tokens and saved."""
 
     def __init__(self, tokenizer: Any) -> None:
         if not getattr(tokenizer, "is_fast", False):
             raise EmoscopeError("the encoder's tokenizer has no fast version (tokenizer.json)")
         self._tokenizer = tokenizer
-        self._backend = tokenizer.backend_tokenizer
-        # Sentence encoders come with both switched on, cut to a length that is not ours.
-        self._backend.no_truncation()
-        self._backend.no_padding()
-        self._backend.encode_special_tokens = True
-        self.start = self._special("cls")
-        self.end = self._special("sep")
-        self.mask = self._special("mask")
-        self.padding = self._special("pad")
+        super().__init__(
+            tokenizer.backend_tokenizer,
+            start=self._special("cls"),
+            end=self._special("sep"),
+            mask=self._special("mask"),
+            padding=self._special("pad"),
+        )
 
     def _special(self, role: str) -> int:
         number = getattr(self._tokenizer, f"{role}_token_id", None)
@@ -38,79 +36,9 @@ class Tokens:
             raise EmoscopeError(f"the encoder's tokenizer has no {role} token; an encoder like BERT is needed")
         return int(number)
 
-    def numbers(self, texts: Sequence[str]) -> list[list[int]]:
-        """The pieces of texts, without special tokens but for the mask, where IEST's trigger word stands.
-
-        Texts are normalised first: encoders know words for emoji, not emoji.
-        """
-        return [self._joined([encoding.ids for encoding in parts]) for parts in self._encoded(texts)]
-
-    def _joined(self, parts: Sequence[list[int]]) -> list[int]:
-        row = list(parts[0])
-        for part in parts[1:]:
-            row.append(self.mask)
-            row += part
-        return row
-
-    def words(self, texts: Sequence[str]) -> list[list[list[int]]]:
-        """The same, the pieces of each word apart."""
-        rows: list[list[list[int]]] = []
-        for parts in self._encoded(texts):
-            row: list[list[int]] = []
-            for place, encoding in enumerate(parts):
-                if place:
-                    row.append([self.mask])
-                before = None
-                for word, piece in zip(encoding.word_ids, encoding.ids, strict=True):
-                    if word != before:
-                        row.append([])
-                        before = word
-                    row[-1].append(piece)
-            rows.append(row)
-        return rows
-
-    def spelled(self, words: Sequence[str]) -> list[list[int]]:
-        """The pieces of words that were cut elsewhere; `_` joins the words of an emoji's name."""
-        plain = [f" {word.replace('_', ' ').strip() or word}" for word in words]
-        encodings = self._backend.encode_batch(plain, add_special_tokens=False)
-        return [
-            [self.mask] if word == TRIGGER else list(encoding.ids)
-            for word, encoding in zip(words, encodings, strict=True)
-        ]
-
-    def _encoded(self, texts: Sequence[str]) -> Iterator[list[Any]]:
-        """Encodings of the parts of each text that lie between masked words."""
-        cut = [normalise_text(text).split(TRIGGER) for text in texts]
-        encodings = iter(
-            self._backend.encode_batch([part for parts in cut for part in parts], add_special_tokens=False)
-        )
-        for parts in cut:
-            yield [next(encodings) for _ in parts]
-
-    def text(self, pieces: Sequence[int]) -> str:
-        """Pieces as readable text."""
-        return str(self._backend.decode(list(pieces), skip_special_tokens=False))
-
     def add(self, names: Sequence[str]) -> None:
         """Give each name a special token of its own, `[name]`, if it has none."""
         self._tokenizer.add_tokens([f"[{name}]" for name in names], special_tokens=True)
-
-    def number_of(self, name: str) -> int:
-        """The number of the special token that `add` made for a name."""
-        number = self._backend.token_to_id(f"[{name}]")
-        if number is None:
-            raise EmoscopeError(f"the encoder's tokenizer has no special token for {name!r}")
-        return int(number)
-
-    def has(self, name: str) -> bool:
-        """Whether `add` made a special token for a name."""
-        return self._backend.token_to_id(f"[{name}]") is not None
-
-    @property
-    def special(self) -> list[int]:
-        """The numbers of all special tokens."""
-        added = self._backend.get_added_tokens_decoder()
-        return sorted(number for number, token in added.items() if token.special)
 
     def save(self, folder: Path) -> None:
         """Write the tokenizer as a plain Hugging Face folder."""

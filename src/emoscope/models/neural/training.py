@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -82,9 +82,12 @@ def train(
     training: Training,
     fitting: Fitting,
     *,
+    families: Sequence[Hashable] | None = None,
     on_progress: Callable[[nn.Module, float], None] | None = None,
 ) -> list[Epoch]:
     """Train a network in place and return its curve.
+
+    Items of one of the `families` (the turns of a dialogue) are held out together or not at all.
 
     The order of batches and the dropout of an epoch follow from the seed and the epoch's number alone, so a run that
     was killed and resumed from its checkpoint ends with the same weights as one that was not.
@@ -92,10 +95,12 @@ def train(
     device = device_of(fitting.device)
     network.to(device)
     loss.to(device)
-    learn, kept = _hold_out(len(items), training, fitting.seed)
+    learn, kept = _hold_out(families or range(len(items)), training, fitting.seed)
     steps = max(1, math.ceil(len(learn) / training.batch)) * training.epochs
     _freeze(network, training, training.epochs + len(network.stages()))  # the optimiser must know every parameter
-    optimiser = torch.optim.AdamW(network.parameter_groups(training.rate), weight_decay=training.decay)
+    optimiser = torch.optim.AdamW(
+        network.parameter_groups(training.rate), weight_decay=training.decay, fused=device.type == "cuda" or None
+    )
     rates = [float(group["lr"]) for group in optimiser.param_groups]
     state = _State(network, optimiser, fitting.checkpoints, training)
     state.resume(device)
@@ -106,7 +111,8 @@ def train(
         seed_everything(fitting.seed * 1_000_003 + epoch)
         _freeze(network, training, epoch)
         network.train()
-        total, count = 0.0, 0
+        # Kept on the device: reading the loss at every step would make a GPU wait for its own answer.
+        total, count = torch.zeros((), dtype=torch.float64, device=device), 0
         order = torch.Generator().manual_seed(fitting.seed * 7919 + epoch)
         for number, batch in enumerate(batches_of_like_length(lengths, training.batch, order)):
             chosen = [learn[position] for position in batch]
@@ -118,18 +124,20 @@ def train(
                 on_progress(loss, step / steps)
             with _precision(device):
                 scores = network(_moved(network.collate([items[position] for position in chosen]), device))
-            value = loss(scores.float(), targets[chosen].to(device))
+            value = loss(scores.float(), targets[chosen].to(device, non_blocking=True))
             optimiser.zero_grad(set_to_none=True)
             value.backward()
             if training.clip:
                 nn.utils.clip_grad_norm_(network.parameters(), training.clip)
             optimiser.step()
             state.average_weights(training.average)
-            total += float(value.detach()) * len(chosen)
+            total += value.detach() * len(chosen)
             count += len(chosen)
-            fitting.report(f"epoch {epoch + 1}/{training.epochs}, loss {total / count:.3f}", (step + 1) / steps)
+            if device.type == "cpu" or number % 20 == 0 or step + 1 == steps:
+                shown = f"epoch {epoch + 1}/{training.epochs}, loss {float(total) / count:.3f}"
+                fitting.report(shown, (step + 1) / steps)
         held = _held_out_loss(network, items, targets, kept, loss, training, device) if kept else None
-        state.finish_epoch(Epoch(epoch + 1, total / max(count, 1), held))
+        state.finish_epoch(Epoch(epoch + 1, float(total) / max(count, 1), held))
     _freeze(network, training, training.epochs + len(network.stages()))
     state.restore_best(device)
     network.eval()
@@ -180,14 +188,23 @@ def _moved(batch: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
     return {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items()}
 
 
-def _hold_out(count: int, training: Training, seed: int) -> tuple[list[int], list[int]]:
+def _hold_out(families: Sequence[Hashable], training: Training, seed: int) -> tuple[list[int], list[int]]:
+    count = len(families)
     if training.held_out <= 0:
         return list(range(count)), []
-    order = torch.randperm(count, generator=torch.Generator().manual_seed(seed)).tolist()
-    kept = max(1, round(count * training.held_out))
-    if kept >= count:
+    members: dict[Hashable, list[int]] = {}
+    for position, family in enumerate(families):
+        members.setdefault(family, []).append(position)
+    groups = list(members.values())
+    wanted = max(1, round(count * training.held_out))
+    kept: list[int] = []
+    for number in torch.randperm(len(groups), generator=torch.Generator().manual_seed(seed)).tolist():
+        if len(kept) >= wanted:
+            break
+        kept += groups[number]
+    if len(kept) >= count:
         raise EmoscopeError(f"{count} examples are too few to hold out {training.held_out:.0%}")
-    return sorted(order[kept:]), sorted(order[:kept])
+    return sorted(set(range(count)) - set(kept)), sorted(kept)
 
 
 def _held_out_loss(

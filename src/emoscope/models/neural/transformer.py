@@ -16,17 +16,19 @@ from emoscope.models.neural.network import Batch, Item, Network
 from emoscope.models.neural.precision import full_precision
 from emoscope.models.neural.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
 from emoscope.models.neural.training import Training, device_of
-from emoscope.models.neural.window import Row, Window, labelled_places, padded
+from emoscope.models.neural.window import Row, Window, focus_places, padded
 
-POOLINGS = ("cls", "mean", "max", "last-turn", "last-turn-max", "mask")
+POOLINGS = ("cls", "mean", "max", "last-turn", "last-turn-max", "mask", "mean+focus")
 
 
 class Transformer(Network):
     """Encoder, pooling, and a linear layer, or with `hidden` a layer of that size before it.
 
     `pooling` makes one vector of the pieces': the first one's (`cls`), the mean or the maximum of all, that of the turn
-    to be labelled (`last-turn`, `last-turn-max`), or IEST's masked word (`mask`). `context`, `reverse`, `speakers`,
-    `names` and `max_length` are those of `Window`; `segments` tells BERT which pieces are the turn to be labelled.
+    to be labelled (`last-turn`, `last-turn-max`), or IEST's masked word (`mask`). `mean+focus` joins two: the mean of
+    all, and that of the masked word or, where none is masked, of the turn to be labelled. `context`, `reverse`,
+    `speakers`, `names` and `max_length` are those of `Window`; `segments` tells BERT which pieces are the turn to be
+    labelled.
 
     `layer_decay` multiplies the learning rate once for each layer further down. A `frozen` encoder gives fixed
     features, computed once.
@@ -112,7 +114,7 @@ class Transformer(Network):
             raise EmoscopeError(f"max_length: {self.name} reads at most {encoder.longest}, not {self.window.length}")
         if frozen is None:
             self.encoder = encoder
-        self.width = encoder.width
+        self.width = encoder.width * (2 if self.pooling == "mean+focus" else 1)
         self.replace_head(self.outputs)
 
     def replace_head(self, outputs: int) -> None:
@@ -154,11 +156,9 @@ class Transformer(Network):
         batch = {"pieces": pieces, "mask": (pieces != self.tokens.padding).astype(np.int64)}
         if self.segments:
             batch["segments"] = self.window.segments(rows, pieces.shape[1]).astype(np.int64)
-        if self.pooling.startswith("last-turn"):
-            batch["focus"] = labelled_places(rows, pieces.shape[1])
-        elif self.pooling == "mask":
-            masked = pieces == self.tokens.mask
-            batch["focus"] = np.where(masked.any(1, keepdims=True), masked, batch["mask"] == 1)
+        if self.pooling not in ("cls", "mean", "max"):
+            special = {"mask": self.tokens.mask, "padding": self.tokens.padding}
+            batch["focus"] = focus_places(rows, pieces, self.pooling, **special)
         return {name: torch.from_numpy(table) for name, table in batch.items()}
 
     def forward(self, batch: Batch) -> Tensor:
@@ -176,10 +176,12 @@ class Transformer(Network):
         """One vector of the vectors of pieces."""
         if self.pooling == "cls":
             return vectors[:, 0]
+        if self.pooling == "mean+focus":
+            return torch.cat([_mean_of(vectors, batch["mask"]), _mean_of(vectors, batch["focus"])], -1)
         focus = batch.get("focus", batch["mask"])[..., None].bool()
         if self.pooling.endswith("max"):
             return vectors.masked_fill(~focus, float("-inf")).amax(1)
-        return (vectors * focus).sum(1) / focus.sum(1)
+        return _mean_of(vectors, focus[..., 0])
 
     def length(self, item: Item) -> int:
         """The number of pieces."""
@@ -220,6 +222,11 @@ class Transformer(Network):
             self._build(frozen=load_frozen(folder))
         else:
             self._build(*load_architecture(folder))
+
+
+def _mean_of(vectors: Tensor, places: Tensor) -> Tensor:
+    chosen = places[..., None].bool()
+    return (vectors * chosen).sum(1) / chosen.sum(1)
 
 
 def _merged(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

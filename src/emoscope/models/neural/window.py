@@ -2,24 +2,31 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.dialogue import Example, Turn
 from emoscope.errors import EmoscopeError
-from emoscope.models.neural.pretrained import Tokens
+from emoscope.models.pieces import Pieces
+
+Places = NDArray[np.bool_]
 
 SAME, OTHER = "same", "other"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A laid-out window; the turn to be labelled lies from `first` up to `last`, its closing separator included."""
+    """A laid-out window; the turn to be labelled lies from `first` up to `last`, its closing separator included.
+
+    `cut` says whether a part of the dialogue had no room.
+    """
 
     pieces: NDArray[np.int32]
     first: int
     last: int
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class Window:
         """The names that need a token of their own."""
         return {"none": (), "names": tuple(name.lower() for name in self.names), "roles": (SAME, OTHER)}[self.speakers]
 
-    def rows(self, examples: Sequence[Example], tokens: Tokens) -> list[Row]:
+    def rows(self, examples: Sequence[Example], tokens: Pieces) -> list[Row]:
         """Lay out examples; each different text is tokenised once."""
         texts = list(dict.fromkeys(turn.text for example in examples for turn in self._turns(example)))
         pieces = dict(zip(texts, tokens.numbers(texts), strict=True))
@@ -58,7 +65,8 @@ class Window:
         rows = []
         for example in examples:
             turns = self._turns(example)
-            rows.append(self._row([self._mark(turn, turns[-1], marks) + pieces[turn.text] for turn in turns], tokens))
+            laid_out = [self._mark(turn, turns[-1], marks) + pieces[turn.text] for turn in turns]
+            rows.append(self._row(laid_out, tokens, unread=example.turn + 1 > len(turns)))
         return rows
 
     def _turns(self, example: Example) -> tuple[Turn, ...]:
@@ -70,7 +78,7 @@ class Window:
         number = marks.get((turn.speaker or "").lower())
         return [] if number is None else [number]
 
-    def _row(self, turns: Sequence[list[int]], tokens: Tokens) -> Row:
+    def _row(self, turns: Sequence[list[int]], tokens: Pieces, *, unread: bool) -> Row:
         labelled = [*turns[-1][: self.length - 2], tokens.end]
         room = self.length - 1 - len(labelled)
         before: list[list[int]] = []
@@ -79,13 +87,14 @@ class Window:
                 break
             before.append([*turn[-(room - 1) :], tokens.end] if turn else [tokens.end])
             room -= len(before[-1])
+        cut = unread or sum(len(turn) + 1 for turn in turns) > self.length - 1
         if self.reverse:
             row = [tokens.start, *labelled, *(piece for turn in before for piece in turn)]
-            return Row(np.array(row, np.int32), 1, 1 + len(labelled))
+            return Row(np.array(row, np.int32), 1, 1 + len(labelled), cut)
         row = [tokens.start, *(piece for turn in reversed(before) for piece in turn), *labelled]
-        return Row(np.array(row, np.int32), len(row) - len(labelled), len(row))
+        return Row(np.array(row, np.int32), len(row) - len(labelled), len(row), cut)
 
-    def segments(self, rows: Sequence[Row], width: int) -> NDArray[np.bool_]:
+    def segments(self, rows: Sequence[Row], width: int) -> Places:
         """Where BERT's second segment lies: the turn to be labelled if it comes last, the others if it comes first."""
         places = np.arange(width)
         labelled = labelled_places(rows, width)
@@ -95,12 +104,27 @@ class Window:
         return labelled & (np.array([row.first for row in rows])[:, None] > 1)
 
 
-def labelled_places(rows: Sequence[Row], width: int) -> NDArray[np.bool_]:
+def labelled_places(rows: Sequence[Row], width: int) -> Places:
     """Where the turn to be labelled lies in each padded row."""
     places = np.arange(width)
     first = np.array([row.first for row in rows])[:, None]
     last = np.array([row.last for row in rows])[:, None]
     return (places >= first) & (places < last)
+
+
+def focus_places(rows: Sequence[Row], pieces: NDArray[Any], pooling: str, *, mask: int, padding: int) -> Places:
+    """Which pieces a pooling makes its vector of, in a padded table of pieces.
+
+    Those of the turn to be labelled; or the masked word's, and where none is masked all (`mask`) or the turn's.
+    """
+    if pooling.startswith("last-turn"):
+        return labelled_places(rows, pieces.shape[1])
+    inside: Places = pieces != padding
+    if pooling not in ("mask", "mean+focus"):
+        return inside
+    masked = pieces == mask
+    instead = inside if pooling == "mask" else labelled_places(rows, pieces.shape[1])
+    return np.where(masked.any(1, keepdims=True), masked, instead)
 
 
 def padded(rows: Sequence[NDArray[np.int32]], padding: int) -> NDArray[np.int64]:

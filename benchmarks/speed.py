@@ -1,0 +1,306 @@
+"""Measure how fast the models are and regenerate docs/speed.md.
+
+    python benchmarks/speed.py --data DATA [--model FOLDER]
+
+On the same dialogues, in one run: `nano`, `default`, the network of `default` in torch, and the peer, what most people
+use: a `transformers` text-classification pipeline with a model of distilroberta's size. The last two have random
+weights, which are as fast as trained ones. Each lives in a process of its own; they are measured in turns, several
+times, so that whatever else the machine does hits all of them. The results go to benchmarks/results/speed/NAME.json.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, distribution, requires
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from speed_worker import KINDS, Turns, Worker, cold_starts, write_models
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results" / "speed"
+DOCS = HERE.parent / "docs" / "speed.md"
+TRIED = "tried.json"  # written by benchmarks/speed_tried.py
+
+ROUNDS = 3
+SECONDS = 1.0  # how long one measurement takes, about
+ALONE = 100  # dialogues answered one by one for the latency, in each round
+CORE = "emoscope"
+PEER_PACKAGES = ("torch", "transformers")
+# The figures
+
+
+class Figures(NamedTuple):
+    """What was found for one model."""
+
+    title: str
+    rates: dict[int, float]  # batch size to dialogues a second
+    p50: float  # seconds for one dialogue
+    p99: float
+    cold: float
+    peak: float
+    model: float
+    packages: float
+
+    @property
+    def best(self) -> int:
+        """The size of batches with which it answers most."""
+        return max(self.rates, key=lambda batch: self.rates[batch])
+
+
+def measure(folders: Mapping[str, Path], dialogues: Sequence[Turns]) -> dict[str, Figures]:
+    workers = {name: Worker(name, folder) for name, folder in folders.items()}
+    rates: dict[str, dict[int, list[float]]] = {name: {b: [] for b in KINDS[name].batches} for name in folders}
+    alone: dict[str, list[float]] = {name: [] for name in folders}
+    cold: dict[str, list[float]] = {name: [] for name in folders}
+    peaks: dict[str, float] = {}
+    counts = {name: _counts(worker, KINDS[name].batches, dialogues) for name, worker in workers.items()}
+    for number in range(ROUNDS):
+        print(f"round {number + 1} of {ROUNDS}", file=sys.stderr)
+        for name, worker in workers.items():
+            for batch, count in counts[name].items():
+                found = worker.ask(dialogues=dialogues[:count], batch=batch, alone=False)
+                rates[name][batch].append(count / found["times"][0])
+                peaks[name] = found["peak"]
+            alone[name] += worker.ask(dialogues=dialogues[:ALONE], alone=True)["times"]
+            cold[name] += cold_starts(name, folders[name], dialogues[number], 1)
+    for worker in workers.values():
+        worker.close()
+    return {
+        name: Figures(
+            KINDS[name].title,
+            {batch: statistics.median(found) for batch, found in rates[name].items()},
+            quantile(alone[name], 0.5),
+            quantile(alone[name], 0.99),
+            statistics.median(cold[name]),
+            peaks[name],
+            _model_size(folder),
+            installed_size([CORE] if name in ("nano", "default") else PEER_PACKAGES),
+        )
+        for name, folder in folders.items()
+    }
+
+
+def _counts(worker: Worker, batches: Iterable[int], dialogues: Sequence[Turns]) -> dict[int, int]:
+    """How many dialogues take about a second, for each size of batches."""
+    made = {}
+    for batch in batches:
+        count = max(batch, 8)
+        while True:
+            worker.ask(dialogues=dialogues[:count], batch=batch, alone=False)
+            seconds = worker.ask(dialogues=dialogues[:count], batch=batch, alone=False)["times"][0]
+            if seconds >= SECONDS / 4 or count == len(dialogues):
+                break
+            count = min(len(dialogues), 2 * count)
+        made[batch] = min(len(dialogues), max(batch, int(count * SECONDS / seconds) // batch * batch))
+    return made
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def _model_size(folder: Path) -> float:
+    from emoscope.detector.bundle import resolve
+
+    path = folder if folder.is_dir() else resolve(folder.name)
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 1e6
+
+
+def installed_size(packages: Iterable[str]) -> float:
+    """Megabytes of packages and all they need, as they lie in this environment."""
+    from packaging.requirements import Requirement
+
+    seen: dict[str, float] = {}
+    left = list(packages)
+    while left:
+        name = left.pop().lower().replace("_", "-")
+        if name in seen:
+            continue
+        if name == CORE:
+            wanted = core_requirements()
+            seen[name] = sum(
+                f.stat().st_size for f in (HERE.parent / "src").rglob("*") if f.suffix != ".pyc" and f.is_file()
+            )
+        else:
+            try:
+                files = distribution(name).files or ()
+            except PackageNotFoundError:
+                continue
+            seen[name] = sum(path.stat().st_size for file in files if (path := Path(str(file.locate()))).is_file())
+            wanted = requires(name) or []
+        parsed = [Requirement(text) for text in wanted]
+        left += [r.name for r in parsed if r.marker is None or r.marker.evaluate({"extra": ""})]
+    return sum(seen.values()) / 1e6
+
+
+def core_requirements() -> list[str]:
+    import tomllib
+
+    content = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    return list(content["project"]["dependencies"])
+
+
+def machine() -> str:
+    """The processor by what it can do, and the versions that matter."""
+    from importlib.metadata import version
+
+    features = []
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        flags = next(
+            (line.split() for line in info.read_text(encoding="utf-8").splitlines() if line[:5] == "flags"), []
+        )
+        features = [flag for flag in ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8") if flag in flags]
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    packages = ", ".join(f"{name} {version(name)}" for name in ("onnxruntime", "tokenizers", "torch", "transformers"))
+    return (
+        f"{platform.machine()} with {' '.join(features) or 'no vector extensions named'}, {cores} cores, "
+        f"Python {platform.python_version()}, {packages}"
+    )
+
+
+# Writing
+
+
+def document(
+    found: Mapping[str, Figures], where: str, count: int, pieces: float, tried: Sequence[Mapping[str, Any]]
+) -> str:
+    peer, ours = found["peer"], found["default"]
+    rows = [
+        ("dialogues a second, one at a time", [f"{each.rates[1]:,.0f}" for each in found.values()]),
+        (
+            "dialogues a second, best batch",
+            [f"{each.rates[each.best]:,.0f} (of {each.best})" for each in found.values()],
+        ),
+        ("one dialogue, median", [f"{each.p50 * 1000:.2f} ms" for each in found.values()]),
+        ("one dialogue, 99th percentile", [f"{each.p99 * 1000:.2f} ms" for each in found.values()]),
+        ("new process to first answer", [f"{each.cold:.2f} s" for each in found.values()]),
+        ("peak memory", [f"{each.peak:,.0f} MB" for each in found.values()]),
+        ("the model's files", [f"{each.model:,.1f} MB" for each in found.values()]),
+        ("packages it needs, installed", [f"{each.packages:,.0f} MB" for each in found.values()]),
+    ]
+    lines = [
+        "# How fast the models are",
+        "",
+        f"Printed by `python benchmarks/speed.py`: {count:,} dialogues of EmoContext's development set, three short "
+        f"turns each, {pieces:.0f} pieces on average. Machine: {where}. Each model is measured in a process of its "
+        f"own, all of them in turns; figures are medians of {ROUNDS} rounds.",
+        "",
+        "| | " + " | ".join(each.title for each in found.values()) + " |",
+        "|---|" + "---:|" * len(found),
+        *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows),
+        "",
+        "The peer is what most people use: a `transformers` text-classification pipeline with a model of "
+        "distilroberta's size (82 million weights, here random ones, and the same pieces). `default` against it:",
+        "",
+        f"- one dialogue at a time: **{ours.rates[1] / peer.rates[1]:.1f} times** its throughput;",
+        f"- each with its best batch: **{ours.rates[ours.best] / peer.rates[peer.best]:.1f} times**;",
+        f"- in batches, against the peer one at a time, as it is mostly called: "
+        f"**{ours.rates[ours.best] / peer.rates[1]:.1f} times**;",
+        f"- a new process answers after {ours.cold:.2f} s instead of {peer.cold:.2f} s, with {ours.peak:,.0f} MB "
+        f"instead of {peer.peak:,.0f} MB.",
+        "",
+        *WHY,
+    ]
+    if tried:
+        lines += [*TRIED_HEAD, *_tried_table(tried)]
+    return "\n".join(lines) + "\n"
+
+
+WHY = """## How it is done
+
+- Weights are bytes, multiplied as whole numbers; a quarter of the memory to read, and one instruction for 64 products.
+- Sums of whole numbers are exact. Only dialogues of exactly the same length are computed together, so nothing is ever
+  padded, and every other step works on one piece, or one dialogue, at a time: a dialogue gets the same scores alone and
+  in any batch, to the last bit.
+- One thread for each batch, several batches at once: cores never wait for each other within a layer.
+- The graph is written by hand, so that each of its nodes is one fast kernel. The tables of queries, keys and values are
+  laid out so that attention reads them in place.
+- Outliers are what makes 8 bits inexact. They are moved from a layer's input into its weights, as far as that pays;
+  the input of the widest layer gets a step for each piece; and weights are rounded one after the other, so that each
+  makes up for what the ones before it missed.
+- When a model is loaded, it answers two short dialogues, and its scores are held to those it was saved with. A machine
+  whose 8-bit arithmetic differs gets the same weights in single precision, and a warning.
+""".splitlines()
+
+TRIED_HEAD = """## What was tried
+
+Printed by `python benchmarks/speed_tried.py`: the same network and random heads with different arithmetic. *Rate* is
+dialogues a second of one core's time; *batches* the largest change of a score when a dialogue is answered with others
+of its length instead of alone; *single precision* the mean change of a score against it, in standard deviations of it.
+
+""".splitlines()
+
+
+def _tried_table(tried: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = ["| arithmetic | rate | batches | single precision | MB |", "|---|---:|---:|---:|---:|"]
+    for row in tried:
+        change = f"{row['batches']:.0e}" if row["batches"] else "0"
+        lines.append(f"| {row['name']} | {row['rate']:,.0f} | {change} | {row['error']:.3f} | {row['megabytes']:.1f} |")
+    return lines
+
+
+def save(found: Mapping[str, Figures], where: str) -> None:
+    """The figures for the model cards."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for name in ("nano", "default"):
+        each = found[name]
+        figures = [
+            ("throughput, best batch", each.rates[each.best], "dialogues a second"),
+            ("throughput, one at a time", each.rates[1], "dialogues a second"),
+            ("one dialogue, median", each.p50 * 1000, "ms"),
+            ("one dialogue, 99th percentile", each.p99 * 1000, "ms"),
+            ("new process to first answer", each.cold, "s"),
+            ("peak memory", each.peak, "MB"),
+            ("files", each.model, "MB"),
+        ]
+        rows = [{"name": title, "value": float(f"{value:.3g}"), "unit": unit} for title, value, unit in figures]
+        content = {"machine": where, "figures": rows}
+        (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
+    parser.add_argument("--model", type=Path, default=Path("default"), help="a bundle to measure as `default`")
+    options = parser.parse_args()
+    from emoscope.detector.bundle import Bundle, resolve
+    from emoscope.tasks import get_task
+    from emoscope.tasks.data import read_split
+
+    bundle = resolve(options.model)
+    if Bundle.load(bundle).kind != "encoder":
+        raise SystemExit("there is no embedded `default`; give a bundle with --model FOLDER")
+    dialogues = [list(example.context.texts) for example in read_split(get_task("emocontext"), "dev", options.data)]
+    random.Random(0).shuffle(dialogues)
+    with tempfile.TemporaryDirectory() as folder:
+        models = write_models(Path(folder), next(bundle.glob("network*")) / "tokenizer.json")
+        found = measure({"nano": Path("nano"), "default": bundle, **models}, dialogues)
+    where = machine()
+    save(found, where)
+    tried = RESULTS / TRIED
+    rows = json.loads(tried.read_text(encoding="utf-8")) if tried.is_file() else []
+    DOCS.write_text(document(found, where, len(dialogues), mean_pieces(bundle, dialogues), rows), encoding="utf-8")
+    print(DOCS.read_text(encoding="utf-8"))
+
+
+def mean_pieces(bundle: Path, dialogues: Sequence[Turns]) -> float:
+    from emoscope.dialogue import Dialogue
+    from emoscope.models.encoder.description import TOKENIZER, Description
+    from emoscope.models.pieces import Pieces
+
+    folder = next(bundle.glob("network*"))
+    layout = Description.load(folder).layout
+    pieces = Pieces.read((folder / TOKENIZER).read_text(encoding="utf-8"), **layout.special)
+    return statistics.mean(len(row.pieces) for row in layout.rows(map(Dialogue.of, dialogues), pieces))
+
+
+if __name__ == "__main__":
+    main()

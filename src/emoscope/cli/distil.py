@@ -1,0 +1,83 @@
+"""`emoscope distil`: large models teach a small one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from emoscope.cli.options import DataOption, SeedOption
+from emoscope.cli.output import JsonOption, console, print_json, progress_bar
+
+app = typer.Typer(help="Teach a small model what large ones know.", no_args_is_help=True)
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the commands of this group."""
+    parent.add_typer(app, name="distil")
+
+
+@app.command("label")
+def label_cli(
+    run: Annotated[Path, typer.Argument(help="A run of `emoscope train large`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write the teacher's answers to (npz).")],
+    data: DataOption = None,
+) -> None:
+    """Write down a teacher's probabilities: held-out ones for its own data, and those for more text."""
+    from emoscope.models.block import Fitting
+    from emoscope.systems.distillation import save_answers, teach
+    from emoscope.systems.large import Large
+    from emoscope.systems.run import load_run, read_record
+    from emoscope.tasks.data import data_root
+
+    system = load_run(run, read_record(run).task)
+    if not isinstance(system, Large):
+        from emoscope.errors import EmoscopeError
+
+        raise EmoscopeError(f"{run}: is a run of {system.metadata.name}; only large teaches")
+    with console(stderr=True).status("asking the teacher"):
+        answers = teach(system, Fitting(resources=data_root(data)))
+    save_answers(output, system.task.name, system.task.labels, answers)
+    counts = ", ".join(f"{name} {len(table):,}" for name, table in answers.items())
+    console(stderr=True).print(f"{output}: {counts}")
+
+
+@app.command("student")
+def student_cli(
+    answers: Annotated[list[Path], typer.Argument(help="Teachers' files, written by `emoscope distil label`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the student.")],
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Change the plan: --set epochs=5.")] = None,
+    seed: SeedOption = 0,
+    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
+    from dataclasses import fields
+
+    from emoscope.errors import EmoscopeError
+    from emoscope.models.block import Fitting
+    from emoscope.systems.recipe import parse_setting
+    from emoscope.systems.student import StudentPlan, fit_student, judge, save_report
+    from emoscope.tasks.data import data_root
+
+    chosen = dict(parse_setting(text) for text in settings or [])
+    known = {each.name for each in fields(StudentPlan)}
+    if unknown := sorted(set(chosen) - known):
+        raise EmoscopeError(f"no setting {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+    if output.exists() and any(output.iterdir()):
+        raise EmoscopeError(f"{output}: exists already; choose another folder")
+    plan = StudentPlan(**chosen)
+    with progress_bar("teaching the student") as report:
+        fitting = Fitting(seed=seed, device=device, resources=data_root(data), report=report)
+        student = fit_student(answers, plan, fitting)
+    found = judge(student, fitting) if plan.hold_out else {}
+    student.save(output)
+    save_report(output, found)
+    if as_json:
+        print_json(found)
+        return
+    console().print(f"student written to {output}")
+    for head, about in found.items():
+        shown = ", ".join(f"{name} {score:.4f}" for name, score in about["scores"].items())
+        extra = f", dev {about.get('dev_decided', about['dev']):.4f}" if "dev" in about else ""
+        console().print(f"{head}: {shown}{extra}")

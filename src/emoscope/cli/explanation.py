@@ -1,0 +1,74 @@
+"""An explanation on the screen: what was said, words for the answer marked green and words against it red."""
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from emoscope.colours import COLOURS
+
+if TYPE_CHECKING:
+    from emoscope.detector.explain import Explanation, TurnContribution
+
+# Like a highlighter pen, faint to strong: dark letters on these read well on a dark screen and on a light one.
+FOR = ("#d5f0db", "#a6e0b4", "#6fcb87", "#37b35b")
+AGAINST = ("#fbdad6", "#f5b1a9", "#ec8177", "#e0574b")
+_UNMARKED = 0.06  # words with less than this share of the strongest one's weight are left plain
+
+
+def show_explanation(screen: Console, explanation: "Explanation") -> None:
+    """Print an explanation: in colour where there is colour, else with the words' numbers behind them."""
+    colours = None if screen.no_color else screen.color_system
+    strongest = max((abs(word.contribution) for turn in explanation.turns for word in turn.words), default=0.0)
+    name = (explanation.label, f"bold {COLOURS.get(explanation.label, 'white')}")
+    added = explanation.log_odds - explanation.baseline
+    total = f" {explanation.score:.1%}: log-odds {explanation.log_odds:+.2f}, of which the turns {added:+.2f}"
+    screen.print(Text.assemble(name, total))
+    for turn in explanation.turns:
+        amount = f"{turn.contribution:+7.2f}  " if turn.read else "      -  "
+        who = f"{turn.turn.speaker}: " if turn.turn.speaker else ""
+        screen.print(Text.assemble(amount, (who, "dim"), marked(turn, strongest, colours)))
+    meaning = "green for it, red against it" if colours else "[+] for it, [-] against it"
+    nothing = f"With nothing said: {_probability(explanation.baseline):.2%} ({explanation.baseline:+.2f})."
+    screen.print(Text(f"{meaning}; +0.7 doubles the odds. {nothing}", style="dim"))
+    if not all(turn.read for turn in explanation.turns):
+        screen.print(Text("Turns marked - are older than what the model reads.", style="dim"))
+
+
+def marked(turn: "TurnContribution", strongest: float, colours: str | None) -> Text:
+    """The turn's text with each word marked by its weight beside the strongest word's.
+
+    `colours` is what the screen can show, as rich names it; with None the numbers are written behind the words.
+
+    >>> from emoscope.detector.explain import TurnContribution, WordContribution
+    >>> from emoscope.dialogue import Turn
+    >>> words = (WordContribution("so", 0, 2, 0.01), WordContribution("sad", 3, 6, 2.0))
+    >>> marked(TurnContribution(Turn("so sad"), 2.01, words), 2.0, None).plain
+    'so sad[+2.0]'
+    """
+    said, end = Text(style="" if turn.read else "dim"), 0
+    for word in turn.words:
+        said.append(turn.turn.text[end : word.start])
+        weight = abs(word.contribution) / strongest if strongest else 0.0
+        if weight < _UNMARKED:
+            said.append(word.text)
+        elif colours is None:
+            said.append(f"{word.text}[{word.contribution:+.1f}]")
+        else:
+            said.append(word.text, _pen(weight, word.contribution > 0, colours))
+        end = word.end
+    return said.append(turn.turn.text[end:])
+
+
+def _pen(weight: float, speaks_for: bool, colours: str) -> Style:
+    strong = weight > 0.5
+    if colours == "standard":  # sixteen colours have no faint ones: letters, not their background
+        return Style(color="green" if speaks_for else "red", bold=strong)
+    shades = FOR if speaks_for else AGAINST
+    return Style(color="black", bgcolor=shades[min(len(shades) - 1, int(weight * len(shades)))], bold=strong)
+
+
+def _probability(log_odds: float) -> float:
+    return 1 / (1 + math.exp(-log_odds))

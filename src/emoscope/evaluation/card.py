@@ -1,0 +1,220 @@
+"""A model card in Markdown, made from measured results alone: what is not in them is not in the card."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from emoscope.evaluation.results import HeadResults, IntervalFigures, ModelResults
+
+CARD = "card.md"
+
+_NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)*(?:e[+-]?\d+)?(?!\w)")
+
+
+def card_text(results: ModelResults) -> str:
+    """The card.
+
+    >>> print(card_text(results))  # doctest: +SKIP
+    # Model card: default
+    ...
+    """
+    about = results.about
+    parts = [
+        f"# Model card: `{results.name}`",
+        about.summary,
+        f"Version {results.version}{_size(results)}. Measured with {results.measured_with}; all figures are generated "
+        "from the measured results.",
+        "## Intended use",
+        bullets(about.intended_use),
+        "## Limits",
+        bullets(about.limits),
+        "## Scores",
+        score_table(results.heads),
+        *_notes(results.heads),
+        _SCORES_NOTE,
+    ]
+    for head in results.heads:
+        parts += [f"### {head.head} on {head.data}, {head.split}", class_table(head)]
+        if head.slices:
+            parts += ["By what is in the text:", slice_table(head)]
+    if results.checks:
+        parts += ["## Hand-written checks", _CHECKS_NOTE, check_table(results)]
+    if results.speed is not None:
+        figures = [[figure.name, f"{significant(figure.value)} {figure.unit}"] for figure in results.speed.figures]
+        parts += ["## Speed", f"Measured on {results.speed.machine}.", markdown_table(["measure", "value"], figures)]
+    rows = [[data.name, data.use, _whole(data.items), data.terms] for data in about.training_data]
+    parts += ["## Training data", markdown_table(["data", "used for", "items", "terms"], rows, left=4)]
+    return "\n\n".join(parts) + "\n"
+
+
+_SCORES_NOTE = (
+    "The interval is a bootstrap over the items. The calibration error is the expected gap between the probability of "
+    "the answer and how often it is right, as the model answers and, in brackets, before its answers are corrected for "
+    "how rare the labels are in real traffic."
+)
+_CHECKS_NOTE = (
+    "Short dialogues written by hand to see what the model makes of a kind of wording: answers as a reader would "
+    "expect, of all. They are few, and no benchmark."
+)
+
+
+def score_table(heads: Sequence[HeadResults]) -> str:
+    """One line for each set of labels and data."""
+    columns = ["labels", "data", "split", "items", "metric", "score", *_interval_head(heads), "accuracy", "macro-F1"]
+    rows = [
+        [
+            head.head,
+            head.data,
+            head.split,
+            _whole(head.n),
+            head.metric,
+            four(head.score),
+            span(head.interval),
+            four(head.accuracy),
+            four(head.macro_f1),
+            _calibration(head),
+        ]
+        for head in heads
+    ]
+    return markdown_table([*columns, "calibration error"], rows, left=3)
+
+
+def class_table(head: HeadResults) -> str:
+    """Precision, recall and F1 of each label."""
+    rows = [
+        [label, four(found.precision), four(found.recall), four(found.f1), _whole(found.support)]
+        for label, found in head.per_class.items()
+    ]
+    return markdown_table(["label", "precision", "recall", "F1", "items"], rows)
+
+
+def slice_table(head: HeadResults) -> str:
+    """The score on parts of the data."""
+    rows = [
+        [part.name, _whole(part.n), "too few" if part.score is None else four(part.score), span(part.interval)]
+        for part in head.slices
+    ]
+    return markdown_table(["part", "items", head.metric, *_interval_head([head])], rows)
+
+
+def check_table(results: ModelResults) -> str:
+    """The hand-written checks, a column for each set of labels."""
+    heads = list(dict.fromkeys(check.head for check in results.checks))
+    kinds = list(dict.fromkeys(check.kind for check in results.checks))
+    found = {(check.head, check.kind): f"{check.right} of {check.n}" for check in results.checks}
+    return markdown_table(
+        ["kind", *heads], [[kind, *(found.get((head, kind), "-") for head in heads)] for kind in kinds]
+    )
+
+
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """A table whose first `left` columns are text.
+
+    >>> print(markdown_table(["label", "F1"], [["sad", "0.7"]]))
+    | label | F1 |
+    |---|---:|
+    | sad | 0.7 |
+    """
+    rule = "".join("---|" if number < left else "---:|" for number in range(len(columns)))
+    lines = [f"| {' | '.join(columns)} |", f"|{rule}"]
+    return "\n".join([*lines, *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)])
+
+
+def bullets(lines: Sequence[str]) -> str:
+    """A list."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+# How numbers are written
+
+
+def four(value: float) -> str:
+    """A score."""
+    return f"{value:.4f}"
+
+
+def span(interval: IntervalFigures | None) -> str:
+    """An interval."""
+    return "-" if interval is None else f"{four(interval.low)} to {four(interval.high)}"
+
+
+def megabytes(size: int) -> str:
+    """A size in millions of bytes."""
+    return f"{size / 1e6:.1f}"
+
+
+def significant(value: float) -> str:
+    """A measured value, three digits of it.
+
+    >>> significant(12345.6), significant(0.64312), significant(3.0)
+    ('12,346', '0.643', '3')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _size(results: ModelResults) -> str:
+    return "" if results.size_bytes is None else f", {megabytes(results.size_bytes)} MB"
+
+
+def _whole(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _percent(level: float) -> str:
+    return f"{level * 100:g}"
+
+
+def _interval_head(heads: Sequence[HeadResults]) -> list[str]:
+    levels = sorted({head.interval.level for head in heads})
+    return [f"{_percent(levels[0])} % interval" if len(levels) == 1 else "interval"]
+
+
+def _calibration(head: HeadResults) -> str:
+    before = "" if head.ece_training_prior is None else f" ({four(head.ece_training_prior)})"
+    return four(head.ece) + before
+
+
+def _notes(heads: Sequence[HeadResults]) -> Iterator[str]:
+    lines = []
+    for head in heads:
+        said = list(head.notes)
+        if head.seeds:
+            scores = f": {', '.join(map(four, head.seed_scores))}" if head.seed_scores else ""
+            said.append(f"seeds {', '.join(map(str, head.seeds))}{scores}")
+        if said:
+            lines.append(f"{head.head} on {head.data}: {'; '.join(said)}.")
+    if lines:
+        yield bullets(lines)
+
+
+# The promise
+
+
+def unsupported_numbers(card: str, results: ModelResults) -> list[str]:
+    """The numbers of a card that are not in the results; an honest card has none.
+
+    >>> unsupported_numbers("It scores 0.9999.", results)  # doctest: +SKIP
+    ['0.9999']
+    """
+    allowed: set[str] = set()
+    for value in _leaves(json.loads(results.model_dump_json())):
+        if isinstance(value, str):
+            allowed |= set(_NUMBER.findall(value))
+        elif not isinstance(value, bool):
+            allowed |= {four(value), significant(value), _percent(value)}
+            if isinstance(value, int):
+                allowed |= {_whole(value), str(value), megabytes(value)}
+    return [number for number in _NUMBER.findall(card) if number not in allowed]
+
+
+def _leaves(value: Any) -> Iterator[str | int | float]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from _leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner)
+    elif value is not None:
+        yield value

@@ -1,0 +1,180 @@
+"""What was measured of a model, as data: the source of its card and of the documentation's tables."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from emoscope.errors import InputError
+from emoscope.files import atomic_write, whole_text
+
+FORMAT = "emoscope-model-results-1"
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class IntervalFigures(_Frozen):
+    """A bootstrap interval."""
+
+    level: Share
+    low: Share
+    high: Share
+    samples: int
+
+
+class ClassFigures(_Frozen):
+    """How one label fared."""
+
+    precision: Share
+    recall: Share
+    f1: Share
+    support: int
+
+
+class SliceFigures(_Frozen):
+    """The score on a part of the data; None where the part is too small to be scored."""
+
+    name: str
+    n: int
+    score: Share | None = None
+    interval: IntervalFigures | None = None
+
+
+class HeadResults(_Frozen):
+    """One set of labels on one set of data."""
+
+    head: str
+    labels: tuple[str, ...]
+    data: str
+    split: str
+    n: int
+    metric: str
+    score: Share
+    interval: IntervalFigures
+    accuracy: Share
+    macro_f1: Share
+    ece: Share  # expected calibration error of the answers as they are given
+    ece_training_prior: Share | None = None  # and before they are corrected for how rare the labels are
+    per_class: dict[str, ClassFigures]
+    slices: tuple[SliceFigures, ...] = ()
+    seeds: tuple[int, ...] = ()
+    seed_scores: tuple[Share, ...] = ()  # of several trainings, one for each seed
+    notes: tuple[str, ...] = ()
+
+
+class CheckFigures(_Frozen):
+    """Hand-written checks of one kind: how many there are and how many were answered as expected."""
+
+    head: str
+    kind: str
+    n: int
+    right: int
+
+
+class Figure(_Frozen):
+    """A measured number with its unit, such as of speed."""
+
+    name: str
+    value: float
+    unit: str
+
+
+class Speed(_Frozen):
+    """How fast the model is, and where that was measured."""
+
+    machine: str
+    figures: tuple[Figure, ...]
+
+
+class TrainingData(_Frozen):
+    """Something the model learnt from, and under which terms."""
+
+    name: str
+    use: str
+    terms: str
+    items: int | None = None
+
+
+class About(_Frozen):
+    """What people say of a model; the rest of its results is measured."""
+
+    summary: str
+    intended_use: tuple[str, ...]
+    limits: tuple[str, ...]
+    training_data: tuple[TrainingData, ...]
+
+
+class ModelResults(_Frozen):
+    """Everything a model card says."""
+
+    format: str = FORMAT
+    name: str
+    version: str
+    measured_with: str  # the command and machine
+    about: About
+    heads: tuple[HeadResults, ...]
+    checks: tuple[CheckFigures, ...] = ()
+    size_bytes: int | None = None  # of all its files; None for one that is not shipped
+    speed: Speed | None = None
+
+
+class Trial(_Frozen):
+    """An idea that was tried while making a model: what it changed, and whether it stayed."""
+
+    idea: str
+    task: str
+    metric: str
+    before: float
+    after: float
+    runs: int
+    kept: bool
+    spread: float | None = None  # the standard deviation over the runs
+    note: str = ""
+
+
+def read_results(path: str | Path) -> ModelResults:
+    """A model's results, or what is wrong with the file."""
+    try:
+        results = ModelResults.model_validate(_json(path))
+    except ValidationError as error:
+        raise InputError(path, f"does not hold a model's results ({problem(error)})") from None
+    if results.format != FORMAT:
+        raise InputError(path, f"has format {results.format!r}; this version reads {FORMAT!r}")
+    return results
+
+
+def read_trials(path: str | Path) -> list[Trial]:
+    """The log of what was tried: a JSON list."""
+    content = _json(path)
+    if not isinstance(content, list):
+        raise InputError(path, "expected a list of trials")
+    trials = []
+    for number, entry in enumerate(content, start=1):
+        try:
+            trials.append(Trial.model_validate(entry))
+        except ValidationError as error:
+            raise InputError(path, f"is not a trial ({problem(error)})", row=f"entry {number}") from None
+    return trials
+
+
+def write_results(results: BaseModel, path: str | Path) -> None:
+    """Write results whole or not at all."""
+    with atomic_write(path) as handle:
+        handle.write(results.model_dump_json(indent=1) + "\n")
+
+
+def problem(error: ValidationError) -> str:
+    """The first thing that is wrong, in a line."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def _json(path: str | Path) -> Any:
+    try:
+        return json.loads(whole_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"is not JSON ({error.msg})", row=error.lineno) from None

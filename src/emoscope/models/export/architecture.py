@@ -1,0 +1,167 @@
+"""The weights of encoders of BERT's family under one set of names, as numpy arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.errors import EmoscopeError
+from emoscope.models.neural.pretrained import Encoder
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`x @ weight + bias`."""
+
+    weight: Floats
+    bias: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """Layer normalisation."""
+
+    weight: Floats
+    bias: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Attention and the two linear layers after it, each followed by a normalisation."""
+
+    query: Linear
+    key: Linear
+    value: Linear
+    output: Linear
+    output_norm: Norm
+    wide: Linear
+    narrow: Linear
+    narrow_norm: Norm
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """An encoder. `positions` begin with the first one used; `relative` is added to the attention's scores."""
+
+    pieces: Floats
+    positions: Floats
+    segments: Floats | None
+    norm: Norm
+    layers: tuple[Layer, ...]
+    heads: int
+    epsilon: float
+    activation: str
+    relative: Floats | None = None
+
+    @property
+    def width(self) -> int:
+        """The size of a piece's vector."""
+        return int(self.pieces.shape[1])
+
+
+# How the parts of a layer are called in each family: query, key, value, output, its norm, wide, narrow, its norm.
+_BERT = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+)
+_MPNET = (
+    "attention.attn.q",
+    "attention.attn.k",
+    "attention.attn.v",
+    "attention.attn.o",
+    "attention.LayerNorm",
+    *_BERT[5:],
+)
+_DISTILBERT = (
+    "attention.q_lin",
+    "attention.k_lin",
+    "attention.v_lin",
+    "attention.out_lin",
+    "sa_layer_norm",
+    "ffn.lin1",
+    "ffn.lin2",
+    "output_layer_norm",
+)
+# Model type to the names of a layer's parts and the prefix of layers.
+_FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "bert": (_BERT, "encoder.layer"),
+    "roberta": (_BERT, "encoder.layer"),
+    "xlm-roberta": (_BERT, "encoder.layer"),
+    "mpnet": (_MPNET, "encoder.layer"),
+    "distilbert": (_DISTILBERT, "transformer.layer"),
+}
+_COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "mpnet")
+_ACTIVATIONS = ("gelu", "relu")
+
+
+def read_architecture(encoder: Encoder, longest: int) -> Architecture:
+    """An encoder's weights, for rows of at most `longest` pieces; or a line that says what cannot be exported."""
+    config = encoder.model.config
+    if config.model_type not in _FAMILIES:
+        raise EmoscopeError(f"cannot export an encoder of type {config.model_type}: expected {', '.join(_FAMILIES)}")
+    names, prefix = _FAMILIES[config.model_type]
+    activation = getattr(config, "hidden_act", None) or config.activation
+    if activation not in _ACTIVATIONS:
+        raise EmoscopeError(f"cannot export an encoder with activation {activation}: expected gelu or relu")
+    if getattr(config, "position_embedding_type", "absolute") != "absolute":
+        raise EmoscopeError(f"cannot export an encoder with positions {config.position_embedding_type}")
+    weights = {name: np.asarray(value.float().cpu().numpy()) for name, value in encoder.model.state_dict().items()}
+    segments = weights.get("embeddings.token_type_embeddings.weight")
+    table = encoder.model.embeddings.position_embeddings
+    first = table.padding_idx + 1 if config.model_type in _COUNTS_FROM_PADDING else 0
+    positions = weights["embeddings.position_embeddings.weight"][first : first + longest]
+    if segments is not None:  # the first segment's vector is in every position's
+        positions = positions + segments[0]
+        segments = segments[1] - segments[0] if len(segments) > 1 else None
+    return Architecture(
+        pieces=weights["embeddings.word_embeddings.weight"],
+        positions=positions,
+        segments=segments,
+        norm=_norm(weights, "embeddings.LayerNorm"),
+        layers=tuple(_layer(weights, f"{prefix}.{number}", names) for number in range(len(encoder.layers))),
+        heads=int(getattr(config, "num_attention_heads", 0) or config.n_heads),
+        epsilon=float(getattr(config, "layer_norm_eps", 1e-12)),
+        activation=activation,
+        relative=_relative(encoder.model, longest) if config.model_type == "mpnet" else None,
+    )
+
+
+def _layer(weights: Mapping[str, Floats], prefix: str, names: tuple[str, ...]) -> Layer:
+    query, key, value, output, output_norm, wide, narrow, narrow_norm = (f"{prefix}.{name}" for name in names)
+    return Layer(
+        query=_linear(weights, query),
+        key=_linear(weights, key),
+        value=_linear(weights, value),
+        output=_linear(weights, output),
+        output_norm=_norm(weights, output_norm),
+        wide=_linear(weights, wide),
+        narrow=_linear(weights, narrow),
+        narrow_norm=_norm(weights, narrow_norm),
+    )
+
+
+def _linear(weights: Mapping[str, Floats], name: str) -> Linear:
+    return Linear(np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"])
+
+
+def _norm(weights: Mapping[str, Floats], name: str) -> Norm:
+    return Norm(weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
+def _relative(model: Any, longest: int) -> Floats:
+    """MPNet's attention knows how far apart two pieces are: a number for each head and pair of places."""
+    import torch
+
+    with torch.no_grad():
+        bias = model.encoder.compute_position_bias(torch.zeros(1, longest, 1))
+    return np.asarray(bias[0].float().cpu().numpy())

@@ -1,0 +1,157 @@
+"""Three ways to multiply with an encoder's weights: as they are, as bytes, or with the bytes made plain again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.models.export.architecture import Floats, Linear
+from emoscope.models.export.writer import GraphWriter
+
+Bytes = NDArray[np.int8]
+
+
+class Plain:
+    """Weights in single precision."""
+
+    def __init__(self, pieces: Floats) -> None:
+        self._pieces = pieces
+
+    def embed(self, graph: GraphWriter, pieces: str) -> str:
+        """A row of the table for each piece."""
+        return graph.node("Gather", graph.constant("pieces.table", self._pieces), pieces)
+
+    def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
+        """Ordinary linear layers."""
+        del site
+        return [
+            graph.node(
+                "Gemm",
+                value,
+                graph.constant(f"{name}.weight", linear.weight),
+                graph.constant(f"{name}.bias", linear.bias),
+            )
+            for name, linear in layers.items()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """How what comes in at a site becomes whole numbers from 0 to 255, of which `zero` stands for 0.
+
+    `smoothing` divides each column first: outliers live in a few columns, and the weights make up for it. A `step`
+    of None gives each row a step of its own, by its largest value but at least `smallest_step`.
+    """
+
+    zero: int
+    step: float | None = None
+    smoothing: Floats | None = None
+    smallest_step: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ByteTable:
+    """Weights as whole numbers, with a scale for each column (or for each row of the table of pieces)."""
+
+    numbers: Bytes
+    scales: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class ByteWeights:
+    """All large tables of an encoder as bytes: that of pieces, and the linear layers' with what comes in to them."""
+
+    pieces: ByteTable
+    sites: Mapping[str, Site]
+    tables: Mapping[str, ByteTable]
+
+
+class Int8:
+    """Sums of products of bytes, which are exact; so no row of a batch depends on another."""
+
+    def __init__(self, weights: ByteWeights) -> None:
+        self.weights = weights
+
+    def embed(self, graph: GraphWriter, pieces: str) -> str:
+        """A row of the table for each piece, times its scale."""
+        table = self.weights.pieces
+        numbers = graph.node("Gather", graph.constant("pieces.numbers", table.numbers), pieces)
+        scales = graph.node("Gather", graph.constant("pieces.scales", table.scales), pieces)
+        return graph.node("Mul", graph.cast(numbers, np.float32), scales)
+
+    def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
+        """The input is made whole numbers once for all layers."""
+        how = self.weights.sites[site]
+        if how.smoothing is not None:
+            value = graph.node("Mul", value, graph.constant(f"{site}.smoothing", 1 / how.smoothing))
+        if how.step is None:
+            return self.by_row(graph, how, value, graph.node("ReduceMax", value, axes=[1], keepdims=0), layers)
+        zero = _zero(graph, how)
+        step = graph.constant(f"{site}.step", np.array(how.step, np.float32))
+        numbers = graph.node("QuantizeLinear", value, step, zero)
+        return [
+            self._product(graph, name, numbers, step, zero, graph.constant(f"{name}.bias", linear.bias))
+            for name, linear in layers.items()
+        ]
+
+    def by_row(
+        self, graph: GraphWriter, how: Site, value: str, largest: str, layers: Mapping[str, Linear]
+    ) -> list[str]:
+        """Each row has a step of its own, by the largest value of it that is given."""
+        zero = _zero(graph, how)
+        step = graph.node("Mul", largest, graph.number(1 / (255 - how.zero)))
+        step = graph.node("Max", step, graph.number(how.smallest_step))
+        zeros = graph.node("Expand", zero, graph.node("Shape", step))
+        numbers = graph.node("QuantizeLinear", value, step, zeros, axis=0)
+        steps = graph.node("Unsqueeze", step, graph.numbers(1))
+        made = []
+        for name, linear in layers.items():
+            sums = self._product(graph, name, numbers, graph.number(1.0), zero)
+            bias = graph.constant(f"{name}.bias", linear.bias)
+            made.append(graph.node("Add", graph.node("Mul", sums, steps), bias))
+        return made
+
+    def _product(self, graph: GraphWriter, name: str, numbers: str, step: str, zero: str, bias: str = "") -> str:
+        table = self.weights.tables[name]
+        return graph.node(
+            "MatMulIntegerToFloat",
+            numbers,
+            graph.constant(f"{name}.numbers", table.numbers),
+            step,
+            graph.constant(f"{name}.scales", table.scales),
+            zero,
+            "",  # bytes of weights have no zero of their own
+            bias,
+            own=True,
+        )
+
+
+def _zero(graph: GraphWriter, how: Site) -> str:
+    return graph.constant(f"zero.{how.zero}", np.array(how.zero, np.uint8))
+
+
+class Dequantised:
+    """The same bytes made plain weights when the graph is loaded: slower, and right on every processor."""
+
+    def __init__(self, weights: ByteWeights) -> None:
+        self._weights = weights
+        self._int8 = Int8(weights)
+
+    def embed(self, graph: GraphWriter, pieces: str) -> str:
+        """A row of the table for each piece, times its scale."""
+        return self._int8.embed(graph, pieces)
+
+    def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
+        """Ordinary linear layers, once onnxruntime has computed the constants."""
+        smoothing = self._weights.sites[site].smoothing
+        made = []
+        for name, linear in layers.items():
+            table = self._weights.tables[name]
+            numbers = graph.cast(graph.constant(f"{name}.numbers", table.numbers), np.float32)
+            weight = graph.node("Mul", numbers, graph.constant(f"{name}.scales", table.scales))
+            if smoothing is not None:
+                column = graph.node("Unsqueeze", graph.constant(f"{site}.smoothing", 1 / smoothing), graph.numbers(1))
+                weight = graph.node("Mul", weight, column)
+            made.append(graph.node("Gemm", value, weight, graph.constant(f"{name}.bias", linear.bias)))
+        return made

@@ -1,0 +1,162 @@
+"""An encoder, its pooling and its head as one ONNX graph, written so that each node is one fast kernel."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from emoscope.models.encoder.layout import Layout
+from emoscope.models.export.architecture import Architecture, Layer, Linear, Norm
+from emoscope.models.export.writer import GraphWriter, Inputs
+
+SCORES = "scores"
+# The places in a layer where linear layers read: what comes in, attention's answer, what it became, and the widened.
+SITES = ("attention", "output", "wide", "narrow")
+
+
+class Arithmetic(Protocol):
+    """How the large tables of weights are stored and multiplied with."""
+
+    def embed(self, graph: GraphWriter, pieces: str) -> str:
+        """The vectors of pieces."""
+
+    def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
+        """Several linear layers of one input, which is a table of a row for each piece."""
+
+
+class EncoderGraph:
+    """One graph. All pieces of a batch are rows of one table, place by place; only attention looks at dialogues.
+
+    `rounded` gives vectors half precision, as a frozen encoder's are when the head is trained.
+    """
+
+    def __init__(
+        self, architecture: Architecture, layout: Layout, arithmetic: Arithmetic, graph: GraphWriter, *, rounded: bool
+    ) -> None:
+        self._architecture = architecture
+        self._layout = layout
+        self._arithmetic = arithmetic
+        self._graph = graph
+        self._rounded = rounded
+        self.sites: dict[str, str] = {}  # what comes in at each site of each layer
+
+    def write(self, head: Sequence[Linear]) -> bytes:
+        """The content of the `.onnx` file, with the scores as output."""
+        self._add(head)
+        return self._graph.model(self._inputs(), [SCORES])
+
+    def write_probe(self, head: Sequence[Linear], layer: int) -> bytes:
+        """The same with what comes in at one layer's sites as further outputs, in the order of `SITES`."""
+        self._add(head)
+        return self._graph.model(self._inputs(), [SCORES, *(self.sites[f"{layer}.{site}"] for site in SITES)])
+
+    def _inputs(self) -> Inputs:
+        inputs: Inputs = {
+            "pieces": (np.int32, ["places", "rows"]),
+            "pooling": (np.float32, ["rows", self._layout.vectors, "places"]),
+        }
+        if self._layout.segments:
+            inputs["segments"] = (np.float32, ["places", "rows"])
+        return inputs
+
+    def _add(self, head: Sequence[Linear]) -> None:
+        graph = self._graph
+        self._shape = graph.node("Shape", "pieces")
+        self._places = graph.node("Slice", self._shape, graph.numbers(0), graph.numbers(1))
+        self._by_head = graph.node(
+            "Concat",
+            self._shape,
+            graph.numbers(self._architecture.heads, self._architecture.width // self._architecture.heads),
+            axis=0,
+        )
+        value = self._embedded()
+        for number, layer in enumerate(self._architecture.layers):
+            value = self._layer(value, number, layer)
+        self._head(self._pooled(value), head)
+
+    def _embedded(self) -> str:
+        graph, architecture = self._graph, self._architecture
+        positions = graph.constant("positions", architecture.positions[:, None])
+        used = graph.node("Slice", positions, graph.numbers(0), self._places, graph.numbers(0))
+        value = graph.node("Add", self._arithmetic.embed(graph, "pieces"), used)
+        if self._layout.segments:
+            assert architecture.segments is not None
+            second = graph.node("Unsqueeze", "segments", graph.numbers(2))
+            vector = graph.constant("segments.second", architecture.segments[None, None])
+            value = graph.node("Add", value, graph.node("Mul", second, vector))
+        return self._norm("norm", self._as_table(value), architecture.norm)
+
+    def _layer(self, value: str, number: int, layer: Layer) -> str:
+        graph = self._graph
+        three = {"query": layer.query, "key": layer.key, "value": layer.value}
+        answer = self._attention(*self._linear(number, "attention", value, three))
+        (output,) = self._linear(number, "output", answer, {"output": layer.output})
+        value = self._norm(f"{number}.output_norm", graph.node("Add", value, output), layer.output_norm)
+        (wide,) = self._linear(number, "wide", value, {"wide": layer.wide})
+        active = (
+            graph.node("Gelu", wide, own=True) if self._architecture.activation == "gelu" else graph.node("Relu", wide)
+        )
+        (narrow,) = self._linear(number, "narrow", active, {"narrow": layer.narrow})
+        return self._norm(f"{number}.narrow_norm", graph.node("Add", value, narrow), layer.narrow_norm)
+
+    def _linear(self, number: int, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
+        name = f"{number}.{site}"
+        self.sites[name] = value
+        named = {f"{number}.{part}": linear for part, linear in layers.items()}
+        return self._arithmetic.linear(self._graph, name, value, named)
+
+    def _attention(self, query: str, key: str, value: str) -> str:
+        """Tables are read in place as (places, rows, heads, size); only the answer has to be put in order again."""
+        graph = self._graph
+        size = self._architecture.width // self._architecture.heads
+        query, key, value = (graph.node("Reshape", each, self._by_head) for each in (query, key, value))
+        match = graph.node(
+            "FusedMatMul", query, key, own=True, transB=1, transBatchA=1, transBatchB=1, alpha=float(size**-0.5)
+        )
+        if self._architecture.relative is not None:
+            bias = graph.constant("relative", self._architecture.relative)
+            square = graph.node("Concat", self._places, self._places, axis=0)
+            used = graph.node("Slice", bias, graph.numbers(0, 0), square, graph.numbers(1, 2))
+            match = graph.node("Add", match, used)
+        attention = graph.node("Softmax", match, axis=-1)
+        answer = graph.node("FusedMatMul", attention, value, own=True, transBatchB=1)
+        return self._as_table(graph.node("Transpose", answer, perm=[2, 0, 1, 3]))
+
+    def _as_table(self, value: str) -> str:
+        return self._graph.node("Reshape", value, self._graph.numbers(-1, self._architecture.width))
+
+    def _norm(self, name: str, value: str, norm: Norm) -> str:
+        graph = self._graph
+        weight = graph.constant(f"{name}.weight", norm.weight)
+        bias = graph.constant(f"{name}.bias", norm.bias)
+        return graph.node("LayerNormalization", value, weight, bias, axis=-1, epsilon=self._architecture.epsilon)
+
+    def _pooled(self, value: str) -> str:
+        graph, width = self._graph, self._architecture.width
+        shape = graph.node("Concat", self._shape, graph.numbers(width), axis=0)
+        vectors = graph.node("Reshape", self._as_rounded(value), shape)
+        if self._layout.takes_maximum:
+            by_row = graph.node("Transpose", vectors, perm=[1, 0, 2])
+            places = graph.node("Transpose", "pooling", perm=[0, 2, 1])
+            made = graph.node("ReduceMax", graph.node("Add", by_row, places), axes=[1], keepdims=0)
+        else:
+            joined = graph.node("FusedMatMul", "pooling", vectors, own=True, transBatchB=1)
+            made = graph.node("Reshape", joined, graph.numbers(-1, self._layout.vectors * width))
+        return self._as_rounded(made)
+
+    def _as_rounded(self, value: str) -> str:
+        if not self._rounded:
+            return value
+        return self._graph.cast(self._graph.cast(value, np.float16), np.float32)
+
+    def _head(self, value: str, head: Sequence[Linear]) -> None:
+        """In double precision: the order in which numbers are summed depends on the batch, and must not show."""
+        graph = self._graph
+        value = graph.cast(value, np.float64)
+        for number, linear in enumerate(head):
+            weight = graph.constant(f"head.{number}.weight", linear.weight.astype(np.float64))
+            bias = graph.constant(f"head.{number}.bias", linear.bias.astype(np.float64))
+            last = number == len(head) - 1
+            value = graph.node("Add", graph.node("MatMul", value, weight), bias, name=SCORES if last else None)
+            if not last:
+                value = graph.node("Tanh", value)

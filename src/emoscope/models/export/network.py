@@ -1,0 +1,137 @@
+"""A fine-tuned transformer as a folder that `EncoderNetwork` loads."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emoscope.dialogue import Dialogue
+from emoscope.errors import EmoscopeError
+from emoscope.files import atomic_write
+from emoscope.models.encoder.description import FLOAT, INT8, TOKENIZER, WEIGHTS, Description, Graph
+from emoscope.models.encoder.layout import Feed, Layout
+from emoscope.models.encoder.session import open_graph
+from emoscope.models.export.architecture import Architecture, Floats, Linear, read_architecture
+from emoscope.models.export.arithmetic import Dequantised, Int8, Plain
+from emoscope.models.export.graph import Arithmetic, EncoderGraph
+from emoscope.models.export.quantise import quantise
+from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
+from emoscope.models.export.writer import GraphWriter, WeightFile
+from emoscope.models.neural.network import Network
+from emoscope.models.neural.transformer import Transformer
+from emoscope.models.pieces import Pieces
+
+# In single precision processors differ by less; a graph that is off by more computes something else.
+FLOAT_TOLERANCE = 1e-3
+
+
+def export_network(
+    network: Network,
+    folder: Path,
+    *,
+    reference: Sequence[Dialogue],
+    calibration: Sequence[Dialogue] | None = None,
+    vocabulary: Sequence[str] | None = None,
+    columns: Sequence[int] | None = None,
+    weight: float = 1.0,
+) -> None:
+    """Write a network's graphs, tokenizer and description.
+
+    With `calibration`, dialogues like those to come, weights become whole numbers of 8 bits. `vocabulary` are texts
+    whose pieces are kept, and others dropped. `columns` are the outputs wanted, all if not given; `weight` counts when
+    several networks are averaged. The graphs are checked with `reference` wherever they are loaded.
+    """
+    source = Source(network, vocabulary, columns)
+    feeds = [source.layout.feed([row]) for row in source.layout.rows(reference, source.pieces)]
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(folder / TOKENIZER) as handle:
+        handle.write(source.tokenizer)
+    weights = WeightFile(WEIGHTS)
+    arithmetics: dict[str, Arithmetic]
+    if calibration is None:
+        architecture = source.architecture
+        arithmetics = {FLOAT: Plain(architecture.pieces)}
+    else:
+        rows = source.layout.rows(calibration, source.pieces)
+        architecture, table = quantise(source.architecture, probe(source, [source.layout.feed([row]) for row in rows]))
+        arithmetics = {INT8: Int8(table), FLOAT: Dequantised(table)}
+    for file, arithmetic in arithmetics.items():
+        with atomic_write(folder / file, "wb") as handle:
+            handle.write(source.graph(architecture, arithmetic, weights).write(source.head))
+    weights.save(folder)
+    graphs = _measured(folder, list(arithmetics), feeds)
+    Description(source.layout, tuple(reference), graphs, weight).save(folder)
+
+
+class Source:
+    """What of a network goes into its graphs."""
+
+    def __init__(
+        self, network: Network, vocabulary: Sequence[str] | None = None, columns: Sequence[int] | None = None
+    ) -> None:
+        if not isinstance(network, Transformer):
+            raise EmoscopeError(
+                f"cannot export {type(network).__name__}: only fine-tuned transformers run without torch"
+            )
+        frozen = network.frozen is not None
+        encoder = network.frozen.encoder if network.frozen is not None else network.encoder
+        tokens = network.tokens
+        architecture = read_architecture(encoder, network.window.length)
+        self.tokenizer = tokens.description()
+        numbers = list(range(len(tokens)))
+        if vocabulary is not None:
+            self.tokenizer, numbers = pruned_tokenizer(self.tokenizer, used_pieces(tokens, vocabulary))
+        self.architecture = replace(architecture, pieces=architecture.pieces[numbers])
+        roles = ("start", "end", "mask", "padding")
+        special = {role: numbers.index(getattr(tokens, role)) for role in roles}
+        # A frozen encoder is not told of segments.
+        segments = network.segments and architecture.segments is not None and not frozen
+        self.layout = Layout(network.window, network.pooling, segments, special)
+        self.pieces = Pieces.read(self.tokenizer, **special)
+        self.head = [_linear(module) for module in network.head if hasattr(module, "weight")]
+        if columns is not None:
+            self.head[-1] = Linear(self.head[-1].weight[:, columns], self.head[-1].bias[list(columns)])
+        self.rounded = frozen
+
+    def graph(self, architecture: Architecture, arithmetic: Arithmetic, weights: WeightFile) -> EncoderGraph:
+        """The graph of the network, with its own weights or those of an equivalent."""
+        return EncoderGraph(architecture, self.layout, arithmetic, GraphWriter(weights), rounded=self.rounded)
+
+
+def _linear(module: Any) -> Linear:
+    weight = np.ascontiguousarray(module.weight.detach().float().cpu().numpy().T)
+    return Linear(weight, module.bias.detach().float().cpu().numpy())
+
+
+def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int], list[Floats]]:
+    """What comes in at a layer's sites when dialogues are read."""
+
+    def seen(architecture: Architecture, layer: int) -> list[Floats]:
+        weights = WeightFile(WEIGHTS)
+        content = source.graph(architecture, Plain(architecture.pieces), weights).write_probe(source.head, layer)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / FLOAT
+            path.write_bytes(content)
+            weights.save(Path(folder))
+            run = open_graph(path)
+            found = [run(feed)[1:] for feed in feeds]
+        return [np.concatenate(tables) for tables in zip(*found, strict=True)]
+
+    return seen
+
+
+def _measured(folder: Path, files: Sequence[str], feeds: Sequence[Feed]) -> tuple[Graph, ...]:
+    """The graphs with their scores here. Elsewhere 8 bits may be off by as much as they cost, and not more."""
+    scores = {}
+    for file in files:
+        run = open_graph(folder / file)
+        scores[file] = np.concatenate([run(feed)[0] for feed in feeds])
+    cost = float(np.abs(scores[files[0]] - scores[FLOAT]).max())
+    made = []
+    for file in files:
+        rows = tuple(tuple(float(f"{score:.6g}") for score in row) for row in scores[file].tolist())
+        made.append(Graph(file, rows, FLOAT_TOLERANCE if file == FLOAT else max(cost, FLOAT_TOLERANCE)))
+    return tuple(made)

@@ -1,0 +1,48 @@
+"""A smaller WordPiece vocabulary: what chat does not use is spelled with shorter pieces."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from emoscope.errors import EmoscopeError
+from emoscope.models.pieces import Pieces
+
+_CONTINUES = "##"
+
+
+def used_pieces(pieces: Pieces, texts: Iterable[str], *, least: int = 1) -> set[int]:
+    """The numbers of pieces that occur at least `least` times in texts, and of those in the names of emoji."""
+    from emoji import EMOJI_DATA
+
+    counts: Counter[int] = Counter()
+    for row in pieces.numbers(list(texts)):
+        counts.update(row)
+    used = {number for number, count in counts.items() if count >= least}
+    return used.union(*pieces.numbers(list(EMOJI_DATA)))
+
+
+def pruned_tokenizer(description: str, used: Collection[int]) -> tuple[str, list[int]]:
+    """A `tokenizer.json` with the used pieces, the special ones and all single characters; and their former numbers.
+
+    Because every character stays, no text that had pieces becomes unknown.
+    """
+    content: dict[str, Any] = json.loads(description)
+    model = content["model"]
+    if model.get("type") != "WordPiece" or model.get("continuing_subword_prefix") != _CONTINUES:
+        raise EmoscopeError("only a WordPiece vocabulary can be pruned; export this encoder with all its pieces")
+    added = {int(token["id"]) for token in content["added_tokens"]}
+    unknown = model["vocab"][model["unk_token"]]
+    known = {**{token["content"]: int(token["id"]) for token in content["added_tokens"]}, **model["vocab"]}
+    kept = sorted(
+        number
+        for piece, number in known.items()
+        if number in used or number in added or number == unknown or len(piece.removeprefix(_CONTINUES)) == 1
+    )
+    renumbered = {number: place for place, number in enumerate(kept)}
+    model["vocab"] = {piece: renumbered[number] for piece, number in model["vocab"].items() if number in renumbered}
+    for token in content["added_tokens"]:
+        token["id"] = renumbered[int(token["id"])]
+    # It puts special pieces around a text, which the layout does; and it knows their former numbers.
+    content["post_processor"] = None
+    return json.dumps(content, ensure_ascii=False), kept

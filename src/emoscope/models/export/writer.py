@@ -1,0 +1,102 @@
+"""Writing ONNX graphs node by node, their weights in one file that several graphs share."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.extras import require
+from emoscope.files import atomic_write
+
+Inputs = dict[str, tuple[type[np.generic], list[str | int]]]
+
+# Operators of onnxruntime itself, which every build for CPUs has.
+MICROSOFT = "com.microsoft"
+OPSET, IR_VERSION = 17, 8
+_INLINE_BYTES = 256
+_ALIGNMENT = 64
+
+
+class WeightFile:
+    """Arrays one after the other in a file; graphs refer to them by name and place."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._places: dict[str, int] = {}
+        self._end = 0
+
+    def tensor(self, name: str, array: NDArray[Any]) -> Any:
+        """The array as a graph's constant; an array of that name that is there already is not stored again."""
+        onnx = require("onnx", extra="train")
+        array = np.ascontiguousarray(array)
+        if array.nbytes <= _INLINE_BYTES:
+            return onnx.numpy_helper.from_array(array, name)
+        if name not in self._arrays:
+            self._arrays[name] = array
+            self._places[name] = self._end
+            self._end += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
+        kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+        made = onnx.TensorProto(name=name, data_type=kind, dims=array.shape)
+        made.data_location = onnx.TensorProto.EXTERNAL
+        facts = {"location": self.file, "offset": self._places[name], "length": array.nbytes}
+        for key, value in facts.items():
+            made.external_data.add(key=key, value=str(value))
+        return made
+
+    def save(self, folder: Path) -> None:
+        """Write the file that the graphs refer to."""
+        with atomic_write(folder / self.file, "wb") as handle:
+            for name, array in self._arrays.items():
+                handle.write(b"\0" * (self._places[name] - handle.tell()))
+                handle.write(array.tobytes())
+
+
+class GraphWriter:
+    """A graph that grows: each call adds a node or a constant and gives its name."""
+
+    def __init__(self, weights: WeightFile) -> None:
+        self._onnx = require("onnx", extra="train")
+        self._weights = weights
+        self._nodes: list[Any] = []
+        self._constants: dict[str, Any] = {}
+
+    def constant(self, name: str, value: NDArray[Any]) -> str:
+        """A constant under a name that is the same in all graphs of the file."""
+        if name not in self._constants:
+            self._constants[name] = self._weights.tensor(name, value)
+        return name
+
+    def numbers(self, *values: int) -> str:
+        """A list of whole numbers, as shapes and axes are given."""
+        return self.constant("numbers." + ".".join(map(str, values)), np.array(values, np.int64))
+
+    def number(self, value: float) -> str:
+        """One number."""
+        return self.constant(f"number.{value!r}", np.array(value, np.float32))
+
+    def node(self, kind: str, *inputs: str, own: bool = False, name: str | None = None, **attributes: Any) -> str:
+        """A node with one output. `own` takes the operator from onnxruntime's own set."""
+        output = name or f"{kind}.{len(self._nodes)}"
+        domain = MICROSOFT if own else ""
+        made = self._onnx.helper.make_node(kind, inputs, [output], name=output, domain=domain, **attributes)
+        self._nodes.append(made)
+        return output
+
+    def cast(self, value: str, kind: type[np.generic]) -> str:
+        """A value as another kind of number."""
+        return self.node("Cast", value, to=self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
+
+    def model(self, inputs: Inputs, outputs: list[str]) -> bytes:
+        """The whole graph as the content of an `.onnx` file."""
+        helper = self._onnx.helper
+        given = [
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
+            for name, (kind, shape) in inputs.items()
+        ]
+        made = [self._onnx.ValueInfoProto(name=name) for name in outputs]
+        graph = helper.make_graph(self._nodes, "encoder", given, made, list(self._constants.values()))
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(MICROSOFT, 1)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="emoscope")
+        return bytes(model.SerializeToString())

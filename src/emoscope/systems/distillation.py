@@ -1,0 +1,128 @@
+"""What large models know, written down for a small one: a pool of texts with the teachers' probabilities."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.dialogue import Dialogue, Example, Turn
+from emoscope.errors import EmoscopeError, InputError
+from emoscope.files import atomic_write
+from emoscope.models.auxiliary import chosen, source_examples
+from emoscope.models.block import Fitting
+from emoscope.models.unlabelled import unlabelled_dialogues
+from emoscope.systems.affect import plain
+from emoscope.systems.large import Large
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+
+Floats = NDArray[np.float64]
+RECOMBINED = 40_000
+SCRIPTS = 30_000
+
+# The texts each task's teacher is asked about, beside those it was trained on. No text of a development or test set is
+# among them: the student must be measured on what it has not met.
+ASKED: Mapping[str, tuple[str, ...]] = {
+    "emocontext": ("recombined", "meld", "friends", "push"),
+    "emotionx-friends": ("scripts", "meld"),
+    "emotionx-push": ("emocontext",),
+    "iest": ("masked-words",),
+}
+HEAD_OF: Mapping[str, str] = {
+    "emocontext": "emocontext",
+    "emotionx-friends": "emotionx",
+    "emotionx-push": "emotionx",
+    "iest": "iest",
+}
+
+
+def own_examples(task_name: str, fitting: Fitting) -> list[Example]:
+    """What the task's teacher was trained on, in that order."""
+    task = get_task(task_name)
+    splits = ("train", "dev") if task_name == "iest" else ("train",)
+    found = [example for split in splits for example in read_split(task, split, fitting.resources)]
+    return [example for example in found if example.label in task.labels]
+
+
+def pool_part(name: str, fitting: Fitting) -> list[Example]:
+    """A named part of the pool: the same examples in the same order each time."""
+    match name:
+        case "recombined":
+            return list(recombined(read_split(get_task("emocontext"), "train", fitting.resources), RECOMBINED))
+        case "emocontext":
+            return read_split(get_task("emocontext"), "train", fitting.resources)
+        case "friends" | "push":
+            return read_split(get_task(f"emotionx-{name}"), "train", fitting.resources)
+        case "meld" | "masked-words":
+            return source_examples(name, fitting)
+        case "scripts":
+            scenes = unlabelled_dialogues("friends-scripts", [], fitting)
+            every = [Example(scene, turn) for scene in scenes for turn in range(len(scene))]
+            return chosen(every, SCRIPTS)
+    raise EmoscopeError(f"the pool has no part {name!r}")
+
+
+def recombined(examples: Sequence[Example], count: int) -> Iterator[Example]:
+    """Dialogues put together from others: another last turn, or the last turn with less before it.
+
+    A student that has met a phrase in many surroundings learns what the teacher makes of the surroundings.
+    """
+    draw = np.random.default_rng(0)
+    for number in range(count):
+        one, other = (examples[int(index)] for index in draw.integers(len(examples), size=2))
+        first, second, _ = one.dialogue.turns
+        last = other.dialogue.turns[-1]
+        kept: tuple[Turn, ...] = (first, second, last) if number % 4 else (last,)
+        if number % 4 == 1:
+            kept = (*other.dialogue.turns[1:],)
+        yield Example(Dialogue(kept), len(kept) - 1, origin=other.dialogue)
+
+
+def teach(system: Large, fitting: Fitting) -> dict[str, Floats]:
+    """A teacher's probabilities: held-out ones for its own examples, and those for the texts it is asked about.
+
+    Both are under the class prior of its training data. Texts it was trained on are not asked again elsewhere; their
+    rows are not numbers.
+    """
+    from emoscope.models.blend import Blend
+
+    if not isinstance(system.block, Blend):
+        raise EmoscopeError("only a trained large model can teach")
+    own = own_examples(system.task.name, fitting)
+    answers = {"own": system.block.out_of_fold()}
+    if len(own) != len(answers["own"]):
+        raise EmoscopeError(
+            f"the teacher was trained on {len(answers['own']):,} examples, but the data here have {len(own):,}"
+        )
+    known = {plain(example.text) for example in own} - {""}
+    for name in ASKED[system.task.name]:
+        part = pool_part(name, fitting)
+        new = [number for number, example in enumerate(part) if plain(example.text) not in known]
+        if name in ("recombined", "emocontext"):
+            new = list(range(len(part)))  # other surroundings, or another task's texts: nothing was learnt of these
+        table = np.full((len(part), len(system.task.labels)), np.nan)
+        table[new] = system.block.predict_proba([part[number] for number in new])
+        answers[name] = table
+    return answers
+
+
+def save_answers(path: Path, task_name: str, labels: Sequence[str], answers: Mapping[str, Floats]) -> None:
+    """Write a teacher's probabilities as npz."""
+    about = json.dumps({"task": task_name, "labels": list(labels)})
+    tables: dict[str, Any] = {name: table.astype(np.float16) for name, table in answers.items()}
+    with atomic_write(path, "wb") as handle:
+        np.savez_compressed(handle, about=np.array(about), **tables)
+
+
+def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats]]:
+    """Read what `save_answers` wrote: the task, its labels, and the tables."""
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            about = json.loads(str(kept["about"]))
+            tables = {name: kept[name].astype(np.float64) for name in kept.files if name != "about"}
+    except (OSError, KeyError, ValueError) as error:
+        raise InputError(path, f"is not a teacher's file ({error})") from None
+    return about["task"], tuple(about["labels"]), tables

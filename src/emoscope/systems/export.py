@@ -1,0 +1,172 @@
+"""A trained system as a bundle that runs without torch: graphs, tokenizer, heads with their priors and calibration."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from emoscope.detector.bundle import FILE, Bundle, Head
+from emoscope.dialogue import Dialogue
+from emoscope.errors import EmoscopeError
+from emoscope.extras import check_installed
+from emoscope.models.block import Block, block_name
+from emoscope.models.combine import Folds, Mean
+from emoscope.systems.recipe import Recipe
+from emoscope.systems.run import load_run, new_run_folder, read_record
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+
+if TYPE_CHECKING:
+    from emoscope.models.neural.classifier import NeuralClassifier
+    from emoscope.models.neural.headed import HeadedClassifier
+    from emoscope.models.neural.network import Network
+
+PACKAGES = ("torch", "transformers", "onnx")
+CALIBRATION = 256  # dialogues from which the ranges of values are learnt
+# A model is checked with them whenever it is loaded: so they are short, and need none of what takes a while to load,
+# the names of emoji and the patterns of emoticons.
+REFERENCE = (
+    Dialogue.of(["I am so happy today"]),
+    Dialogue.of(["why did you lie to me", "I did not", "leave me alone!"]),
+)
+
+
+def export_bundle(
+    classifier: "HeadedClassifier | Block",
+    folder: Path,
+    *,
+    name: str,
+    task: str,
+    heads: Sequence[Head],
+    dialogues: Sequence[Dialogue] | None,
+    vocabulary: Sequence[str] | None = None,
+    reference: Sequence[Dialogue] = REFERENCE,
+    force: bool = False,
+) -> None:
+    """Write a bundle for `emoscope.load`.
+
+    `heads` say what is answered, in this order: labels, training mix, prior, temperature, decision. With `dialogues`,
+    some hundred like those to come, weights become 8-bit whole numbers; with None they stay as they are. `vocabulary`
+    are texts: pieces that are not in them are dropped, which makes the model smaller.
+    """
+    check_installed(*PACKAGES, extra="train")
+    from emoscope.models.export.network import export_network
+
+    networks = list(_networks_of(classifier, heads))
+    with new_run_folder(folder, force=force, mark=FILE) as part:
+        for number, (network, columns, weight) in enumerate(networks):
+            export_network(
+                network,
+                part / (f"network{number}" if len(networks) > 1 else "network"),
+                reference=reference,
+                calibration=dialogues,
+                vocabulary=vocabulary,
+                columns=columns,
+                weight=weight,
+            )
+        Bundle(name=name, kind="encoder", task=task, heads=tuple(heads)).save(part)
+
+
+def export_run(
+    run: Path,
+    folder: Path,
+    *,
+    int8: bool = True,
+    dialogues: Sequence[Dialogue] | None = None,
+    prune: bool = False,
+    root: Path | None = None,
+    force: bool = False,
+) -> Bundle:
+    """Write a bundle from a run; 8-bit weights need `dialogues`, by default some of the task's training data."""
+    record = read_record(run)
+    system = load_run(run, record.task)
+    if not isinstance(system, Recipe) or system.block is None or system.prior is None:
+        raise EmoscopeError(f"cannot export {record.system}: it is not a neural system")
+    head = _head_of(system, system.block)
+    if dialogues is None and (int8 or prune):
+        dialogues = [example.context for example in read_split(get_task(record.task), "train", root)]
+    export_bundle(
+        system.block,
+        folder,
+        name=record.system,
+        task=record.task,
+        heads=[head],
+        dialogues=_spread(dialogues or [], CALIBRATION) if int8 else None,
+        vocabulary=[text for dialogue in dialogues or [] for text in dialogue.texts] if prune else None,
+        force=force,
+    )
+    return Bundle.load(folder)
+
+
+def _spread(dialogues: Sequence[Dialogue], count: int) -> list[Dialogue]:
+    """Some of the dialogues, from all over them."""
+    if not dialogues:
+        raise EmoscopeError("8-bit weights need dialogues to learn the ranges of values from")
+    return list(dialogues[:: max(1, len(dialogues) // count)][:count])
+
+
+def _head_of(system: Recipe, block: Block) -> Head:
+    """The run's own answers: its labels, its training mix, and the prior and decision it predicts with."""
+    assert system.prior is not None
+    labels = system.task.labels
+    trained = dict(zip(labels, system.prior.tolist(), strict=True))
+    shifts = system.settings["shift"] != "none"
+    natural = system.task.metadata.natural_prior if shifts else None
+    decision = None if system.decision is None else dict(zip(labels, system.decision.tolist(), strict=True))
+    return Head(
+        name=system.task.name,
+        labels=block.labels,
+        trained={label: trained[label] for label in block.labels},
+        prior=None if natural is None else {label: natural[label] for label in block.labels},
+        prior_source=None if natural is None else system.task.metadata.natural_prior_source,
+        decision=None if decision is None else {label: decision[label] for label in block.labels},
+    )
+
+
+def _networks_of(
+    classifier: "HeadedClassifier | Block", heads: Sequence[Head]
+) -> Iterable[tuple["Network", list[int], float]]:
+    """The networks whose probabilities are averaged, each with the places of the heads' labels and its weight."""
+    from emoscope.models.neural.headed import HeadedClassifier
+
+    if isinstance(classifier, HeadedClassifier):
+        columns = []
+        for head in heads:
+            known = classifier.heads.get(head.name, ())
+            first = classifier.columns(head.name).start
+            if set(known) != set(head.labels):
+                raise EmoscopeError(f"head {head.name} has the labels {', '.join(known)}")
+            columns += [first + known.index(label) for label in head.labels]
+        yield _fitted(classifier.network), columns, 1.0
+        return
+    (head,) = heads
+    for block, weight in _members(classifier, 1.0):
+        yield _fitted(block.network), [block.labels.index(label) for label in head.labels], weight
+
+
+def _members(block: Block, weight: float) -> Iterable[tuple["NeuralClassifier", float]]:
+    from emoscope.models.neural.classifier import NeuralClassifier
+    from emoscope.models.transfer import Transferred
+
+    match block:
+        case NeuralClassifier(heads=()):
+            yield block, weight
+        case Mean():
+            for part, share in zip(block.parts, block.weights, strict=True):
+                yield from _members(part, weight * share / sum(block.weights))
+        case Folds(vote=False):
+            for part in block.parts:
+                yield from _members(part, weight / len(block.parts))
+        case Transferred():
+            for part in block.copies:
+                yield from _members(part, weight / len(block.copies))
+        case _:
+            raise EmoscopeError(
+                f"cannot export a {block_name(type(block))} block: only fine-tuned transformers and means of them can "
+                "run without torch"
+            )
+
+
+def _fitted(network: "Network | None") -> "Network":
+    if network is None:
+        raise EmoscopeError("this model has not been fitted")
+    return network

@@ -1,0 +1,164 @@
+"""large: emoscope's own, as accurate as we can make it; an encoder taught emotion first, then an ensemble of folds."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Self
+
+from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError
+from emoscope.extras import check_installed
+from emoscope.models.block import Block, Fitting, Floats
+from emoscope.models.label_shift import prior_vector, shift_prior
+from emoscope.systems.affect import affect_labels, auxiliary_examples
+from emoscope.systems.base import SystemMetadata
+from emoscope.systems.decision import choose_multipliers
+from emoscope.systems.fine_tuning import FINE_TUNING
+from emoscope.systems.recipe import PACKAGES, Recipe
+from emoscope.tasks import TASKS
+
+# How the members of the ensemble read the turns; each differs, so that their mistakes do.
+LAYOUTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "emocontext": ({"context": 3}, {"context": 3, "reverse": True}),
+    "emotionx-friends": ({"context": 2, "speakers": "names"}, {"context": 4}),
+    "emotionx-push": ({"context": 2}, {"context": 4, "speakers": "roles"}),
+    "iest": ({"context": 1}, {"context": 1, "pooling": "mask"}),
+}
+NAMES = ("Chandler", "Joey", "Monica", "Phoebe", "Rachel", "Ross")
+STARTED = "taught.json"
+_NETWORK = ("max_length", "dropout", "layer_decay")
+_TRAINING = ("epochs", "batch", "rate", "smoothing", "average")
+
+
+class Large(Recipe):
+    """Intermediate training on auxiliary tasks, then folds of two layouts blended with n-grams.
+
+    Probabilities are those of the blend, corrected for the class prior where the task knows it; the label answered is
+    the one that serves the official metric best on held-out folds.
+    """
+
+    metadata: ClassVar[SystemMetadata] = SystemMetadata(
+        name="large",
+        summary="multi-task intermediate training, folds of two layouts and n-grams blended, prior correction",
+        tasks=tuple(TASKS),
+        team="emoscope",
+    )
+    # `layouts` lists the members: what each changes of the settings for network and training; None takes the task's own
+    # of LAYOUTS. `pretraining_text` bounds the examples of each source of the intermediate training, which `lm_`
+    # settings steer; 0 leaves it out. `taught` is a folder to keep the encoder in after that, for other tasks to share.
+    defaults: ClassVar[Mapping[str, Any]] = {
+        **{name: value for name, value in FINE_TUNING.items() if name not in ("context", "pooling")},
+        "encoder": "sentence-transformers/all-mpnet-base-v2",
+        "max_length": 96,
+        "folds": 5,
+        "layouts": None,
+        "batch": 32,
+        "rate": 3e-5,
+        "smoothing": 0.0,
+        "average": 0.0,
+        "taught": None,
+        "pretraining_text": 20_000,
+        "lm_epochs": 2,
+        "lm_batch": 64,
+        "lm_rate": 5e-5,
+        "ngrams": True,
+        "shift": "natural",
+    }
+
+    def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
+        """Teach the encoder, fit the ensemble, then choose how to decide."""
+        check_installed(*PACKAGES, extra="train")
+        fitting = fitting or Fitting(seed=self.seed)
+        chosen = self.select(examples)
+        with self._taught(fitting) as encoder:
+            self.fit_block(self.build(encoder), chosen, fitting)
+        self._decide(chosen)
+        return self
+
+    @contextmanager
+    def _taught(self, fitting: Fitting) -> Iterator[str]:
+        """The folder of an encoder that has learnt the auxiliary tasks; taught anew only if it is not there."""
+        if self.settings["pretraining_text"] == 0 or not self.settings["lm_epochs"]:
+            yield self.settings["encoder"]
+            return
+        with TemporaryDirectory() as temporary:
+            kept = self.settings["taught"]
+            folder = Path(kept) if kept else (fitting.checkpoints or Path(temporary)) / "taught"
+            if not (folder / STARTED).is_file():
+                self._teach(fitting.part("teaching"), folder)
+            yield str(folder)
+
+    def _teach(self, fitting: Fitting, folder: Path) -> None:
+        from emoscope.models.neural.headed import HeadedClassifier
+        from emoscope.models.neural.transformer import Transformer
+
+        mixture = auxiliary_examples(fitting, limit=self.settings["pretraining_text"])
+        heads = {head: labels for head, labels in affect_labels().items() if head in mixture}
+        learner = HeadedClassifier(
+            heads,
+            "transformer",
+            {
+                "encoder": self.settings["encoder"],
+                "pooling": "mean+focus",
+                "context": 3,
+                "max_length": self.settings["max_length"],
+                "dropout": self.settings["dropout"],
+            },
+            {
+                "epochs": self.settings["lm_epochs"],
+                "batch": self.settings["lm_batch"],
+                "rate": self.settings["lm_rate"],
+            },
+        )
+        learner.fit(*learner.targets(mixture), fitting)
+        network = learner.network
+        assert isinstance(network, Transformer)
+        folder.mkdir(parents=True, exist_ok=True)
+        network.encoder.save(folder)
+        network.tokens.save(folder)
+        counts = {head: len(found) for head, found in mixture.items()}
+        (folder / STARTED).write_text(json.dumps(counts), encoding="utf-8")
+
+    def build(self, encoder: str | None = None) -> Block:
+        """The blend: a fine-tuned transformer for each layout, and n-grams."""
+        from emoscope.models.blend import Blend
+        from emoscope.models.neural.classifier import NeuralClassifier
+        from emoscope.models.neural.training import Training
+        from emoscope.models.ngram_block import NgramBlock
+
+        chosen = self.settings
+        members: list[Block] = []
+        for layout in chosen["layouts"] or LAYOUTS[self.task.name]:
+            wanted = {name: chosen[name] for name in (*_NETWORK, *_TRAINING)} | {"pooling": "mean+focus", **layout}
+            if wanted.get("speakers") == "names":
+                wanted["names"] = list(NAMES)
+            training = Training(**{name: wanted.pop(name) for name in _TRAINING})
+            wanted["encoder"] = encoder or chosen["encoder"]
+            members.append(NeuralClassifier(self.task.labels, "transformer", wanted, training))
+        if chosen["ngrams"]:
+            members.append(NgramBlock(self.task.labels))
+        if not members:
+            raise EmoscopeError("large needs at least one member")
+        return Blend(members, chosen["folds"])
+
+    def held_out(self) -> Floats:
+        """The probabilities of what it was fitted on, each by the copies that had not seen it, prior corrected."""
+        from emoscope.models.blend import Blend
+
+        assert isinstance(self.block, Blend)
+        return self.corrected(self._in_task_order(self.block.out_of_fold(), self.block.labels))
+
+    def held_out_labels(self) -> list[str]:
+        """The labels it answers with for what it was fitted on."""
+        return self.decided(self.held_out())
+
+    def _decide(self, examples: Sequence[Example]) -> None:
+        assert self.prior is not None
+        natural = self.task.metadata.natural_prior
+        wanted = self.prior if natural is None else prior_vector(natural, self.task.labels)
+        answers = self._in_task_order(self.block.out_of_fold(), self.block.labels)  # type: ignore[union-attr]
+        shifted = shift_prior(answers, self.prior, wanted)
+        labels = [str(example.label) for example in examples]
+        self.decision = choose_multipliers(self.task, labels, shifted, wanted)

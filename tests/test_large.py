@@ -1,0 +1,253 @@
+"""emoscope's own models: what they learn from, how they decide, and how a large one teaches a small one."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from affect_files import SHARED_LINE, make_data
+from tiny_encoder import make_tiny_encoder
+
+torch = pytest.importorskip("torch")
+
+from emoscope.dialogue import Dialogue, Example  # noqa: E402
+from emoscope.errors import EmoscopeError, InputError  # noqa: E402
+from emoscope.evaluation.run import train  # noqa: E402
+from emoscope.models.block import Fitting  # noqa: E402
+from emoscope.models.neural.headed import HeadedClassifier  # noqa: E402
+from emoscope.models.neural.losses import ClassLoss, HeadsLoss  # noqa: E402
+from emoscope.systems.affect import affect_examples, affect_labels, auxiliary_examples  # noqa: E402
+from emoscope.systems.decision import choose_multipliers, weighted_score  # noqa: E402
+from emoscope.systems.distillation import (  # noqa: E402
+    load_answers,
+    own_examples,
+    pool_part,
+    recombined,
+    save_answers,
+    teach,
+)
+from emoscope.systems.large import Large  # noqa: E402
+from emoscope.systems.run import load_run  # noqa: E402
+from emoscope.systems.student import (  # noqa: E402
+    HEADS,
+    StudentPlan,
+    Targets,
+    fit_student,
+    gather,
+    is_held_out,
+    judge,
+    vote_shares,
+)
+from emoscope.tasks import get_task  # noqa: E402
+
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"), repeats=12)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(make_tiny_encoder(tmp_path_factory.mktemp("encoder")))
+
+
+@pytest.fixture
+def fitting(data: Path) -> Fitting:
+    return Fitting(seed=1, device="cpu", resources=data)
+
+
+# What is learnt beside the task
+
+
+def test_the_mixture_is_of_auxiliary_tasks_without_lines_of_friends(fitting: Fitting) -> None:
+    mixture = auxiliary_examples(fitting)
+    assert "emocontext" not in mixture
+    texts = [example.text for example in mixture["ekman"]]
+    assert SHARED_LINE not in texts
+    assert "Oh my god what is it" in texts
+
+
+def test_what_will_be_scored_is_not_learnt_from(data: Path) -> None:
+    judged = Fitting(resources=data, unseen=frozenset({"Oh my god: what is it?"}))
+    assert "Oh my god what is it" not in {example.text for example in auxiliary_examples(judged)["ekman"]}
+
+
+def test_a_model_of_all_tasks_learns_from_the_benchmarks_too_but_not_from_what_is_judged(fitting: Fitting) -> None:
+    everything = affect_examples(fitting)
+    assert set(everything) == set(affect_labels())
+    some = affect_examples(fitting, keep=lambda example: not example.text.endswith(("3", "5")))
+    assert 0 < len(some["emocontext"]) < len(everything["emocontext"])
+    assert not any(example.text.endswith("3") for example in some["emocontext"])
+
+
+def test_iest_gets_more_masked_words_from_tweets(fitting: Fitting) -> None:
+    made = {(example.text, example.label) for example in auxiliary_examples(fitting)["iest"]}
+    assert ("I am so [#TRIGGERWORD#] that it works", "joy") in made
+    assert ("he is [#TRIGGERWORD#] because of you", "anger") in made
+
+
+def test_an_encoder_is_taught_once_and_shared(data: Path, encoder: str, tmp_path: Path) -> None:
+    settings = {**SMALL, "encoder": encoder, "layouts": [{"context": 1}], "taught": str(tmp_path / "taught")}
+    train("large", "iest", tmp_path / "one", settings=settings, root=data)
+    weights = tmp_path / "taught" / "model.safetensors"
+    before = weights.stat().st_mtime_ns
+    train("large", "emocontext", tmp_path / "two", settings=settings, root=data)
+    assert weights.stat().st_mtime_ns == before
+
+
+# One network with several heads
+
+
+def test_the_loss_asks_only_what_a_row_has_targets_for() -> None:
+    scores = torch.tensor([[2.0, -1.0, 0.3, 0.1, 0.0], [0.0, 1.0, 5.0, 0.0, -5.0]])
+    targets = torch.tensor([[1.0, 0.0, NAN, NAN, NAN], [NAN, NAN, 0.0, 0.5, 0.5]])
+    by_hand = ClassLoss()(scores[:1, :2], targets[:1, :2]) + 3 * ClassLoss()(scores[1:, 2:], targets[1:, 2:])
+    assert HeadsLoss([2, 3], [1.0, 3.0])(scores, targets) == pytest.approx(float(by_hand) / 2)
+
+
+def test_heads_learn_apart_and_are_kept(encoder: str, tmp_path: Path) -> None:
+    rows = {
+        "mood": [Example(Dialogue.of([text]), 0, label) for text, label in (("so happy", "up"), ("so sad", "down"))]
+        * 8,
+        "speech": [Example(Dialogue.of([text]), 0, label) for text, label in (("hello hi", "hi"), ("bye", "bye"))] * 8,
+    }
+    model = HeadedClassifier(
+        {"mood": ["up", "down"], "speech": ["hi", "bye"]},
+        settings={"encoder": encoder, "pooling": "mean+focus", "max_length": 16, "dropout": 0.0},
+        training={"epochs": 12, "batch": 8, "rate": 3e-3},
+    )
+    examples, targets = model.targets(rows)
+    assert np.isnan(targets[:16, 2:]).all()
+    assert np.isnan(targets[16:, :2]).all()
+    model.fit(examples, targets, Fitting(device="cpu"))
+    for head, found in rows.items():
+        said = [model.heads[head][best] for best in model.predict_proba(found, head).argmax(1)]
+        assert said == [example.label for example in found]
+    model.save(tmp_path / "model")
+    again = HeadedClassifier.load(tmp_path / "model")
+    assert np.array_equal(again.scores(examples), model.scores(examples))
+    with pytest.raises(EmoscopeError, match="no head 'tone'; there are: mood, speech"):
+        model.predict_proba(examples, "tone")
+    with pytest.raises(EmoscopeError, match="holds no model with heads"):
+        HeadedClassifier.load(tmp_path)
+
+
+# Deciding
+
+
+def test_multipliers_are_chosen_where_they_help() -> None:
+    """Answers that are sure of others too often: where an emotion has 0.3, it is right in 6 of 10."""
+    task = get_task("emocontext")
+    draw = np.random.default_rng(0)
+    labels, rows = [], []
+    for _ in range(3000):
+        hidden = draw.random() < 0.25
+        happy = hidden and draw.random() < 0.6
+        labels.append("happy" if happy else "others")
+        rows.append([0.7, 0.3, 0.0, 0.0] if hidden else [0.95, 0.02, 0.02, 0.01])
+    answers = np.array(rows)
+    prior = np.array([labels.count(label) for label in task.labels], float)
+    prior = (prior + 1e-9) / (prior + 1e-9).sum()
+    found = choose_multipliers(task, labels, answers, prior)
+    assert found is not None
+    assert (answers[np.array(rows)[:, 1] == 0.3][0] * found).argmax() == 1
+    gold = np.array([task.labels.index(label) for label in labels])
+    before = weighted_score(task, gold, answers.argmax(1), np.ones(len(gold)))
+    assert weighted_score(task, gold, (answers * found).argmax(1), np.ones(len(gold))) > before
+
+
+def test_multipliers_are_left_alone_where_the_best_answer_is_best() -> None:
+    task = get_task("emotionx-friends")
+    labels = list(task.labels) * 50
+    sure = np.eye(4)[[task.labels.index(label) for label in labels]] * 0.9 + 0.025
+    assert choose_multipliers(task, labels, sure, np.full(4, 0.25)) is None
+
+
+# Training, teaching, and the student
+
+SMALL = {"epochs": 1, "batch": 8, "folds": 2, "max_length": 24, "lm_batch": 16, "pretraining_text": 4}
+
+
+def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tmp_path: Path) -> None:
+    settings = {**SMALL, "encoder": encoder, "layouts": [{"context": 2, "rate": 1e-3}]}
+    record = train("large", "iest", tmp_path / "run", splits=("train", "dev"), settings=settings, root=data)
+    assert record.dev is None
+    assert record.held_out is not None
+    assert record.held_out["examples"] == 144
+    system = load_run(tmp_path / "run", "iest")
+    assert isinstance(system, Large)
+    fitting = Fitting(resources=data, device="cpu")
+    answers = teach(system, fitting)
+    assert answers["own"].shape == (144, 6)
+    assert np.allclose(answers["own"].sum(1), 1)
+    assert len(answers["masked-words"]) == len(pool_part("masked-words", fitting))
+    save_answers(tmp_path / "iest.npz", "iest", system.task.labels, answers)
+    task, labels, tables = load_answers(tmp_path / "iest.npz")
+    assert (task, labels) == ("iest", system.task.labels)
+    assert np.allclose(tables["own"], answers["own"], atol=1e-3)
+    curve = json.loads((tmp_path / "run/model/member0/fold0/curve.json").read_text())
+    assert curve[-1]["epoch"] == 1
+    network = json.loads((tmp_path / "run/model/member0/fold0/block.json").read_text())["config"]
+    assert network["settings"]["context"] == 2
+    assert network["training"]["rate"] == 1e-3
+
+
+def test_a_teacher_of_other_data_is_refused(data: Path, encoder: str, tmp_path: Path) -> None:
+    settings = {**SMALL, "encoder": encoder, "pretraining_text": 0, "layouts": [{"context": 1}]}
+    train("large", "iest", tmp_path / "run", settings=settings, root=data)
+    with pytest.raises(EmoscopeError, match="was trained on 72 examples, but the data here have 144"):
+        teach(load_run(tmp_path / "run", "iest"), Fitting(resources=data, device="cpu"))  # type: ignore[arg-type]
+    (tmp_path / "bad.npz").write_bytes(b"nothing")
+    with pytest.raises(InputError, match="is not a teacher's file"):
+        load_answers(tmp_path / "bad.npz")
+
+
+def test_recombined_dialogues_know_where_their_last_turn_came_from(fitting: Fitting) -> None:
+    whole = pool_part("emocontext", fitting)
+    made = list(recombined(whole, 40))
+    assert made == list(recombined(whole, 40))
+    assert {len(example.dialogue) for example in made} == {1, 2, 3}
+    assert all(example.dialogue.turns[-1].text == example.family[-1] for example in made)
+
+
+def test_the_same_text_is_one_row_with_several_targets() -> None:
+    targets = Targets(context=2)
+    example = Example(Dialogue.of(["a", "b", "c"]), 2)
+    targets.add("emocontext", [example], np.array([[1.0, 0, 0, 0]]))
+    targets.add("emotionx", [Example(Dialogue.of(["x", "b", "c"]), 2)], np.array([[0, 1.0, 0, 0]]))
+    targets.add("ekman", [example], np.full((1, 7), np.nan))
+    assert len(targets.examples) == 1
+    assert np.nan_to_num(targets.table(), nan=-1).tolist() == [[1, 0, 0, 0, 0, 1, 0, 0] + [-1] * 13]
+
+
+def test_votes_become_shares() -> None:
+    example = Example(Dialogue.of(["hi"]), 0, votes={"joy": 3, "neutral": 1})
+    assert vote_shares([example]).tolist() == [[0, 0, 0, 0.75, 0.25, 0, 0]]
+
+
+def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encoder: str, tmp_path: Path) -> None:
+    fitting = Fitting(seed=2, device="cpu", resources=data)
+    files = []
+    for name in ("emocontext", "emotionx-friends", "emotionx-push", "iest"):
+        own = own_examples(name, fitting)
+        labels = get_task(name).labels
+        table = np.full((len(own), len(labels)), 1 / len(labels))
+        files.append(tmp_path / f"{name}.npz")
+        save_answers(files[-1], name, labels, {"own": table})
+    plan = StudentPlan(
+        encoder=encoder, max_length=24, epochs=2, batch=16, mixture_epochs=1, mixture_batch=16, hold_out=True
+    )
+    pool = gather(files, plan, fitting)
+    judged = {
+        e.context.texts[-3:] for name in ("emocontext", "iest") for e in own_examples(name, fitting) if is_held_out(e)
+    }
+    assert judged
+    assert not judged & {example.context.texts[-3:] for example in pool.examples}
+    student = fit_student(files, plan, fitting)
+    report = judge(student, fitting)
+    assert set(report) == set(HEADS)
+    assert 0 <= report["emocontext"]["dev"] <= 1
+    assert all(0.05 < about["temperature"] < 20 for about in report.values())
