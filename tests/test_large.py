@@ -11,6 +11,7 @@ from tiny_encoder import make_tiny_encoder
 
 torch = pytest.importorskip("torch")
 
+import emoscope  # noqa: E402
 from emoscope.dialogue import Dialogue, Example  # noqa: E402
 from emoscope.errors import EmoscopeError, InputError  # noqa: E402
 from emoscope.evaluation.run import train  # noqa: E402
@@ -31,14 +32,17 @@ from emoscope.systems.large import Large  # noqa: E402
 from emoscope.systems.run import load_run  # noqa: E402
 from emoscope.systems.student import (  # noqa: E402
     HEADS,
+    REPORT,
     StudentPlan,
     Targets,
     fit_student,
     gather,
     is_held_out,
     judge,
+    save_report,
     vote_shares,
 )
+from emoscope.systems.student_bundle import student_bundle  # noqa: E402
 from emoscope.tasks import get_task  # noqa: E402
 
 NAN = float("nan")
@@ -251,3 +255,19 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     assert set(report) == set(HEADS)
     assert 0 <= report["emocontext"]["dev"] <= 1
     assert all(0.05 < about["temperature"] < 20 for about in report.values())
+
+    student.save(tmp_path / "student")
+    save_report(tmp_path / "student", report)
+    student_bundle(tmp_path / "student", tmp_path / "student" / REPORT, tmp_path / "bundle", fitting)
+    rows = own_examples("iest", fitting)[:8]
+    bundle = emoscope.load(tmp_path / "bundle", labels="iest")
+    assert bundle.heads == tuple(HEADS)
+    said = bundle.predict_proba([example.context for example in rows])
+    scores = student.scores(rows)[:, student.columns("iest")] / report["iest"]["temperature"]
+    expected = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    assert np.abs(said - expected).max() < 0.05
+    emocontext = emoscope.load(tmp_path / "bundle")
+    assert emocontext.prior["others"] == pytest.approx(0.8486, abs=1e-3)
+    (tmp_path / "report.json").write_text("{}")
+    with pytest.raises(InputError, match=r"report.json: expected what was found of the heads emocontext"):
+        student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fitting)

@@ -81,3 +81,28 @@ def student_cli(
         shown = ", ".join(f"{name} {score:.4f}" for name, score in about["scores"].items())
         extra = f", dev {about.get('dev_decided', about['dev']):.4f}" if "dev" in about else ""
         console().print(f"{head}: {shown}{extra}")
+
+
+@app.command("bundle")
+def bundle_cli(
+    student: Annotated[Path, typer.Argument(help="A student's folder, written by `emoscope distil student`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", help="The report of a student judged with hold_out=true; the student's own if it has one."
+        ),
+    ] = None,
+    data: DataOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
+) -> None:
+    """Write the student as an int8 model that runs without torch, with its priors, temperatures and decisions."""
+    from emoscope.models.block import Fitting
+    from emoscope.systems.student import REPORT
+    from emoscope.systems.student_bundle import student_bundle
+    from emoscope.tasks.data import data_root
+
+    with console(stderr=True).status("exporting"):
+        student_bundle(student, report or student / REPORT, output, Fitting(resources=data_root(data)), force=force)
+    size = sum(path.stat().st_size for path in output.rglob("*") if path.is_file())
+    console().print(f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)")

@@ -1,0 +1,215 @@
+"""Measure the server under load beside a plain FastAPI + transformers pipeline, and regenerate docs/serving.md.
+
+    python benchmarks/load.py [--model default] [--seconds 20] [--hour 100]
+
+Both servers run here, on loopback, in the same run, and are asked in turn: 1, 16 and 128 clients, each asking again as
+soon as it is answered. Then our server gets an hour's worth of requests (3,600 times `--hour`) as fast as it takes
+them, and its memory before and after is compared.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parent / "docs" / "serving.md"
+PLOT = HERE.parent / "docs" / "serving-load.svg"
+BEGIN, END = "<!-- load: written by benchmarks/load.py -->", "<!-- load: end -->"
+CLIENTS = (1, 16, 128)
+OURS, PLAIN = "emoscope serve", "FastAPI + transformers pipeline"
+
+_OPENERS = ("hey, are you there?", "how was your day", "I have news", "so, what happened", "you will not believe this")
+_ANSWERS = ("tell me", "yes, what is it?", "oh really", "no way! go on", "I am listening, what is going on?")
+_LAST = (
+    "I passed!!! I am so happy 😂",
+    "she lied to me again and I hate it 😡",
+    "I will watch a movie tonight",
+    "my dog died this morning and I can not stop crying",
+    "what time does the shop close on sunday",
+    "we won the first prize, can you believe it :)",
+    "leave me alone, you never listen to what I say",
+    "nobody called me on my birthday 😭",
+)
+
+
+def conversations(count: int = 500) -> list[list[str]]:
+    """Chat of everyday length, made up here; no two alike."""
+    rng = random.Random(0)
+    return [
+        [f"{rng.choice(_OPENERS)} {number}", rng.choice(_ANSWERS), " ".join(rng.sample(_LAST, rng.choice((1, 1, 2))))]
+        for number in range(count)
+    ]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def started(command: list[str], port: int, **environment: str) -> Iterator[int]:
+    """A server until it is ready; gives its process id."""
+    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 120
+        while True:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2).close()
+                break
+            except (urllib.error.URLError, OSError):
+                if process.poll() is not None or time.monotonic() > until:
+                    raise SystemExit(f"the server did not start: {' '.join(command)}") from None
+                time.sleep(0.2)
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def memory(pid: int) -> float:
+    """The resident memory of a process, in MiB."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    raise SystemExit("the memory of a process can be read on Linux only")
+
+
+def load(port: int, clients: int, seconds: float, requests: int, bodies: str) -> dict[str, Any]:
+    command = [sys.executable, str(HERE / "load_client.py"), str(port), str(clients), str(seconds), str(requests)]
+    done = subprocess.run(command, input=bodies, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def measure(model: str, seconds: float, hour: int) -> dict[str, Any]:
+    """Everything that is reported."""
+    dialogues = conversations()
+    bodies = "\n".join(json.dumps({"turns": turns}, ensure_ascii=False) for turns in dialogues)
+    results: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        sys.path.insert(0, str(HERE))
+        from plain_server import FOLDER, make_model
+
+        weights = Path(folder) / "plain"
+        weights.mkdir()
+        make_model(weights, [" ".join(turns) for turns in dialogues])
+        port, plain_port = free_port(), free_port()
+        ours = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "serve", "--port", str(port)]
+        ours += ["--model", model, "--data-dir", str(Path(folder) / "data")]
+        plain = [sys.executable, str(HERE / "plain_server.py"), str(plain_port)]
+        for clients in CLIENTS:
+            for name, command, at in ((OURS, ours, port), (PLAIN, plain, plain_port)):
+                with started(command, at, **{FOLDER: str(weights)}) as pid:
+                    load(at, clients, min(3.0, seconds), 0, bodies)  # warm up
+                    found = load(at, clients, seconds, 0, bodies)
+                    results.append({"server": name, "memory": memory(pid), **found})
+                    say(f"{name}, {clients} clients: {found['per_second']:.0f} a second, p99 {found['p99']:.1f} ms")
+        with started(ours, port) as pid:
+            load(port, 16, 5.0, 0, bodies)  # what is made once has been made
+            before = memory(pid)
+            found = load(port, 16, 3600.0, 3600 * hour, bodies)
+            endurance = {"before": before, "after": memory(pid), **found}
+        answer = urllib_models(ours, port)
+    return {"model": answer, "results": results, "endurance": endurance, "hour": hour}
+
+
+def urllib_models(command: list[str], port: int) -> str:
+    with started(command, port), urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models") as answer:
+        return str(json.load(answer)["models"][0]["name"])
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def table(measured: dict[str, Any]) -> list[str]:
+    lines = [
+        "| server | clients | requests a second | p50, ms | p99, ms | memory, MiB | not answered with 200 |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in measured["results"]:
+        failed = sum(count for status, count in row["statuses"].items() if status != "200")
+        lines.append(
+            f"| {row['server']} | {row['clients']} | {row['per_second']:,.0f} | {row['p50']:.1f} | {row['p99']:.1f} | "
+            f"{row['memory']:.0f} | {failed} |"
+        )
+    return lines
+
+
+def draw(measured: dict[str, Any]) -> None:
+    """Requests a second and the slowest answers, side by side."""
+    from emoscope.plots import altair, rows, save, titled
+
+    alt = altair()
+    colours = alt.Scale(domain=[OURS, PLAIN], range=["#2f6fdb", "#8a8f98"])
+    values = [{**row, "clients": str(row["clients"])} for row in measured["results"]]
+    charts = []
+    for field, title in (("per_second", "requests a second"), ("p99", "p99, milliseconds")):
+        base = alt.Chart(rows(values)).encode(
+            x=alt.X("clients:N", sort=[str(count) for count in CLIENTS], title="clients", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("server:N", sort=[OURS, PLAIN]),
+            y=alt.Y(f"{field}:Q", title=title, scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=5)),
+        )
+        points = base.mark_point(filled=True, size=120, opacity=1).encode(
+            color=alt.Color("server:N", scale=colours, legend=alt.Legend(orient="bottom"))
+        )
+        texts = base.mark_text(dy=-12).encode(text=alt.Text(f"{field}:Q", format=",.3~r"))
+        charts.append(alt.layer(points, texts).properties(width=280, height=220))
+    save(titled(alt.hconcat(*charts), "The server under load", "loopback; both axes are logarithmic"), PLOT)
+
+
+def report(measured: dict[str, Any]) -> str:
+    endurance = measured["endurance"]
+    failed = sum(count for status, count in endurance["statuses"].items() if status != "200")
+    return "\n".join(
+        [
+            BEGIN,
+            f"Model `{measured['model']}`. Machine: {platform.machine()}, {os.cpu_count()} CPU cores, "
+            f"Python {platform.python_version()}; servers and clients share them. Each figure is of a fresh server "
+            "after a short warm-up. The plain server has random weights of distilroberta's size.",
+            "",
+            *table(measured),
+            "",
+            f"![Requests a second and p99 of both servers]({PLOT.name})",
+            "",
+            f"An hour's worth of requests ({measured['hour']} a second, {endurance['requests']:,} in all, sent in "
+            f"{endurance['seconds']:,.0f} s by 16 clients; {failed} not answered with 200): "
+            f"{endurance['before']:.0f} MiB before, {endurance['after']:.0f} MiB after.",
+            END,
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="default")
+    parser.add_argument("--seconds", type=float, default=20.0, help="how long each figure is measured")
+    parser.add_argument("--hour", type=int, default=100, help="requests a second of the hour's worth")
+    parser.add_argument("--dry", action="store_true", help="print, and leave docs/serving.md as it is")
+    chosen = parser.parse_args()
+    measured = measure(chosen.model, chosen.seconds, chosen.hour)
+    text = report(measured)
+    if chosen.dry:
+        print(text)
+        return
+    draw(measured)
+    page = DOCS.read_text()
+    DOCS.write_text(page[: page.index(BEGIN)] + text + page[page.index(END) + len(END) :])
+
+
+if __name__ == "__main__":
+    main()

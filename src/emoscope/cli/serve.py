@@ -1,0 +1,106 @@
+"""`emoscope serve`: the HTTP API and the web pages."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from emoscope.errors import EmoscopeError
+from emoscope.extras import check_installed
+
+_PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2", "prometheus_client", "python_multipart")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("serve")(serve_cli)
+
+
+def serve_cli(
+    host: Annotated[str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="Port to listen on.")] = 8000,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--data-dir", envvar="EMOSCOPE_SERVER_DATA", help="Folder of the embedded database and the uploads."
+        ),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", "-w", min=1, max=64, help="Server processes; more than one needs PostgreSQL.")
+    ] = 1,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", envvar="EMOSCOPE_MODEL", help="`default`, `nano`, or a run's folder.")
+    ] = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option("--public-url", envvar="EMOSCOPE_PUBLIC_URL", help="The address people use, e.g. behind a proxy."),
+    ] = None,
+    trusted_proxy: Annotated[
+        str | None,
+        typer.Option("--trusted-proxy", help="Address of a proxy whose X-Forwarded headers are believed."),
+    ] = None,
+    access_log: Annotated[bool, typer.Option("--access-log", help="Log every request.")] = False,
+) -> None:
+    """Serve the HTTP API, the detect page and shared tasks.
+
+    Limits and other settings are EMOSCOPE_... variables; docs/serving.md lists them.
+    """
+    check_installed(*_PACKAGES, extra="server")
+    serve(
+        host=host,
+        port=port,
+        workers=workers,
+        access_log=access_log,
+        trusted_proxy=trusted_proxy,
+        data_dir=data_dir,
+        model=model,
+        public_url=public_url,
+    )
+
+
+def serve(
+    *,
+    host: str,
+    port: int,
+    workers: int = 1,
+    access_log: bool = False,
+    trusted_proxy: str | None = None,
+    data_dir: Path | None = None,
+    model: str | None = None,
+    public_url: str | None = None,
+) -> None:
+    """Run the server until it is told to stop; what it has accepted by then is finished first."""
+    import uvicorn
+
+    from emoscope.detector.bundle import resolve
+    from emoscope.server.settings import Settings, variable
+    from emoscope.server.store import Store
+
+    given = {"data_dir": data_dir, "model": model, "public_url": public_url}
+    settings = Settings.from_environment(given=given)
+    if workers > 1 and settings.database_url is None:
+        raise EmoscopeError(
+            "--workers: several processes need PostgreSQL; set EMOSCOPE_DATABASE_URL=postgresql+psycopg://..."
+        )
+    # Said here in one line, what would be a traceback out of a server process.
+    resolve(settings.model)
+    Store.open(settings.data_dir, settings.database_url).close()
+    # The server processes read the same variables.
+    os.environ |= {variable(name): str(value) for name, value in given.items() if value is not None}
+    with tempfile.TemporaryDirectory(prefix="emoscope-metrics-") as shared:
+        if workers > 1:  # so that /metrics of any process tells of all
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = shared
+        uvicorn.run(
+            "emoscope.server.app:app_from_environment",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            access_log=access_log,
+            server_header=False,
+            proxy_headers=trusted_proxy is not None,
+            forwarded_allow_ips=trusted_proxy,
+            timeout_graceful_shutdown=int(settings.explain_deadline_seconds) + 5,
+        )

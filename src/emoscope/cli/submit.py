@@ -1,0 +1,154 @@
+"""`emoscope submit`: send a file to a challenge and see what became of it."""
+
+import secrets
+import time
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote, urlsplit
+
+import typer
+
+from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.errors import EmoscopeError
+from emoscope.files import existing_file
+
+_FINAL = {"scored", "failed", "rejected"}
+# A request whose answer was lost is sent again; its key keeps it one submission.
+_TRIES = 4
+_RETRIED = {502, 503, 504}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("submit")(submit_cli)
+
+
+def submit_cli(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Predictions in the task's official format.")],
+    challenge: Annotated[str, typer.Option("--challenge", "-c", help="The address of the challenge's page.")],
+    token: Annotated[str, typer.Option("--token", envvar="EMOSCOPE_TOKEN", help="Your token.")],
+    phase: Annotated[str | None, typer.Option("--phase", help="The phase; needed only if several are open.")] = None,
+    note: Annotated[str, typer.Option("--note", help="What this submission is, for yourself.")] = "",
+    wait: Annotated[int, typer.Option("--wait", min=0, help="Seconds to wait for the score.")] = 60,
+    as_json: JsonOption = False,
+) -> None:
+    """Send predictions to a challenge; exit code 1 if they are refused."""
+    server, slug = challenge_address(challenge)
+    try:
+        found = send(server, slug, existing_file(file), token=token, phase=phase, note=note)
+        found = follow(server, found, token=token, seconds=wait)
+    except RefusedError as refused:
+        if as_json:
+            print_json({"state": "rejected", "problems": refused.rows})
+        else:
+            for line in refused.rows:
+                typer.echo(line)
+        raise typer.Exit(1) from None
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+    if found["state"] == "failed":
+        raise typer.Exit(1)
+
+
+class RefusedError(EmoscopeError):
+    """The verifier's refusal; `rows` are its findings."""
+
+    def __init__(self, rows: list[str]) -> None:
+        self.rows = rows
+        super().__init__(rows[0] if rows else "the submission was refused")
+
+
+def challenge_address(address: str) -> tuple[str, str]:
+    """The server and the challenge's name of a challenge's address.
+
+    >>> challenge_address("https://example.org/challenges/emocontext/")
+    ('https://example.org', 'emocontext')
+    """
+    parts = urlsplit(address)
+    before, mark, slug = parts.path.rstrip("/").rpartition("/challenges/")
+    if parts.scheme not in {"http", "https"} or not parts.netloc or not mark or not slug or "/" in slug:
+        raise EmoscopeError(f"{address}: expected an address such as https://HOST/challenges/NAME")
+    return f"{parts.scheme}://{parts.netloc}{before.removesuffix('/v1')}", slug
+
+
+def send(server: str, slug: str, file: Path, *, token: str, phase: str | None = None, note: str = "") -> dict[str, Any]:
+    """Send a file; a connection that breaks is tried again and still makes one submission."""
+    fields = {"note": note, **({} if phase is None else {"phase": phase})}
+    key = secrets.token_hex(16)
+    url = f"{server}/v1/challenges/{quote(slug, safe='')}/submissions"
+    return _call("POST", url, token, {"Idempotency-Key": key}, data=fields, file=file)
+
+
+def follow(server: str, found: dict[str, Any], *, token: str, seconds: float) -> dict[str, Any]:
+    """Ask for a submission until it has reached its end, or the time is up."""
+    deadline, pause = time.monotonic() + seconds, 0.2
+    while found["state"] not in _FINAL and time.monotonic() < deadline:
+        time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+        pause = min(2 * pause, 5.0)
+        found = _call("GET", f"{server}/v1/submissions/{quote(str(found['id']), safe='')}", token, {})
+    return found
+
+
+def _call(
+    method: str,
+    url: str,
+    token: str,
+    headers: dict[str, str],
+    *,
+    data: dict[str, str] | None = None,
+    file: Path | None = None,
+) -> dict[str, Any]:
+    import requests
+
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json", **headers}
+    for attempt in range(_TRIES):
+        last = attempt + 1 == _TRIES
+        try:
+            files = None if file is None else {"file": (file.name, file.read_bytes(), "text/plain")}
+            answer = requests.request(
+                method, url, headers=headers, data=data, files=files, timeout=60, allow_redirects=False
+            )
+        except requests.RequestException as error:
+            if last:
+                raise EmoscopeError(f"{url}: no answer ({type(error).__name__})") from None
+        else:
+            if answer.status_code not in _RETRIED or last:
+                return _answered(url, answer.status_code, answer.text, answer.headers.get("Retry-After"))
+        time.sleep(0.5 * 2**attempt)
+    raise AssertionError("the loop returns or raises")
+
+
+def _answered(url: str, status: int, text: str, retry_after: str | None) -> dict[str, Any]:
+    import json
+
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise EmoscopeError(f"{url}: answered {status} and no JSON; is this an emoscope server?")
+    if status < 300:
+        return found
+    if status == 422 and isinstance(found.get("rows"), list) and found["rows"]:
+        raise RefusedError([str(row) for row in found["rows"]])
+    later = f" (try again in {retry_after} s)" if retry_after else ""
+    raise EmoscopeError(f"{found.get('detail') or found.get('title') or f'{url}: answered {status}'}{later}")
+
+
+def _print(found: dict[str, Any]) -> None:
+    screen = console()
+    screen.print(f"submission {found['id']}: {found['state']}", markup=False)
+    figures = found.get("figures")
+    if figures:
+        rows = [
+            [label, *(scores[key] for key in ("precision", "recall", "f1"))]
+            for label, scores in figures["per_class"].items()
+        ]
+        screen.print(table(None, ["label", "precision", "recall", "F1"], rows))
+        screen.print(f"score {figures['score']:.4f} ({figures['low']:.4f} to {figures['high']:.4f})", markup=False)
+    elif found["state"] == "scored":
+        screen.print("the board is hidden for now, and so is the score", markup=False)
+    elif found["state"] == "failed" and found.get("log"):
+        screen.print(found["log"][-1]["text"], markup=False)

@@ -1,0 +1,1 @@
+"""The HTTP server: detection, and shared tasks that lose nothing."""

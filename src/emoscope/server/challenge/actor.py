@@ -1,0 +1,75 @@
+"""Who asks. Every service function takes an actor and checks it against the object that is asked for."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from emoscope.server.errors import NotAllowed, NotFound, Unauthenticated
+
+Role = Literal["organiser", "participant", "public"]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A role and what it is limited to.
+
+    An organiser without a challenge may do everything, one with a challenge everything in it. A participant is a
+    member of one team in one challenge.
+    """
+
+    role: Role
+    challenge_id: int | None = None
+    team_id: int | None = None
+    member_id: int | None = None
+    token_id: int | None = None
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """How the audit log names the actor.
+
+        >>> OPERATOR.label, Actor("participant", 1, 2, 3).label
+        ('organiser (operator)', 'participant member 3 of team 2')
+        """
+        if self.role == "participant":
+            return f"participant member {self.member_id} of team {self.team_id}"
+        return f"{self.role} ({self.name})" if self.name else self.role
+
+    def organises(self, challenge_id: int | None) -> bool:
+        """Whether the actor may run a challenge; None stands for the whole platform.
+
+        >>> Actor("organiser", challenge_id=1).organises(2), OPERATOR.organises(2)
+        (False, True)
+        """
+        return self.role == "organiser" and self.challenge_id in (None, challenge_id)
+
+    def plays(self, team_id: int) -> bool:
+        """Whether the actor is a member of a team."""
+        return self.role == "participant" and self.team_id == team_id
+
+
+PUBLIC = Actor("public")
+# Whoever has a shell on the machine can read the files anyway; the command line acts for them.
+OPERATOR = Actor("organiser", name="operator")
+
+
+def require_organiser(actor: Actor, challenge_id: int | None) -> None:
+    """Refuse whoever does not run the challenge."""
+    if not actor.organises(challenge_id):
+        raise (Unauthenticated if actor.role == "public" else NotAllowed)("this is for the challenge's organisers")
+
+
+def require_member(actor: Actor, challenge_id: int) -> int:
+    """The team of a participant in this challenge."""
+    if actor.role == "public":
+        raise Unauthenticated("this needs a team's token")
+    if actor.role != "participant" or actor.challenge_id != challenge_id or actor.team_id is None:
+        raise NotAllowed("this is for members of a team in this challenge")
+    return actor.team_id
+
+
+def require_team(actor: Actor, challenge_id: int, team_id: int) -> None:
+    """Refuse all but the team itself and the organisers; for others the team's things do not exist."""
+    if not (actor.plays(team_id) or actor.organises(challenge_id)):
+        if actor.role == "public":
+            raise Unauthenticated("this needs a team's token")
+        raise NotFound("no such thing in your team")

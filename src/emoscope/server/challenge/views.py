@@ -1,0 +1,265 @@
+"""What the services answer with: plain values, nothing of the store behind them and never a gold label."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+PhaseState = Literal["planned", "open", "closed"]
+SubmissionState = Literal["queued", "scoring", "scored", "failed", "rejected"]
+EntryKind = Literal["team", "published", "human"]
+
+
+class View:
+    """A dataclass that knows its JSON."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: times in ISO 8601 with their offset."""
+        found: dict[str, Any] = _plain(asdict(self))  # type: ignore[call-overload]
+        return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseView(View):
+    """A phase as anybody may see it."""
+
+    name: str
+    title: str
+    state: PhaseState
+    opens: datetime | None
+    closes: datetime | None
+    time_zone: str
+    per_day: int
+    total: int | None
+    rejected_per_day: int
+    board: Literal["open", "hidden"]
+    board_visible: bool  # to this actor, now
+    counts: Literal["best", "last"]
+    max_bytes: int
+    unlabelled_name: str
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeView(View):
+    """A challenge as anybody may see it."""
+
+    slug: str
+    title: str
+    description: str
+    task: str
+    task_title: str
+    labels: tuple[str, ...]
+    metric: str
+    metric_description: str
+    registration: Literal["open", "closed"]
+    phases: tuple[PhaseView, ...]
+    teams: int
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemberView(View):
+    """A member, as the own team and the organisers see it."""
+
+    id: int
+    name: str
+    email: str | None
+    joined: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TeamView(View):
+    """A team, as its members and the organisers see it."""
+
+    id: int
+    name: str
+    challenge: str
+    registered: datetime
+    members: tuple[MemberView, ...]
+    merge_offers: tuple["MergeView", ...] = ()
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MergeView(View):
+    """An offer of one team to join with another, which has to accept it."""
+
+    id: int
+    offered_by: str
+    offered_to: str
+    state: Literal["offered", "accepted", "declined"]
+    offered: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Registered(View):
+    """A new member with the token, which is shown this once."""
+
+    team: TeamView
+    member: MemberView
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Issued(View):
+    """A token or invitation, shown this once; the id is what revokes it."""
+
+    id: int
+    token: str
+    expires: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenView(View):
+    """A token as it may be listed: never the secret."""
+
+    id: int
+    role: Literal["organiser", "participant"]
+    name: str
+    team: str | None
+    created: datetime
+    used: datetime | None
+    revoked: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaView(View):
+    """What a team has used and what it has left in a phase, on the phase's present day."""
+
+    phase: str
+    day: str
+    used_today: int
+    per_day: int
+    used_total: int
+    total: int | None
+    rejected_today: int
+    rejected_per_day: int
+    left_today: int
+    next_day: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Figures(View):
+    """The figures of a score that a board shows."""
+
+    score: float
+    low: float
+    high: float
+    per_class: Mapping[str, Mapping[str, float]]  # precision, recall, f1
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionView(View):
+    """A submission, as its team and the organisers see it; `figures` is None while the board is hidden from them."""
+
+    id: str
+    challenge: str
+    phase: str
+    team: str
+    member: str
+    file_name: str
+    size: int
+    sha256: str
+    note: str
+    received: datetime
+    state: SubmissionState
+    problems: tuple[str, ...] = ()
+    figures: Figures | None = None
+    stale: bool = False
+    deleted: bool = False
+    charged: bool = True
+    log: tuple["LogLine", ...] = ()
+    repeated: bool = False  # the same request came again; this is what it was answered with before
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in {"scored", "failed", "rejected"}
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine(View):
+    """One line of a submission's log."""
+
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(View):
+    """A row of the board. Published systems and people are beside the ranking, so they have neither rank nor row."""
+
+    kind: EntryKind
+    name: str
+    score: float | None
+    rank: int | None = None
+    row: int | None = None
+    low: float | None = None
+    high: float | None = None
+    per_class: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    cluster: int | None = None
+    first_different: int | None = None  # column B: the first row below that differs significantly
+    received: datetime | None = None
+    submissions: int | None = None
+    stale: bool = False
+    state: SubmissionState | None = None
+    mine: bool = False
+    submission: str | None = None  # the id, for the own team and the organisers
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardView(View):
+    """A phase's board: ranked teams first, then those without a score, with the published systems among them."""
+
+    challenge: str
+    phase: str
+    title: str
+    task: str
+    metric: str
+    metric_description: str
+    counts: Literal["best", "last"]
+    state: PhaseState
+    computed: datetime
+    entries: tuple[Entry, ...]
+    clusters_ready: bool  # False: teams have changed since the last comparison, which is on its way
+    level: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def teams(self) -> tuple[Entry, ...]:
+        """The teams alone."""
+        return tuple(entry for entry in self.entries if entry.kind == "team")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine(View):
+    """One line of the audit log."""
+
+    id: int
+    at: datetime
+    actor: str
+    action: str
+    object: str
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Download(View):
+    """A file to hand out: where it lies on the server, and what it is called for the one who gets it."""
+
+    path: str
+    name: str
+    size: int
+    sha256: str

@@ -1,0 +1,95 @@
+"""What an operator can set: as arguments in code, as `EMOSCOPE_...` variables around the command."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from emoscope.errors import EmoscopeError
+
+PREFIX = "EMOSCOPE_"
+SERVER_DATA = "EMOSCOPE_SERVER_DATA"  # not EMOSCOPE_DATA, which is where the benchmarks lie
+
+
+def variable(name: str) -> str:
+    """The variable that holds a setting.
+
+    >>> variable("max_turns"), variable("data_dir")
+    ('EMOSCOPE_MAX_TURNS', 'EMOSCOPE_SERVER_DATA')
+    """
+    return SERVER_DATA if name == "data_dir" else PREFIX + name.upper()
+
+
+class Limits(BaseModel):
+    """How much a client may ask for at once; `GET /v1/models` tells them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_body_bytes: int = Field(1 << 20, ge=1024, description="Bytes of a request's body")
+    max_turns: int = Field(200, ge=1, description="Turns of a dialogue")
+    max_characters: int = Field(20_000, ge=1, description="Characters of a turn")
+    max_dialogues: int = Field(256, ge=1, description="Dialogues of a batch")
+    max_upload_bytes: int = Field(
+        (16 << 20) + (64 << 10), ge=1024, description="Bytes of an upload, with what is around the file"
+    )
+
+
+class Settings(BaseModel):
+    """The server's settings.
+
+    >>> Settings(model="nano").limits.max_turns
+    200
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = Field("default", description="An embedded model, or the folder of one")
+    data_dir: Path = Field(Path("emoscope-data"), description="Where the embedded database and uploads live")
+    database_url: str | None = Field(None, description="Another database than the embedded SQLite file")
+    limits: Limits = Limits()
+    queue_dialogues: int = Field(2048, ge=1, description="Dialogues that may wait; beyond, requests get 429")
+    batch_dialogues: int = Field(64, ge=1, description="Dialogues the model is given at once")
+    deadline_seconds: float = Field(10.0, gt=0, description="How long a detection may take, waiting included")
+    explain_deadline_seconds: float = Field(30.0, gt=0, description="The same for an explanation")
+    explain_queue: int = Field(16, ge=1, description="Explanations that may wait")
+    receive_seconds: float = Field(30.0, gt=0, description="How long a client may pause while sending its body")
+    public_url: str | None = Field(None, description="The address people use, for links; https makes cookies secure")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Settings":
+        largest = max(self.limits.max_turns, self.limits.max_dialogues)
+        if self.queue_dialogues < largest:
+            raise ValueError(f"queue_dialogues must be at least {largest}, or the largest request never fits")
+        return self
+
+    @property
+    def https(self) -> bool:
+        """Whether people reach the server through HTTPS."""
+        return (self.public_url or "").startswith("https://")
+
+    @classmethod
+    def from_environment(
+        cls, environment: Mapping[str, str] | None = None, given: Mapping[str, Any] | None = None
+    ) -> "Settings":
+        """Settings from `EMOSCOPE_...` variables; what is given in code wins.
+
+        >>> Settings.from_environment({"EMOSCOPE_MAX_TURNS": "50"}).limits.max_turns
+        50
+        """
+        variables = os.environ if environment is None else environment
+
+        def said(fields: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: variables[key] for name in fields if (key := variable(name)) in variables}
+
+        values = said({name: None for name in cls.model_fields if name != "limits"})
+        values |= {name: value for name, value in (given or {}).items() if value is not None}
+        values.setdefault("limits", said(Limits.model_fields))
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][-1]) if first["loc"] else ""
+            where = f"{variable(name)}: " if name else ""
+            raise EmoscopeError(f"{where}{first['msg'].removeprefix('Value error, ')}") from None

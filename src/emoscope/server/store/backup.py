@@ -1,0 +1,45 @@
+"""A copy of a store while it is in use: a folder that can be served as it is."""
+
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from emoscope.errors import EmoscopeError
+from emoscope.server.store.store import DATABASE_FILE, Store
+
+
+def backup(store: Store, target: str | Path) -> Path:
+    """Copy a store to a new folder, whole or not at all.
+
+    The database goes first: a file is on the disk before a row refers to it, so every file that the copied rows need
+    is there when the files are copied. With PostgreSQL only the files are copied; `pg_dump` must run before.
+    The copy holds the gold files, and is as confidential as the store.
+    """
+    goal = Path(target)
+    if goal.exists():
+        raise EmoscopeError(f"{goal}: is there already; a backup goes to a new folder")
+    try:
+        goal.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(dir=goal.parent, prefix=f".{goal.name}."))
+    except OSError as error:
+        raise EmoscopeError(f"{goal}: cannot be written ({error.strerror})") from None
+    try:
+        if store.database.is_sqlite:
+            store.database.backup(part / DATABASE_FILE)
+            _check(part / DATABASE_FILE)
+        shutil.copytree(store.files.root, part / "files", ignore=shutil.ignore_patterns("*.part"))
+        part.rename(goal)
+    except (OSError, shutil.Error) as error:
+        raise EmoscopeError(f"{goal}: the backup failed ({error})") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return goal
+
+
+def _check(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        found = connection.execute("PRAGMA integrity_check").fetchone()[0]
+    if found != "ok":
+        raise EmoscopeError(f"{file.name}: the copied database is damaged ({found})")

@@ -1,0 +1,132 @@
+"""The database, SQLite or PostgreSQL: reading, and writing in transactions that cannot interleave wrongly.
+
+On SQLite a write takes the write lock at its start (BEGIN IMMEDIATE), so writers queue instead of failing half-way.
+On PostgreSQL a write locks the rows it decides on; the services say which.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, TimeoutError
+from sqlalchemy.orm import Session
+
+from emoscope.errors import EmoscopeError
+from emoscope.server.errors import StoreUnavailable
+
+# How long a writer waits for another before it gives up.
+LOCK_SECONDS = 30
+
+
+class Database:
+    """An engine and the two ways to use it.
+
+    >>> database = Database("sqlite://")
+    >>> with database.read() as session:
+    ...     session.execute(text("select 1")).scalar_one()
+    1
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            self.url = make_url(url)
+        except ArgumentError:
+            raise EmoscopeError(
+                "the database address is not one; expected e.g. postgresql+psycopg://HOST/NAME"
+            ) from None
+        if self.url.get_backend_name() not in {"sqlite", "postgresql"}:
+            raise EmoscopeError(f"{self.url.get_backend_name()}: only sqlite and postgresql are supported")
+        self.engine = _engine(self.url.render_as_string(hide_password=False))
+        self._writing = self.engine.execution_options(writes=True)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether this is the embedded database."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session that sees one state; what it holds stays readable after the block."""
+        with _clear_errors(), Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A session whose changes are kept together when the block ends, or not at all."""
+        with _clear_errors(), Session(self._writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A writing connection in a transaction, for migrations."""
+        with _clear_errors(), self._writing.begin() as connection:
+            yield connection
+
+    def backup(self, target: Path) -> None:
+        """Copy a SQLite database while it is in use."""
+        if not self.is_sqlite or not self.url.database:
+            raise EmoscopeError("only the embedded database is copied here; use pg_dump for PostgreSQL")
+        with closing(sqlite3.connect(self.url.database)) as source, closing(sqlite3.connect(target)) as copy:
+            source.backup(copy)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+
+def _engine(url: str) -> Engine:
+    if not url.startswith("sqlite"):
+        return create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24, pool_timeout=LOCK_SECONDS)
+    engine = create_engine(url, connect_args={"timeout": LOCK_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def _connect(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=FULL")  # a commit that was answered survives a power cut
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """A database that is gone, full or locked is said in one line that tells nothing of its address."""
+    try:
+        yield
+    except TimeoutError:
+        raise StoreUnavailable("all connections to the database are in use; try again") from None
+    except (OperationalError, InterfaceError) as error:
+        raise StoreUnavailable(_reason(error)) from None
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise StoreUnavailable("the database connection was lost; try again") from None
+        raise
+
+
+def _reason(error: DBAPIError) -> str:
+    told = str(error.orig).lower()
+    if "full" in told or "no space" in told:
+        return "the disk of the database is full; nothing was changed"
+    if "locked" in told or "lock timeout" in told:
+        return "the database is busy; try again"
+    if "readonly" in told or "read-only" in told:
+        return "the database is read-only; nothing was changed"
+    return "the database cannot be used at the moment; nothing was changed"
+
+
+def ping(database: Database) -> None:
+    """Ask the database for a sign of life."""
+    with database.read() as session:
+        session.execute(text("SELECT 1"))

@@ -1,0 +1,133 @@
+"""Files named by the hash of what they hold: written whole, on the disk before anything refers to them."""
+
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal, Protocol
+
+from emoscope.server.errors import StoreUnavailable, TooLarge
+
+Area = Literal["submissions", "unlabelled", "gold"]
+_CHUNK = 1 << 16
+_STRAY_SECONDS = 24 * 3600
+
+
+class Readable(Protocol):
+    """Anything with a read method: an open file, an upload."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to that many bytes, none at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file that is safe on the disk."""
+
+    sha256: str
+    size: int
+    path: Path
+
+
+class FileStore:
+    """A folder with one part for submissions, one for what participants get and one for gold, closed to others.
+
+    >>> import io, tempfile
+    >>> store = FileStore(Path(tempfile.mkdtemp()))
+    >>> with store.incoming(io.BytesIO(b"happy"), limit=10) as part:
+    ...     kept = store.keep(part, "submissions")
+    >>> store.path("submissions", kept.sha256).read_bytes()
+    b'happy'
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        try:
+            for name in ("incoming", "submissions", "unlabelled", "gold"):
+                folder = root / name
+                folder.mkdir(parents=True, exist_ok=True)
+                folder.chmod(0o700)
+        except OSError as error:
+            raise StoreUnavailable(f"{root}: cannot keep files here ({error.strerror})") from None
+
+    def path(self, area: Area, sha256: str) -> Path:
+        """Where the file with this content lies, or would."""
+        return self.root / area / sha256[:2] / sha256
+
+    @contextmanager
+    def incoming(self, upload: Readable, *, limit: int) -> Iterator[StoredFile]:
+        """Receive an upload into a file that is gone after the block unless it was kept."""
+        part: Path | None = None
+        try:
+            with _disk_errors():
+                descriptor, name = tempfile.mkstemp(dir=self.root / "incoming", suffix=".part")
+                part = Path(name)
+                with os.fdopen(descriptor, "wb") as handle:
+                    received = _receive(upload, handle, part, limit)
+            yield received
+        finally:
+            if part is not None:
+                part.unlink(missing_ok=True)
+
+    def keep(self, part: StoredFile, area: Area) -> StoredFile:
+        """Move a received file to its place, and have the disk confirm it."""
+        target = self.path(area, part.sha256)
+        with _disk_errors():
+            if not target.exists():
+                target.parent.mkdir(mode=0o700, exist_ok=True)
+                os.link(part.path, target.with_name(f"{target.name}.{part.path.stem}"))
+                target.with_name(f"{target.name}.{part.path.stem}").replace(target)
+            for folder in (target.parent, target.parent.parent):
+                _sync_folder(folder)
+        return StoredFile(part.sha256, part.size, target)
+
+    def keep_file(self, source: Path, area: Area, *, limit: int = 1 << 32) -> StoredFile:
+        """Copy a file of the operator's into the store."""
+        with source.open("rb") as handle, self.incoming(handle, limit=limit) as part:
+            return self.keep(part, area)
+
+    def sweep(self, now: float | None = None) -> int:
+        """Remove what uploads left behind when the process was killed; returns how many there were."""
+        old = (time.time() if now is None else now) - _STRAY_SECONDS
+        gone = 0
+        for part in (self.root / "incoming").iterdir():
+            try:
+                if part.stat().st_mtime < old:
+                    part.unlink()
+                    gone += 1
+            except FileNotFoundError:  # another process swept it
+                continue
+        return gone
+
+
+def _receive(upload: Readable, handle: IO[bytes], part: Path, limit: int) -> StoredFile:
+    digest, size = hashlib.sha256(), 0
+    while chunk := upload.read(_CHUNK):
+        size += len(chunk)
+        if size > limit:
+            raise TooLarge(f"the file is larger than the limit of {limit:,} bytes", field="file")
+        digest.update(chunk)
+        handle.write(chunk)
+    handle.flush()
+    os.fsync(handle.fileno())
+    return StoredFile(digest.hexdigest(), size, part)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(f"the file could not be stored ({error.strerror}); nothing was accepted") from None

@@ -1,0 +1,71 @@
+"""Bringing a database to another revision of the schema, in one transaction: all of it or nothing."""
+
+from pathlib import Path
+from typing import Any
+
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+
+from emoscope.errors import EmoscopeError
+from emoscope.server.store.database import Database
+
+
+def _script() -> ScriptDirectory:
+    return ScriptDirectory(str(Path(__file__).with_name("migrations")))
+
+
+def newest() -> str:
+    """The revision this version of emoscope works with."""
+    head = _script().get_current_head()
+    if head is None:  # pragma: no cover - the package holds its migrations
+        raise EmoscopeError("the package holds no migrations")
+    return head
+
+
+def current(database: Database) -> str | None:
+    """The revision a database is at, or None if it is empty."""
+    with database.read() as session:
+        return MigrationContext.configure(session.connection()).get_current_revision()
+
+
+def upgrade(database: Database, revision: str = "head") -> None:
+    """Bring a database up; two processes that try at once wait for each other.
+
+    >>> database = Database("sqlite://")
+    >>> upgrade(database)
+    >>> current(database) == newest()
+    True
+    """
+    script = _script()
+    if revision == "head" and current(database) == script.get_current_head():
+        return
+    _run(database, lambda at, _: script._upgrade_revs(revision, at))
+
+
+def downgrade(database: Database, revision: str) -> None:
+    """Bring a database down; `base` removes everything."""
+    script = _script()
+    _run(database, lambda at, _: script._downgrade_revs(revision, at))
+
+
+def require_current(database: Database) -> None:
+    """Refuse a database of another revision, and say what mends it."""
+    at = current(database)
+    if at != newest():
+        state = "has no tables yet" if at is None else f"is at revision {at}, expected {newest()}"
+        raise EmoscopeError(f"the database {state}; run: emoscope challenge upgrade")
+
+
+def _run(database: Database, steps: Any) -> None:
+    with database.connection() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7305221)")  # any number, the same in each process
+        # The library gives SQLite up as unable to undo a change of tables; with an explicit BEGIN it can.
+        context = MigrationContext.configure(connection, opts={"fn": steps, "transactional_ddl": True})
+        try:
+            with Operations.context(context):
+                context.run_migrations()
+        except CommandError as error:
+            raise EmoscopeError(f"the database cannot be migrated: {error}") from None

@@ -1,0 +1,1 @@
+"""Revisions, each of which can be undone."""

@@ -1,0 +1,275 @@
+"""The tables. Nothing here holds a gold label: gold files are named by their hash and stay in the file store."""
+
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment. SQLite keeps no time zone, so moments are written in UTC and read as such."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """To UTC; a time without its zone is a mistake of ours."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a moment needs its time zone")
+        moment = value.astimezone(UTC)
+        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """As UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Base(DeclarativeBase):
+    """All tables, with constraint names that migrations can refer to on both databases."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map: ClassVar[dict[Any, Any]] = {datetime: UtcDateTime, dict[str, Any]: JSON, list[str]: JSON}
+
+
+class Challenge(Base):
+    """A shared task on one registered task."""
+
+    __tablename__ = "challenges"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slug: Mapped[str] = mapped_column(String(64), unique=True)
+    title: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(Text)
+    task: Mapped[str] = mapped_column(String(64))
+    registration: Mapped[str] = mapped_column(String(16))
+    max_teams: Mapped[int]
+    created_at: Mapped[datetime]
+    deleted_at: Mapped[datetime | None]
+
+
+class Phase(Base):
+    """A stretch of time with its own data, caps and board."""
+
+    __tablename__ = "phases"
+    __table_args__ = (UniqueConstraint("challenge_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
+    name: Mapped[str] = mapped_column(String(64))
+    title: Mapped[str] = mapped_column(String(200))
+    position: Mapped[int]
+    opens_at: Mapped[datetime | None]
+    closes_at: Mapped[datetime | None]
+    time_zone: Mapped[str] = mapped_column(String(64))
+    per_day: Mapped[int]
+    total: Mapped[int | None]
+    rejected_per_day: Mapped[int]
+    board: Mapped[str] = mapped_column(String(16))
+    counts: Mapped[str] = mapped_column(String(16))
+    max_bytes: Mapped[int]
+    published: Mapped[bool]
+    items: Mapped[int]
+    unlabelled_sha256: Mapped[str] = mapped_column(String(64))
+    unlabelled_name: Mapped[str] = mapped_column(String(120))
+    gold_sha256: Mapped[str] = mapped_column(String(64))
+    humans: Mapped[dict[str, Any] | None]  # the figures of the human baseline, where there is one
+
+
+class Team(Base):
+    """A team; `key` is its name as compared, so that two teams cannot look alike."""
+
+    __tablename__ = "teams"
+    __table_args__ = (UniqueConstraint("challenge_id", "key"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
+    name: Mapped[str] = mapped_column(String(64))
+    key: Mapped[str] = mapped_column(String(128))
+    created_at: Mapped[datetime]
+    merged_into: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
+    deleted_at: Mapped[datetime | None]
+
+
+class Member(Base):
+    """A person in a team."""
+
+    __tablename__ = "members"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    name: Mapped[str] = mapped_column(String(64))
+    email: Mapped[str | None] = mapped_column(String(254))
+    created_at: Mapped[datetime]
+
+
+class Token(Base):
+    """A credential. Only its hash is kept; it is random enough that a plain hash cannot be undone."""
+
+    __tablename__ = "tokens"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    hash: Mapped[str] = mapped_column(String(64), unique=True)
+    role: Mapped[str] = mapped_column(String(16))
+    name: Mapped[str] = mapped_column(String(64))
+    challenge_id: Mapped[int | None] = mapped_column(ForeignKey("challenges.id"))
+    member_id: Mapped[int | None] = mapped_column(ForeignKey("members.id"), index=True)
+    created_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
+class Invitation(Base):
+    """A one-time right to join a team."""
+
+    __tablename__ = "invitations"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    hash: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class Merge(Base):
+    """One team's offer to join with another."""
+
+    __tablename__ = "merges"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    from_team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    to_team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    state: Mapped[str] = mapped_column(String(16))
+    created_at: Mapped[datetime]
+    decided_at: Mapped[datetime | None]
+
+
+class Submission(Base):
+    """One upload that was judged. `charged` says whether it uses its day's quota; `day` is in the phase's time zone."""
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        UniqueConstraint("member_id", "phase_id", "request_key"),
+        Index("ix_submissions_quota", "phase_id", "team_id", "day"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    public_id: Mapped[str] = mapped_column(String(32), unique=True)
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
+    member_id: Mapped[int] = mapped_column(ForeignKey("members.id"))
+    request_key: Mapped[str | None] = mapped_column(String(128))
+    sha256: Mapped[str] = mapped_column(String(64))
+    file_name: Mapped[str] = mapped_column(String(120))
+    size: Mapped[int]
+    note: Mapped[str] = mapped_column(String(500))
+    received_at: Mapped[datetime]
+    day: Mapped[str] = mapped_column(String(10))
+    state: Mapped[str] = mapped_column(String(16))
+    charged: Mapped[bool]
+    problems: Mapped[list[str]]
+    deleted_at: Mapped[datetime | None]
+
+
+class LogEntry(Base):
+    """A line of a submission's log."""
+
+    __tablename__ = "submission_log"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"), index=True)
+    at: Mapped[datetime]
+    text: Mapped[str] = mapped_column(String(500))
+
+
+class Job(Base):
+    """Work that must be done once; `key` says which, so that it cannot be queued twice."""
+
+    __tablename__ = "jobs"
+    __table_args__ = (Index("ix_jobs_due", "state", "not_before"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(String(200), unique=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
+    submission_id: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"), index=True)
+    scorer_sha256: Mapped[str | None] = mapped_column(String(64))
+    gold_sha256: Mapped[str | None] = mapped_column(String(64))
+    state: Mapped[str] = mapped_column(String(16))
+    attempts: Mapped[int]
+    lost: Mapped[int]  # how often a worker went away with it
+    lease: Mapped[str | None] = mapped_column(String(32))
+    leased_until: Mapped[datetime | None]
+    not_before: Mapped[datetime]
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+
+
+class Result(Base):
+    """A score, with the hashes of what made it. The check refuses a score that is not a finite fraction."""
+
+    __tablename__ = "results"
+    __table_args__ = (
+        UniqueConstraint("submission_id", "scorer_sha256", "gold_sha256"),
+        CheckConstraint("score >= 0 AND score <= 1", name="fraction"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"))
+    scorer_sha256: Mapped[str] = mapped_column(String(64))
+    gold_sha256: Mapped[str] = mapped_column(String(64))
+    score: Mapped[float] = mapped_column(Float(53))
+    figures: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+
+
+class Comparison(Base):
+    """The last significance comparison of a phase's board; it holds for the standing whose fingerprint it has."""
+
+    __tablename__ = "comparisons"
+
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"), primary_key=True, autoincrement=False)
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    rows: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+
+
+class AuditEntry(Base):
+    """What was done, by whom. Triggers forbid changing or removing a row."""
+
+    __tablename__ = "audit"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    at: Mapped[datetime]
+    actor: Mapped[str] = mapped_column(String(120))
+    action: Mapped[str] = mapped_column(String(64))
+    object: Mapped[str] = mapped_column(String(200))
+    challenge_id: Mapped[int | None] = mapped_column(ForeignKey("challenges.id"), index=True)
+    detail: Mapped[dict[str, Any]]

@@ -1,0 +1,74 @@
+"""The store: database, files and clock in one object that every service takes."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from emoscope.errors import EmoscopeError
+from emoscope.server.store.database import Database, ping
+from emoscope.server.store.file_store import FileStore
+from emoscope.server.store.migrate import require_current, upgrade
+
+DATABASE_FILE = "emoscope.sqlite3"
+
+
+def utc_now() -> datetime:
+    """The present moment."""
+    return datetime.now(UTC)
+
+
+def default_data_dir() -> Path:
+    """Where a server keeps its data unless told otherwise: `$EMOSCOPE_SERVER_DATA`, else `emoscope-data` here."""
+    return Path(os.environ.get("EMOSCOPE_SERVER_DATA", "emoscope-data"))
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What a shared task is kept in.
+
+    >>> import tempfile
+    >>> store = Store.open(Path(tempfile.mkdtemp()))
+    >>> store.ready()
+    >>> store.close()
+    """
+
+    data_dir: Path
+    database: Database
+    files: FileStore
+    clock: Callable[[], datetime] = utc_now
+
+    @classmethod
+    def open(
+        cls,
+        data_dir: str | Path | None = None,
+        database_url: str | None = None,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> "Store":
+        """Open a store, made on first use.
+
+        The database is `database_url`, else `$EMOSCOPE_DATABASE_URL`, else SQLite in the folder. SQLite is brought
+        to the present schema; a PostgreSQL database, which others may be using, only by command.
+        """
+        folder = Path(data_dir) if data_dir is not None else default_data_dir()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EmoscopeError(f"{folder}: cannot be made a data folder ({error.strerror})") from None
+        url = database_url or os.environ.get("EMOSCOPE_DATABASE_URL") or f"sqlite:///{folder / DATABASE_FILE}"
+        database = Database(url)
+        if database.is_sqlite:
+            upgrade(database)
+        else:
+            require_current(database)
+        return cls(folder, database, FileStore(folder / "files"), clock)
+
+    def ready(self) -> None:
+        """Raise StoreUnavailable unless the database answers."""
+        ping(self.database)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.database.close()

@@ -1,0 +1,99 @@
+"""The OpenAPI description as what the documentation page shows."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """A field of a request: what may stand there."""
+
+    name: str
+    kind: str
+    required: bool
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing the API does."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    parameters: tuple[FieldRow, ...]
+    fields: tuple[FieldRow, ...]
+    example: str | None  # a JSON body to begin with
+    takes_file: bool
+    answers: tuple[tuple[str, str], ...]
+
+
+def operations(description: Mapping[str, Any]) -> dict[str, list[Operation]]:
+    """The operations by tag.
+
+    >>> operations({"paths": {"/x": {"get": {"summary": "X", "tags": ["t"]}}}})["t"][0].summary
+    'X'
+    """
+    groups: dict[str, list[Operation]] = {}
+    for path, item in description["paths"].items():
+        for method in _METHODS:
+            if method in item:
+                tag = (item[method].get("tags") or ["other"])[0]
+                groups.setdefault(tag, []).append(_operation(description, path, method, item[method]))
+    return groups
+
+
+def _operation(description: Mapping[str, Any], path: str, method: str, raw: Mapping[str, Any]) -> Operation:
+    content = raw.get("requestBody", {}).get("content", {})
+    schema = _resolved(description, content.get("application/json", {}).get("schema", {}))
+    examples = schema.get("examples") or []
+    has_body = "application/json" in content
+    return Operation(
+        id=f"{method}{path}".replace("/", "-").replace("{", "").replace("}", ""),
+        method=method.upper(),
+        path=path,
+        summary=raw.get("summary", ""),
+        description=raw.get("description", ""),
+        parameters=tuple(
+            FieldRow(one["name"], one["in"], bool(one.get("required")), one.get("description", ""))
+            for one in raw.get("parameters", ())
+            if one["in"] in ("path", "query")
+        ),
+        fields=tuple(_fields(description, schema)),
+        example=json.dumps(examples[0], indent=2, ensure_ascii=False) if examples else "{}" if has_body else None,
+        takes_file="multipart/form-data" in content,
+        answers=tuple((status, one.get("description", "")) for status, one in raw.get("responses", {}).items()),
+    )
+
+
+def _resolved(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "$ref" not in schema:
+        return schema
+    name = schema["$ref"].rsplit("/", 1)[-1]
+    found: Mapping[str, Any] = description["components"]["schemas"][name]
+    return found
+
+
+def _fields(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[FieldRow]:
+    required = set(schema.get("required", ()))
+    for name, shape in schema.get("properties", {}).items():
+        yield FieldRow(name, _kind(description, shape), name in required, shape.get("description", ""))
+
+
+def _kind(description: Mapping[str, Any], shape: Mapping[str, Any]) -> str:
+    """A type in words: `list of Turn`, `string or null`."""
+    if "$ref" in shape:
+        return str(_resolved(description, shape).get("title", shape["$ref"].rsplit("/", 1)[-1]))
+    if "anyOf" in shape:
+        return " or ".join(_kind(description, one) for one in shape["anyOf"])
+    if shape.get("type") == "array":
+        return f"list of {_kind(description, shape.get('items', {}))}"
+    if isinstance(shape.get("additionalProperties"), Mapping):
+        return f"object of {_kind(description, shape['additionalProperties'])}s"
+    return str(shape.get("type", "anything"))

@@ -1,0 +1,9 @@
+// Buttons that copy a secret which is shown once.
+
+for (const button of document.querySelectorAll("button.copy")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent.trim());
+    button.textContent = "Copied";
+  });
+}
