@@ -62,21 +62,25 @@ def calibration_error(probabilities: NDArray[np.float64], right: NDArray[np.bool
 def quality(root: Path) -> list[str]:
     task, dev = get_task("emocontext"), read_split(get_task("emocontext"), "dev", root)
     gold = [str(example.label) for example in dev]
-    detector = emoscope.load("nano")
     lines = ["| answers under | micro-F1 | 95 % interval | accuracy | calibration error |", "|---|---|---|---|---|"]
-    for name, prior in (("the natural prior (default)", None), ("the training prior", training_prior(root))):
-        chosen = detector if prior is None else emoscope.load("nano", prior=prior)
+    rows = (
+        ("the natural prior, decided for the metric (`predict`)", emoscope.load("nano", for_metric=True)),
+        ("the natural prior, the most likely label (`detect`)", emoscope.load("nano")),
+        ("the training prior", emoscope.load("nano", prior=training_prior(root))),
+    )
+    for number, (name, chosen) in enumerate(rows):
         answers = chosen.predict_proba(example.context for example in dev)
-        predicted = [chosen.labels[best] for best in answers.argmax(1)]
+        predicted = [chosen.labels[best] for best in chosen.choose(answers)]
         score = official_score(task, dev, predicted)
         matrix = confusion_matrix(gold, predicted, task.labels)
         interval = bootstrap_interval(matrix, lambda stack: task.official(stack, task.labels), seed=0)
         right = np.array([a == b for a, b in zip(gold, predicted, strict=True)])
+        likely = np.array([a == chosen.labels[b] for a, b in zip(gold, answers.argmax(1), strict=True)])
         lines.append(
             f"| {name} | {score:.4f} | {interval.low:.4f} to {interval.high:.4f} | {right.mean():.4f} | "
-            f"{calibration_error(answers, right):.4f} |"
+            f"{calibration_error(answers, likely):.4f} |"
         )
-        if prior is None:
+        if number == 0:
             sentence = place(score, published("emocontext"), split="dev")
             note = f"{sentence.sentence} ({sentence.caveat})."
     return [*lines, "", note]

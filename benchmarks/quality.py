@@ -179,7 +179,7 @@ def run(model: str, name: str, root: Path, answers: Sequence[Path], samples: int
         folder = resolve(model)
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and file.name != CARD)
         for head in emoscope.load(model).heads:
-            detector = emoscope.load(model, labels=head)
+            detector = emoscope.load(model, labels=head, for_metric=True)
             measured += [_measure(detector, data, root, samples) for data in DATA_SETS if data.head == head]
             checks += run_checks(detector)
     elif not answers:

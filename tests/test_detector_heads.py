@@ -84,15 +84,16 @@ def test_nano_has_one_head_named_by_its_task() -> None:
 
 def test_a_decision_chooses_the_label_and_leaves_the_scores(folder: Path) -> None:
     # 0.6 * 1 = 0.6, 0.25 * 2 = 0.5, 0.15 * 4.5 = 0.675: cross, though calm is likelier.
-    detection = emoscope.load(folder).detect(["hi"])
+    detection = emoscope.load(folder, for_metric=True).detect(["hi"])
     assert detection.label == "cross"
     assert detection.scores == pytest.approx(MOOD.prior)
-    assert emoscope.load(folder).explain(["hi"]).label == "cross"
+    assert emoscope.load(folder, for_metric=True).explain(["hi"]).label == "cross"
+    assert emoscope.load(folder).detect(["hi"]).label == "calm"
 
 
 def test_abstaining_looks_at_the_chosen_labels_probability(folder: Path) -> None:
-    assert emoscope.load(folder, abstain_below=0.14).detect(["hi"]).label == "cross"
-    assert emoscope.load(folder, abstain_below=0.16).detect(["hi"]).label is None
+    assert emoscope.load(folder, for_metric=True, abstain_below=0.14).detect(["hi"]).label == "cross"
+    assert emoscope.load(folder, for_metric=True, abstain_below=0.16).detect(["hi"]).label is None
 
 
 def test_a_detector_can_be_made_of_ones_own_backend() -> None:

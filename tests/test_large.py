@@ -19,6 +19,7 @@ from emoscope.models.block import Fitting  # noqa: E402
 from emoscope.models.neural.headed import HeadedClassifier  # noqa: E402
 from emoscope.models.neural.losses import ClassLoss, HeadsLoss  # noqa: E402
 from emoscope.systems.affect import affect_examples, affect_labels, auxiliary_examples  # noqa: E402
+from emoscope.systems.bundled import answerer  # noqa: E402
 from emoscope.systems.decision import choose_multipliers, weighted_score  # noqa: E402
 from emoscope.systems.distillation import (  # noqa: E402
     load_answers,
@@ -268,6 +269,8 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     assert np.abs(said - expected).max() < 0.05
     emocontext = emoscope.load(tmp_path / "bundle")
     assert emocontext.prior["others"] == pytest.approx(0.8486, abs=1e-3)
+    answer = answerer(tmp_path / "bundle", "emotionx-push")
+    assert set(answer(own_examples("emotionx-push", fitting)[:5])) <= set(HEADS["emotionx"])
     (tmp_path / "report.json").write_text("{}")
     with pytest.raises(InputError, match=r"report.json: expected what was found of the heads emocontext"):
         student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fitting)

@@ -126,7 +126,7 @@ def predict_cli(
 ) -> None:
     """Write predictions in the task's official submission format."""
     from emoscope.detector.bundle import resolve
-    from emoscope.systems.run import load_run
+    from emoscope.systems.bundled import answerer
     from emoscope.tasks import get_task
     from emoscope.tasks.data import find_split
 
@@ -135,12 +135,12 @@ def predict_cli(
     if (input is None) == (split is None):
         raise EmoscopeError("give either --input FILE or --split NAME")
     chosen = get_task(task)
-    system = load_run(resolve(run), task)
+    answer = answerer(resolve(run), task)
     source = input if input is not None else find_split(chosen, str(split), data).path
     with console(stderr=True).status(f"reading {source}"):
         examples = list(chosen.read(source))
     with console(stderr=True).status(f"labelling {len(examples):,} examples"):
-        labels = system.predict(examples)
+        labels = answer(examples)
     if format == "labels":
         chosen.write_labels(output, labels)
     else:

@@ -25,12 +25,15 @@ def load(
     labels: str | None = None,
     prior: Mapping[str, float] | None = None,
     abstain_below: float = 0.0,
+    for_metric: bool = False,
 ) -> "Detector":
     """Load an embedded model (`default`, `nano`) or a trained run's folder.
 
     `labels` names the set of labels to answer with, where the model has several: `load(labels="ekman")`. `prior` is
     the mix of labels you expect, for example `{"others": 0.9, "happy": 0.04, "sad": 0.03, "angry": 0.03}`; without it
-    the model's own estimate of real traffic is used. Below `abstain_below` the label is None.
+    the model's own estimate of real traffic is used. Below `abstain_below` the label is None. The label is the most
+    likely one; `for_metric` asks for the one that served the task's official metric best, which names a rare emotion
+    sooner.
 
     >>> load("nano").detect(["I won the first prize!", "wow, congrats", "I am so happy :)"]).label
     'happy'
@@ -38,7 +41,7 @@ def load(
     folder = resolve(model)
     bundle = Bundle.load(folder)
     backend = bundle.backend(folder, labels)
-    return Detector(backend, bundle, labels=labels, prior=prior, abstain_below=abstain_below)
+    return Detector(backend, bundle, labels=labels, prior=prior, abstain_below=abstain_below, for_metric=for_metric)
 
 
 class Detector:
@@ -52,6 +55,7 @@ class Detector:
         labels: str | None = None,
         prior: Mapping[str, float] | None = None,
         abstain_below: float = 0.0,
+        for_metric: bool = False,
     ) -> None:
         if not 0.0 <= abstain_below <= 1.0:
             raise EmoscopeError(f"abstain_below must lie between 0 and 1, not {abstain_below}")
@@ -61,7 +65,7 @@ class Detector:
         self._abstain_below = abstain_below
         wanted = prior if prior is not None else self._head.prior
         self._prior = backend.prior if wanted is None else prior_vector(wanted, backend.labels)
-        factors = self._head.decision or {}
+        factors = (self._head.decision or {}) if for_metric else {}
         self._decision = np.array([factors.get(label, 1.0) for label in backend.labels])
 
     @property
@@ -142,7 +146,7 @@ class Detector:
     def choose(self, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
         """The label chosen for each row of probabilities, as its position in `labels`.
 
-        The most likely one, unless the model was tuned to prefer some labels to others.
+        The most likely one, or with `for_metric` the one that its task's metric prefers.
         """
         return np.asarray((probabilities * self._decision).argmax(1))
 

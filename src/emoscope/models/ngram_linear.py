@@ -51,6 +51,7 @@ class NgramLinear:
         self.seed = seed
         self.labels: tuple[str, ...] = ()
         self.prior: Floats = np.zeros(0)
+        self.held_out: Floats | None = None  # after `fit`: the rows' probabilities by models that had not seen them
         self._table = np.zeros((0, 0), np.int8)
         self._scale: Floats = np.zeros(0)
         self._intercept: Floats = np.zeros(0)
@@ -120,6 +121,7 @@ class NgramLinear:
         from scipy.optimize import minimize_scalar
         from sklearn.model_selection import StratifiedKFold
 
+        self.held_out = None
         if self.calibration_folds < 2 or np.bincount(target).min() < self.calibration_folds:
             return 1.0
         folds = StratifiedKFold(self.calibration_folds, shuffle=True, random_state=self.seed)
@@ -132,7 +134,9 @@ class NgramLinear:
             chosen = _softmax(scores / np.exp(log_temperature))[np.arange(len(target)), target]
             return float(-np.log(np.maximum(chosen, 1e-12)).mean())
 
-        return float(np.exp(minimize_scalar(loss, bounds=(-2, 2), method="bounded").x))
+        temperature = float(np.exp(minimize_scalar(loss, bounds=(-2, 2), method="bounded").x))
+        self.held_out = _softmax(scores / temperature)
+        return temperature
 
     # Answering
 
