@@ -20,7 +20,7 @@ from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
 Floats = NDArray[np.float64]
-RECOMBINED = 40_000
+RECOMBINED = 24_000
 SCRIPTS = 30_000
 
 # The texts each task's teacher is asked about, beside those it was trained on. No text of a development or test set is

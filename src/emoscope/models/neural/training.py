@@ -162,8 +162,11 @@ def rate_factor(progress: float, training: Training) -> float:
     return (1 + max(height, 0.0) * 31) / 32
 
 
-def predict(network: Network, items: Sequence[dict[str, Any]], device: torch.device, batch: int = 128) -> Tensor:
+def predict(
+    network: Network, items: Sequence[dict[str, Any]], device: torch.device, batch: int | None = None
+) -> Tensor:
     """The scores of items, in their order, computed in batches of like length."""
+    batch = batch or (512 if device.type == "cuda" else 128)
     network.to(device)
     network.eval()
     order = sorted(range(len(items)), key=lambda position: network.length(items[position]))
