@@ -1,6 +1,7 @@
 """Reading text strictly and writing it whole or not at all."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,38 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
         raise EmoscopeError(f"{target}: could not be written ({error.strerror or error})") from None
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: str | Path) -> Iterator[Path]:
+    """A folder to fill, which appears under `path` only when the block ends without an error.
+
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "out"
+    >>> with atomic_folder(target) as folder:
+    ...     _ = (folder / "a.txt").write_text("done")
+    >>> (target / "a.txt").read_text()
+    'done'
+    """
+    target = Path(path)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise EmoscopeError(f"{target}: exists already; expected a new or an empty folder to write")
+    if not target.absolute().parent.is_dir():
+        raise EmoscopeError(f"{target.parent}: no such folder to write {target.name} into")
+    try:
+        part = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}.", suffix=".part"))
+    except OSError as error:
+        raise EmoscopeError(f"{target}: cannot write here ({error.strerror})") from None
+    try:
+        yield part
+        part.chmod(0o777 & ~_umask())
+        if target.is_dir():
+            target.rmdir()
+        part.rename(target)
+    except OSError as error:
+        raise EmoscopeError(f"{target}: could not be written ({error.strerror or error})") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _umask() -> int:

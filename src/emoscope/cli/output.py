@@ -3,9 +3,10 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -13,6 +14,7 @@ from rich.table import Table
 
 from emoscope.colours import COLOURS
 
+T = TypeVar("T")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -62,6 +64,29 @@ def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
             bar.update(task, description=f"{title}: {message}", completed=done)
 
         yield report
+
+
+@contextmanager
+def counted(title: str, items: Iterable[T]) -> Iterator[Iterator[T]]:
+    """The items, with how many have passed, and how fast, on standard error: for a stream whose end is not known."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    shown = TextColumn("{task.description}: {task.completed:,.0f}, {task.fields[rate]}")
+    screen = console(stderr=True)
+    with Progress(
+        SpinnerColumn(), shown, TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal
+    ) as bar:
+        task = bar.add_task(title, total=None, rate="")
+        begun = time.perf_counter()
+
+        def passing() -> Iterator[T]:
+            for number, item in enumerate(items, start=1):
+                yield item
+                if number % 500 == 0:
+                    rate = number / (time.perf_counter() - begun)
+                    bar.update(task, completed=number, rate=f"{rate:,.0f} a second")
+
+        yield passing()
 
 
 def print_json(value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Agreement between annotators: Fleiss' kappa, overall and per label.
+"""Agreement between annotators: Fleiss' kappa overall and per label, Krippendorff's alpha, and Cohen's kappa of pairs.
 
 With n_ij votes for label j on item i, n_i votes on item i, and N items that have at least two votes:
 
@@ -10,6 +10,13 @@ With n_ij votes for label j on item i, n_i votes on item i, and N items that hav
 Where every item has the same number of votes this is Fleiss (1971); for varying numbers it is the generalisation in
 Gwet (2014), Handbook of Inter-Rater Reliability, except that an item with a single vote, which cannot show agreement,
 is left out of p_j too. The kappa of one label is that of the same votes read as "this label" against "any other".
+
+Krippendorff's alpha (nominal) takes the same items, but lets each vote rather than each item count the same, and draws
+the pairs of votes that chance would make without putting one back. With n votes in all and n_j for label j:
+
+    observed disagreement = sum over i of  (n_i^2 - sum_j n_ij^2) / (n_i - 1)  / n
+    expected disagreement = (n^2 - sum_j n_j^2) / (n (n - 1))
+    alpha                 = 1 - observed / expected
 """
 
 import math
@@ -51,6 +58,37 @@ def fleiss_kappa_per_label(counts: Counts) -> Floats:
     raters = votes.sum(1)
     pairs = (np.stack([column, raters - column], axis=1) for column in votes.T)
     return np.array([fleiss_kappa(pair) for pair in pairs], np.float64)
+
+
+def krippendorff_alpha(counts: Counts) -> float:
+    """Krippendorff's alpha for labels without an order, of the same table as Fleiss' kappa. NaN where not defined.
+
+    >>> round(krippendorff_alpha(np.array([[3, 0], [0, 3], [2, 1]])), 4)
+    0.6
+    """
+    votes = _votes(counts)
+    raters = votes.sum(1)
+    total = float(raters.sum())
+    observed = float(((raters**2 - (votes**2).sum(1)) / (raters - 1)).sum())
+    expected = total**2 - float((votes.sum(0) ** 2).sum())
+    return 1 - observed * (total - 1) / expected if expected > 0 else math.nan
+
+
+def cohen_kappa(confusion: Counts) -> Floats:
+    """Cohen's kappa of two annotators, from how often one said the row's label and the other the column's.
+
+    Takes a stack of such tables as well. NaN where both always said the same one label.
+
+    >>> float(cohen_kappa(np.array([[20, 5], [10, 15]])).round(4))
+    0.4
+    """
+    table = np.asarray(confusion, np.float64)
+    total = table.sum((-2, -1))
+    observed = np.trace(table, axis1=-2, axis2=-1) * total
+    expected = (table.sum(-1) * table.sum(-2)).sum(-1)
+    room = total**2 - expected
+    kappa: Floats = np.divide(observed - expected, room, out=np.full(np.shape(room), math.nan), where=room > 0)
+    return kappa
 
 
 def _votes(counts: Counts) -> NDArray[np.float64]:

@@ -10,11 +10,12 @@ from typing import TypeVar
 import numpy as np
 
 from emoscope.dialogue import Dialogue, Example, Turn
+from emoscope.emotion_words import TRIGGERS
 from emoscope.errors import EmoscopeError, InputError
 from emoscope.files import text_lines
 from emoscope.models.block import Fitting
 from emoscope.models.features.scores import read_sentiment
-from emoscope.models.triggers import TRIGGERS, masked_triggers
+from emoscope.models.triggers import masked_triggers
 
 T = TypeVar("T")
 Labelled = Iterator[tuple[str, str]]

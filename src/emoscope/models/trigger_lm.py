@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from emoscope.dialogue import Dialogue, Example, Turn
+from emoscope.emotion_words import TRIGGERS
 from emoscope.errors import EmoscopeError
 from emoscope.models.auxiliary import unlabelled_texts
 from emoscope.models.block import Fitting
@@ -21,7 +22,6 @@ from emoscope.models.neural.network import Item
 from emoscope.models.neural.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
 from emoscope.models.neural.training import Training, device_of, seed_everything, train
 from emoscope.models.neural.window import Row, Window, padded
-from emoscope.models.triggers import TRIGGERS
 
 WEIGHTS = "language_model.safetensors"
 

@@ -1,24 +1,12 @@
-"""The emotion words that IEST's organisers searched tweets for, and how any text with one becomes an example."""
+"""How any text with one of IEST's emotion words becomes an example."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator
 
+from emoscope.emotion_words import EMOTION_OF
 from emoscope.text import TRIGGER
 
-# Table 1 of the IEST paper.
-TRIGGERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "anger": ("angry", "furious"),
-        "disgust": ("disgusted", "disgusting"),
-        "fear": ("afraid", "frightened", "scared", "fearful"),
-        "joy": ("cheerful", "happy", "joyful"),
-        "sad": ("sad", "depressed", "sorrowful"),
-        "surprise": ("surprising", "surprised", "astonished", "shocked", "startled", "astounded", "stunned"),
-    }
-)
-_EMOTION_OF = {word: emotion for emotion, words in TRIGGERS.items() for word in words}
-_WORD = re.compile(rf"\b(?:{'|'.join(_EMOTION_OF)})\b", re.IGNORECASE)
+_WORD = re.compile(rf"\b(?:{'|'.join(EMOTION_OF)})\b", re.IGNORECASE)
 
 
 def masked_triggers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -31,4 +19,4 @@ def masked_triggers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
         found = list(_WORD.finditer(text))
         if len(found) == 1:
             word = found[0]
-            yield f"{text[: word.start()]}{TRIGGER}{text[word.end() :]}", _EMOTION_OF[word.group().lower()]
+            yield f"{text[: word.start()]}{TRIGGER}{text[word.end() :]}", EMOTION_OF[word.group().lower()]

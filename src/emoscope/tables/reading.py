@@ -26,8 +26,8 @@ class Record:
     columns: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_records(path: str, given: str | None = None) -> Iterator[Record]:
-    """Stream the dialogues of a file, or of standard input for `-`.
+def read_records(path: str, given: str | None = None, *, column: str | None = None) -> Iterator[Record]:
+    """Stream the dialogues of a file, or of standard input for `-`; with `column`, each row's one text is there.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
@@ -37,18 +37,18 @@ def read_records(path: str, given: str | None = None) -> Iterator[Record]:
     """
     kind = format_of(path, given)
     if kind == "parquet":
-        return _read_parquet(path)
+        return _read_parquet(path, column)
     lines = _pipe_lines() if path == PIPE else text_lines(path)
     first = next(lines, None)
     if first is None:
         raise InputError(_shown(path), "is empty")
-    kind = kind if kind in ("csv", "jsonl") else _sniffed(first[1], kind)
+    kind = kind if kind in ("csv", "jsonl") else _sniffed(first[1], kind, column)
     everything = _chained(first, lines)
     if kind == "jsonl":
-        return _read_jsonl(path, everything)
+        return _read_jsonl(path, everything, column)
     if kind == "text":
         return _read_text(path, everything)
-    return _read_delimited(path, everything, "," if kind == "csv" else "\t")
+    return _read_delimited(path, everything, "," if kind == "csv" else "\t", column)
 
 
 def _shown(path: str) -> str:
@@ -60,16 +60,17 @@ def _chained(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterato
     yield from rest
 
 
-def _sniffed(line: str, kind: Format | None) -> Format:
+def _sniffed(line: str, kind: Format | None, column: str | None = None) -> Format:
     """What a first line shows: JSON, a table with turn columns, or plain text."""
     if kind == "tsv":
         return "tsv"
     if kind is None and line.lstrip()[:1] in ("{", "["):
         return "jsonl"
     names = [name.strip().lower() for name in line.split("\t")]
-    if any(_TURN_COLUMN.fullmatch(name) for name in names):
+    if any(_TURN_COLUMN.fullmatch(name) for name in names) or (column and column.lower() in names):
         return "tsv"
-    if kind is None and any(_TURN_COLUMN.fullmatch(name.strip()) for name in line.lower().split(",")):
+    names = [name.strip() for name in line.lower().split(",")]
+    if kind is None and (any(map(_TURN_COLUMN.fullmatch, names)) or (column and column.lower() in names)):
         return "csv"
     return "text"
 
@@ -87,7 +88,7 @@ def _read_text(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Record]:
             yield _record(path, row, {"turns": line.split("\t")})
 
 
-def _read_jsonl(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Record]:
+def _read_jsonl(path: str, lines: Iterable[tuple[int, str]], column: str | None = None) -> Iterator[Record]:
     for row, line in lines:
         if not line.strip():
             continue
@@ -99,10 +100,12 @@ def _read_jsonl(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Record]
             value = {"turns": [value] if isinstance(value, str) else value}
         if not isinstance(value, dict):
             raise InputError(_shown(path), "expected an object or a list of turns", row=row)
-        yield _record(path, row, value)
+        yield _record(path, row, value, column)
 
 
-def _read_delimited(path: str, lines: Iterable[tuple[int, str]], delimiter: str) -> Iterator[Record]:
+def _read_delimited(
+    path: str, lines: Iterable[tuple[int, str]], delimiter: str, column: str | None = None
+) -> Iterator[Record]:
     numbers: list[int] = []
 
     def texts() -> Iterator[str]:
@@ -120,25 +123,28 @@ def _read_delimited(path: str, lines: Iterable[tuple[int, str]], delimiter: str)
             row, numbers[:] = numbers[0], []
             if header is None:
                 header = [cell.strip() for cell in cells]
-                _check_header(path, header)
+                _check_header(path, header, column)
             elif len(cells) != len(header):
                 raise InputError(_shown(path), f"expected {len(header)} columns, found {len(cells)}", row=row)
             else:
-                yield _record(path, row, dict(zip(header, cells, strict=True)))
+                yield _record(path, row, dict(zip(header, cells, strict=True)), column)
     except csv.Error as error:
         raise InputError(_shown(path), f"is not a valid table ({error})", row=numbers[0] if numbers else None) from None
 
 
-def _check_header(path: str, names: Sequence[str]) -> None:
+def _check_header(path: str, names: Sequence[str], column: str | None = None) -> None:
     if len(set(names)) != len(names):
         raise InputError(_shown(path), "names a column twice", row=1)
-    if not turn_columns(names):
+    if column is not None:
+        if column not in names:
+            raise InputError(_shown(path), f"has no column {column!r}, found {list(names)}", row=1)
+    elif not turn_columns(names):
         raise InputError(
             _shown(path), f"expected columns turn1, turn2, ... or turns or text, found {list(names)}", row=1
         )
 
 
-def _read_parquet(path: str) -> Iterator[Record]:
+def _read_parquet(path: str, column: str | None = None) -> Iterator[Record]:
     if path == PIPE:
         raise EmoscopeError("Parquet cannot be read from a pipe; give a file")
     import polars as pl
@@ -146,12 +152,12 @@ def _read_parquet(path: str) -> Iterator[Record]:
     try:
         table = pl.scan_parquet(existing_file(path))
         names = table.collect_schema().names()
-        _check_header(path, names)
+        _check_header(path, names, column)
         row = 0
         while len(part := table.slice(row, _PARQUET_SLICE).collect()):
             for values in part.iter_rows(named=True):
                 row += 1
-                yield _record(path, row, values)
+                yield _record(path, row, values, column)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(path, f"is not a readable Parquet file ({str(error).splitlines()[0]})") from None
 
@@ -169,8 +175,10 @@ def turn_columns(names: Iterable[str]) -> list[str]:
     return [name for name in given if name == ("turns" if "turns" in given else "text")]
 
 
-def _record(path: str, row: int, columns: dict[str, Any]) -> Record:
-    names = turn_columns(columns)
+def _record(path: str, row: int, columns: dict[str, Any], column: str | None = None) -> Record:
+    names = turn_columns(columns) if column is None else [column]
+    if column is not None and column not in columns:
+        raise InputError(_shown(path), f"has no {column!r}", row=row)
     if not names:
         raise InputError(_shown(path), "expected turns, turn1, turn2, ... or text", row=row)
     turns: Any = [columns[name] for name in names]

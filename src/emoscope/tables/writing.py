@@ -81,6 +81,8 @@ class RowWriter:
             case "jsonl":
                 return json.dumps(dict(row), ensure_ascii=False, default=str) + "\n"
             case "text":
+                if set(row) == {"turns"}:  # a plain line again
+                    return "\t".join(row["turns"]) + "\n"
                 return str(row.get("predicted_label", row.get("label"))) + "\n"
         line = ""
         if self._names is None:
