@@ -120,6 +120,7 @@ def test_of_long_rows_the_last_words_are_read(frozen: FrozenEncoder) -> None:
 
 @pytest.mark.parametrize("name", NETWORK_SETTINGS)
 def test_padding_changes_nothing(name: str, bert: Path) -> None:
+    torch.manual_seed(0)  # of few filters, some random ones answer all texts alike
     kind, settings = NETWORK_SETTINGS[name]
     network = NETWORKS[kind](3, encoder=str(bert), **settings)
     texts = [["hi"], ["hello you", "so sad 😂"], ["i love it", "", "yes " * 30, "no"], ["don't [#TRIGGERWORD#] me"]]

@@ -98,6 +98,7 @@ class _Opened:
 
 def photograph(page: Any, name: str, look: str) -> None:
     """No page is wider than the screen; where wanted, keep how it looks."""
+    page.wait_for_load_state("load")  # a page without its style sheet yet would be as wide as its longest line
     assert page.evaluate("document.documentElement.scrollWidth") <= LOOKS[look]["viewport"]["width"]
     if SHOTS:
         page.screenshot(path=Path(SHOTS) / f"{name}-{look}.png", full_page=True)
