@@ -18,10 +18,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 import emoscope
 from emoscope.dialogue import Dialogue, Example
+from emoscope.evaluation.calibration import calibration_error
 from emoscope.evaluation.ranking import place
 from emoscope.evaluation.run import official_score
 from emoscope.metrics import confusion_matrix
@@ -46,19 +46,6 @@ Everything below is printed by `python benchmarks/nano.py`. Machine: {machine}. 
 _detector: emoscope.Detector
 
 
-def calibration_error(probabilities: NDArray[np.float64], right: NDArray[np.bool_], bins: int = 15) -> float:
-    """Expected calibration error: how far confidence and accuracy lie apart, over bins of equal width."""
-    sure = probabilities.max(1)
-    place_in = np.minimum((sure * bins).astype(int), bins - 1)
-    return float(
-        sum(
-            abs(sure[place_in == b].mean() - right[place_in == b].mean()) * (place_in == b).mean()
-            for b in range(bins)
-            if (place_in == b).any()
-        )
-    )
-
-
 def quality(root: Path) -> list[str]:
     task, dev = get_task("emocontext"), read_split(get_task("emocontext"), "dev", root)
     gold = [str(example.label) for example in dev]
@@ -75,10 +62,10 @@ def quality(root: Path) -> list[str]:
         matrix = confusion_matrix(gold, predicted, task.labels)
         interval = bootstrap_interval(matrix, lambda stack: task.official(stack, task.labels), seed=0)
         right = np.array([a == b for a, b in zip(gold, predicted, strict=True)])
-        likely = np.array([a == chosen.labels[b] for a, b in zip(gold, answers.argmax(1), strict=True)])
+        columns = np.array([chosen.labels.index(label) for label in gold])
         lines.append(
             f"| {name} | {score:.4f} | {interval.low:.4f} to {interval.high:.4f} | {right.mean():.4f} | "
-            f"{calibration_error(answers, likely):.4f} |"
+            f"{calibration_error(answers, columns):.4f} |"
         )
         if number == 0:
             sentence = place(score, published("emocontext"), split="dev")

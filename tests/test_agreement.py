@@ -13,22 +13,7 @@ from emoscope.corpus.agreement import fleiss_kappa, fleiss_kappa_per_label
 from emoscope.corpus.statistics import describe
 from emoscope.errors import EmoscopeError
 from emoscope.tasks import get_task
-
-# Ten subjects, five categories, fourteen raters: the worked example that textbooks and encyclopaedias share.
-TEXTBOOK = np.array(
-    [
-        [0, 0, 0, 0, 14],
-        [0, 2, 6, 4, 2],
-        [0, 0, 3, 5, 6],
-        [0, 3, 9, 2, 0],
-        [2, 2, 8, 1, 1],
-        [7, 7, 0, 0, 0],
-        [3, 2, 6, 3, 0],
-        [2, 5, 3, 2, 2],
-        [6, 5, 2, 1, 0],
-        [0, 2, 2, 3, 7],
-    ]
-)
+from textbook_votes import TEXTBOOK
 
 tables = st.integers(2, 4).flatmap(
     lambda labels: st.lists(st.lists(st.integers(0, 4), min_size=labels, max_size=labels), min_size=1, max_size=12)

@@ -15,6 +15,7 @@ from emoscope.corpus.agreement import cohen_kappa, fleiss_kappa, fleiss_kappa_pe
 from emoscope.corpus.agreement_report import measure_agreement
 from emoscope.corpus.annotations import Judgement, votes_of
 from emoscope.errors import EmoscopeError
+from textbook_votes import TEXTBOOK
 
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, part C: twelve units, four observers, gaps.
 OBSERVERS = {
@@ -23,19 +24,7 @@ OBSERVERS = {
     "C": [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
     "D": [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
 }
-# Fleiss (1971) as textbooks print it: ten subjects, fourteen raters, five categories.
-FLEISS = [
-    [0, 0, 0, 0, 14],
-    [0, 2, 6, 4, 2],
-    [0, 0, 3, 5, 6],
-    [0, 3, 9, 2, 0],
-    [2, 2, 8, 1, 1],
-    [7, 7, 0, 0, 0],
-    [3, 2, 6, 3, 0],
-    [2, 5, 3, 2, 2],
-    [6, 5, 2, 1, 0],
-    [0, 2, 2, 3, 7],
-]
+FLEISS = TEXTBOOK.tolist()
 
 crowds = st.lists(
     st.tuples(st.integers(0, 7), st.integers(0, 4), st.sampled_from("xyz")),

@@ -52,27 +52,37 @@ def student_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
-    from dataclasses import fields
+    from dataclasses import asdict, fields
 
     from emoscope.errors import EmoscopeError
+    from emoscope.extras import check_installed
+    from emoscope.files import existing_file
     from emoscope.models.block import Fitting
-    from emoscope.systems.recipe import parse_setting
+    from emoscope.systems.recipe import PACKAGES, parse_setting
+    from emoscope.systems.run import kept_checkpoints, new_run_folder
     from emoscope.systems.student import StudentPlan, fit_student, judge, save_report
-    from emoscope.tasks.data import data_root
+    from emoscope.tasks.data import data_root, sha256_of
+
+    check_installed(*PACKAGES, extra="train")
+    from emoscope.models.neural.headed import CONFIG
 
     chosen = dict(parse_setting(text) for text in settings or [])
     known = {each.name for each in fields(StudentPlan)}
     if unknown := sorted(set(chosen) - known):
         raise EmoscopeError(f"no setting {unknown[0]!r}; there are: {', '.join(sorted(known))}")
-    if output.exists() and any(output.iterdir()):
-        raise EmoscopeError(f"{output}: exists already; choose another folder")
     plan = StudentPlan(**chosen)
-    with progress_bar("teaching the student") as report:
-        fitting = Fitting(seed=seed, device=device, resources=data_root(data), report=report)
+    what = {"answers": [sha256_of(existing_file(path)) for path in answers], "plan": asdict(plan), "seed": seed}
+    with (
+        new_run_folder(output, mark=CONFIG) as part,
+        kept_checkpoints(output, what) as checkpoints,
+        progress_bar("teaching the student") as report,
+    ):
+        root = data_root(data)
+        fitting = Fitting(seed=seed, device=device, checkpoints=checkpoints, resources=root, report=report)
         student = fit_student(answers, plan, fitting)
-    found = judge(student, fitting) if plan.hold_out else {}
-    student.save(output)
-    save_report(output, found)
+        found = judge(student, fitting) if plan.hold_out else {}
+        student.save(part)
+        save_report(part, found)
     if as_json:
         print_json(found)
         return

@@ -159,6 +159,7 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
         "max_length": plan.max_length,
         "dropout": plan.dropout,
     }
+    gathered = gather(answers, plan, fitting)  # first: a file that is wrong must not be found out after an hour
     start = None
     if plan.mixture_epochs:
         keep = (lambda example: not is_held_out(example)) if plan.hold_out else None
@@ -172,7 +173,6 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
         start = first.fit(*first.targets(mixture), fitting.part("mixture")).network
         assert start is not None
         replace_head(start, sum(len(labels) for labels in HEADS.values()))
-    gathered = gather(answers, plan, fitting)
     student = HeadedClassifier(
         HEADS,
         "transformer",
