@@ -49,6 +49,7 @@ def student_cli(
     seed: SeedOption = 0,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
     data: DataOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a student that is there already.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
@@ -73,7 +74,7 @@ def student_cli(
     plan = StudentPlan(**chosen)
     what = {"answers": [sha256_of(existing_file(path)) for path in answers], "plan": asdict(plan), "seed": seed}
     with (
-        new_run_folder(output, mark=CONFIG) as part,
+        new_run_folder(output, force=force, mark=CONFIG) as part,
         kept_checkpoints(output, what) as checkpoints,
         progress_bar("teaching the student") as report,
     ):

@@ -123,6 +123,6 @@ def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats]]:
         with np.load(path, allow_pickle=False) as kept:
             about = json.loads(str(kept["about"]))
             tables = {name: kept[name].astype(np.float64) for name in kept.files if name != "about"}
-    except (OSError, KeyError, ValueError) as error:
-        raise InputError(path, f"is not a teacher's file ({error})") from None
+    except (OSError, KeyError, ValueError):
+        raise InputError(path, "is not a teacher's file, as `emoscope distil label` writes them") from None
     return about["task"], tuple(about["labels"]), tables
