@@ -5,7 +5,8 @@
 One task after the other, so that what is done is done. Each leaves in --out: TASK.json (scores on held-out folds and,
 for EmoContext, on dev; those of each member alone; weights, decision, seconds), TASK.members.npz (the members'
 probabilities of dev and test, to try other blends with), TASK.npz (answers for `emoscope distil student`) and
-blind/TASK/large.txt. A task that has its TASK.json is not done again. IEST learns from its trial set, too.
+blind/TASK/large.txt. A task that has its TASK.json is not done again, nor are the folds that a killed run had finished.
+IEST learns from its trial set, too.
 """
 
 import argparse
@@ -41,7 +42,12 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
             print(f"  {time.perf_counter() - begun:5.0f} s  {message}", flush=True)
 
     fitting = Fitting(
-        seed=options.seed, device=options.device, resources=options.data, workers=options.workers, report=tell
+        seed=options.seed,
+        device=options.device,
+        resources=options.data,
+        workers=options.workers,
+        checkpoints=options.out / "checkpoints" / task.name,
+        report=tell,
     )
     system = Large(task, seed=options.seed, settings=settings).fit(examples, fitting)
     seconds = time.perf_counter() - begun
@@ -76,7 +82,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         **{name: table.astype(np.float16) for name, table in answers.items()},
     )
     print(f"{task.name}: {seconds:.0f} s, {json.dumps(result['held_out'])} {json.dumps(result.get('dev'))}", flush=True)
-    if not options.dev:
+    if not options.dev and not options.scores_only:
         save_answers(options.out / f"{task.name}.npz", task.name, task.labels, teach(system, fitting))
     (options.out / f"{task.name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
@@ -118,6 +124,7 @@ def main() -> None:
     parser.add_argument(
         "--dev", action="store_true", help="learn from EmoContext's dev set, too: for blind predictions"
     )
+    parser.add_argument("--scores-only", action="store_true", help="try an idea: write no answers for a student")
     parser.add_argument("--set", action="append", default=[], help="change a setting, as in `emoscope train`")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

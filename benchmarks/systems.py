@@ -49,16 +49,16 @@ MEASURED: dict[str, dict[str, Any]] = {
 }
 
 
-def jobs(systems: Sequence[str], seeds: int) -> Iterator[tuple[str, str, str]]:
+def jobs(systems: Sequence[str], seeds: int, folds: int = FOLDS) -> Iterator[tuple[str, str, str]]:
     """What there is to do, the blind predictions first: (system, task, part)."""
     every = [(name, task) for name in systems for task in SYSTEMS[name].metadata.tasks]
     for name, task in every:
         yield name, task, "seed0" if task == "emocontext" else "blind"
-    for number in range(max(seeds, FOLDS)):
+    for number in range(max(seeds, folds)):
         for name, task in every:
             if task == "emocontext" and 0 < number < seeds:
                 yield name, task, f"seed{number}"
-            if task != "emocontext" and number < FOLDS:
+            if task != "emocontext" and number < folds:
                 yield name, task, f"fold{number}"
 
 
@@ -134,8 +134,11 @@ def run(options: argparse.Namespace) -> None:
     """All jobs that have no result yet, several at once."""
     chosen = options.systems.split(",") if options.systems else list(SYSTEMS)
     waiting = [
-        job for job in jobs(chosen, options.seeds) if not (options.results / "{}.{}.{}.json".format(*job)).exists()
+        job
+        for job in jobs(chosen, options.seeds, options.folds)
+        if not (options.results / "{}.{}.{}.json".format(*job)).exists()
     ]
+    waiting.sort(key=_seconds_before, reverse=True)  # so that no worker is left alone with the longest at the end
     until = time.monotonic() + options.minutes * 60
 
     def one(job: tuple[str, str, str]) -> None:
@@ -156,6 +159,12 @@ def run(options: argparse.Namespace) -> None:
 
     with ThreadPoolExecutor(options.workers) as pool:
         list(pool.map(one, waiting))
+
+
+def _seconds_before(job: tuple[str, str, str]) -> float:
+    """How long such a job took on an earlier run; a new one may take long."""
+    past = [json.loads(path.read_text())["seconds"] for path in RESULTS.glob(f"{job[0]}.{job[1]}.*.json")]
+    return float(max(past, default=1e9))
 
 
 def render() -> None:
@@ -232,6 +241,7 @@ def main() -> None:
     parser.add_argument("--systems", default="")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--folds", type=int, default=FOLDS, help="do only the first of the five folds")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e6, help="start no job after this many minutes")
     parser.add_argument("--job", default="")
