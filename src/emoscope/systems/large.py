@@ -54,8 +54,8 @@ class Large(Recipe):
         "max_length": 96,
         "folds": 5,
         "layouts": None,
-        "batch": 32,
-        "rate": 3e-5,
+        "batch": 64,
+        "rate": 4e-5,
         "smoothing": 0.0,
         "average": 0.0,
         "taught": None,
@@ -130,7 +130,7 @@ class Large(Recipe):
 
         chosen = self.settings
         members: list[Block] = []
-        for layout in chosen["layouts"] or LAYOUTS[self.task.name]:
+        for layout in chosen["layouts"] or LAYOUTS[self.task.form]:
             wanted = {name: chosen[name] for name in (*_NETWORK, *_TRAINING)} | {"pooling": "mean+focus", **layout}
             if wanted.get("speakers") == "names":
                 wanted["names"] = list(NAMES)

@@ -41,7 +41,7 @@ HEADS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class StudentPlan:
-    """How the student is made; the defaults are what `default` was made with.
+    """How a student is made; `default` is the average of two made with these settings.
 
     `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth of
     each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it.
@@ -53,11 +53,11 @@ class StudentPlan:
     dropout: float = 0.1
     hard: float = 0.35
     mixture_epochs: int = 2
-    mixture_batch: int = 64
-    mixture_rate: float = 1e-4
-    epochs: int = 5
-    batch: int = 64
-    rate: float = 1e-4
+    mixture_batch: int = 128
+    mixture_rate: float = 2e-4
+    epochs: int = 7
+    batch: int = 128
+    rate: float = 2e-4
     hold_out: bool = False
     limit: int | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
