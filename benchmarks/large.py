@@ -2,11 +2,16 @@
 
     python benchmarks/large.py --data DATA --encoder FOLDER --out FOLDER [--tasks emocontext,iest] [--workers 8]
 
-One task after the other, so that what is done is done. Each leaves in --out: TASK.json (scores on held-out folds and,
-for EmoContext, on dev; those of each member alone; weights, decision, seconds), TASK.members.npz (the members'
-probabilities of dev and test, to try other blends with), TASK.npz (answers for `emoscope distil student`) and
-blind/TASK/large.txt. A task that has its TASK.json is not done again, nor are the folds that a killed run had finished.
-IEST learns from its trial set, too.
+One task after the other, so that what is done is done. Each leaves in --out:
+
+    TASK.json          scores on held-out folds and on EmoContext's dev, also of each member; weights, decision
+    TASK.members.npz   the members' probabilities of dev and test, to try other blends with
+    TASK.npz           answers for `emoscope distil student`
+    TASK.answers.json  answers to what it has not met, for `benchmarks/quality.py run --model large --answers FILE`
+    blind/TASK/large.txt
+
+A task that has its TASK.json is not done again, nor are the folds that a killed run had finished. IEST learns from its
+trial set, too.
 """
 
 import argparse
@@ -20,8 +25,9 @@ import numpy as np
 
 from emoscope.dialogue import Example
 from emoscope.evaluation.run import official_score
-from emoscope.models.blend import Blend, blended, geometric_mean
-from emoscope.models.block import Fitting, Floats
+from emoscope.files import atomic_write
+from emoscope.models.blend import Blend, blend_weights, blended, geometric_mean
+from emoscope.models.block import Fitting, Floats, one_hot
 from emoscope.systems.distillation import own_examples, save_answers, teach
 from emoscope.systems.large import Large
 from emoscope.systems.recipe import parse_setting
@@ -87,6 +93,34 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
     (options.out / f"{task.name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
+def write_answers(task: Task, out: Path, data: Path) -> None:
+    """Answers to what was not learnt from: EmoContext's dev; of other tasks the held-out folds, each with a blend whose
+    weights were found on the other folds."""
+    result = json.loads((out / f"{task.name}.json").read_text(encoding="utf-8"))
+    own = own_examples(task.name, Fitting(resources=data))
+    gold = one_hot([str(example.label) for example in own], task.labels)
+    content: dict[str, Any] = {"head": task.name.partition("-")[0], "task": task.name, "labels": task.labels}
+    content |= {"seeds": [result["seed"]], "notes": ["one run; all-mpnet-base-v2 as the encoder"]}
+    with np.load(out / f"{task.name}.members.npz", allow_pickle=False) as kept:
+        if task.name == "emocontext":
+            answers = blended(kept["dev"].astype(float), np.array(result["weights"]), np.array(result["bias"]))
+            assert task.metadata.natural_prior is not None
+            content |= {"splits": ["dev"], "split": "dev (Test1)", "prior": dict(task.metadata.natural_prior)}
+            content["training_prior"] = dict(zip(task.labels, gold.mean(0).tolist(), strict=True))
+            if result["decision"]:
+                content["decision"] = dict(zip(task.labels, result["decision"], strict=True))
+        else:
+            held_out, answers = kept["held_out"].astype(float), np.zeros_like(gold)
+            for fold in np.unique(kept["fold"]):
+                there = kept["fold"] == fold
+                answers[there] = blended(held_out[there], *blend_weights(held_out[~there], gold[~there]))
+            splits = ["train", "dev"] if task.name == "iest" else ["train"]
+            content |= {"splits": splits, "split": "five folds of the training data"}
+    content["probabilities"] = np.round(answers, 6).tolist()
+    with atomic_write(out / f"{task.name}.answers.json") as handle:
+        json.dump(content, handle)
+
+
 def members(blend: Blend, examples: list[Example]) -> Floats:
     """The probabilities of each member, its copies averaged."""
     return np.stack([geometric_mean([copy.predict_proba(examples) for copy in each]) for each in blend.fitted], axis=1)
@@ -131,6 +165,8 @@ def main() -> None:
     for name in options.tasks.split(","):
         if not (options.out / f"{name}.json").exists():
             one_task(get_task(name), options)
+        if not options.dev:
+            write_answers(get_task(name), options.out, options.data)
 
 
 if __name__ == "__main__":

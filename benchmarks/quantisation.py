@@ -2,7 +2,7 @@
 
     python benchmarks/quantisation.py --student FOLDER --bundle FOLDER --data DATA
 
-The student is one that was made with hold_out=true, the bundle what `emoscope distil bundle` made of it. Both answer the
+The student is one made with hold_out=true, the bundle what `emoscope distil bundle` made of it. Both answer the
 held-out tenth of every task and EmoContext's development set, with the same temperatures and class prior. The table
 goes to benchmarks/results/models/quantisation.json, and into docs/models.md with `python benchmarks/quality.py render`.
 """

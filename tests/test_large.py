@@ -1,6 +1,7 @@
 """emoscope's own models: what they learn from, how they decide, and how a large one teaches a small one."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,17 @@ from tiny_encoder import make_tiny_encoder
 torch = pytest.importorskip("torch")
 
 import emoscope  # noqa: E402
+from emoscope.cli.detect import TABLE_1  # noqa: E402
 from emoscope.dialogue import Dialogue, Example  # noqa: E402
 from emoscope.errors import EmoscopeError, InputError  # noqa: E402
+from emoscope.evaluation.challenge import read_checks  # noqa: E402
 from emoscope.evaluation.run import train  # noqa: E402
 from emoscope.models.block import Fitting  # noqa: E402
 from emoscope.models.neural.headed import HeadedClassifier  # noqa: E402
 from emoscope.models.neural.losses import ClassLoss, HeadsLoss  # noqa: E402
 from emoscope.systems.affect import affect_examples, affect_labels, auxiliary_examples  # noqa: E402
 from emoscope.systems.bundled import answerer  # noqa: E402
+from emoscope.systems.context_cases import context_cases  # noqa: E402
 from emoscope.systems.decision import choose_multipliers, weighted_score  # noqa: E402
 from emoscope.systems.distillation import (  # noqa: E402
     load_answers,
@@ -43,6 +47,7 @@ from emoscope.systems.student import (  # noqa: E402
     save_report,
     vote_shares,
 )
+from emoscope.systems.student_average import average_students  # noqa: E402
 from emoscope.systems.student_bundle import student_bundle  # noqa: E402
 from emoscope.tasks import get_task  # noqa: E402
 
@@ -226,6 +231,52 @@ def test_the_same_text_is_one_row_with_several_targets() -> None:
     targets.add("ekman", [example], np.full((1, 7), np.nan))
     assert len(targets.examples) == 1
     assert np.nan_to_num(targets.table(), nan=-1).tolist() == [[1, 0, 0, 0, 0, 1, 0, 0] + [-1] * 13]
+
+
+def test_rows_that_count_more_are_rows_of_their_own() -> None:
+    targets = Targets(context=3)
+    example = Example(Dialogue.of(["a", "b", "c"]), 2)
+    targets.add("emotionx", [example], np.array([[0, 1.0, 0, 0]]))
+    targets.repeat("emocontext", [example], np.array([[0, 0, 1.0, 0]]), 2)
+    assert len(targets.examples) == 3
+    assert np.isnan(targets.table()[:, :4]).all(1).tolist() == [True, False, False]
+
+
+def test_no_case_that_is_shown_or_checked_is_learnt() -> None:
+    """Neither the paper's dialogues of the demo nor our own checks are among those written for training."""
+    learnt = {tuple(example.context.texts) for example in context_cases()}
+    assert len(learnt) > 100
+    assert not learnt & {check.dialogue.texts for check in read_checks()}
+    assert not learnt & set(TABLE_1)
+
+
+def test_students_are_averaged_and_gone_on_from(data: Path, encoder: str, tmp_path: Path) -> None:
+    fitting = Fitting(seed=2, device="cpu", resources=data)
+    own = own_examples("iest", fitting)
+    file = tmp_path / "iest.npz"
+    save_answers(file, "iest", get_task("iest").labels, {"own": np.full((len(own), 6), 1 / 6)})
+    plan = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, mixture_epochs=0, misleading=1, limit=5)
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for seed, folder in enumerate(folders):
+        fit_student([file], plan, replace(fitting, seed=seed)).save(folder)
+    made = average_students(folders)
+    one, two = (HeadedClassifier.load(folder) for folder in folders)
+    assert made.network is not None
+    assert one.network is not None
+    assert two.network is not None
+    for name, value in made.network.state_dict().items():
+        assert torch.allclose(value, (one.network.state_dict()[name] + two.network.state_dict()[name]) / 2)
+    going_on = fit_student([file], replace(plan, start=str(folders[0]), rate=0.0), fitting)
+    assert np.allclose(going_on.scores(own[:4]), one.scores(own[:4]), atol=1e-6)
+    with pytest.raises(EmoscopeError, match="at least two students"):
+        average_students(folders[:1])
+    HeadedClassifier({"other": ["x", "y"]}, "transformer", one.settings).fit(
+        own[:4], np.full((4, 2), 0.5), fitting
+    ).save(tmp_path / "three")
+    with pytest.raises(EmoscopeError, match=r"three: has other heads or another encoder than"):
+        average_students([folders[0], tmp_path / "three"])
+    with pytest.raises(EmoscopeError, match="is not a student with the heads"):
+        fit_student([file], replace(plan, start=str(tmp_path / "three")), fitting)
 
 
 def test_votes_become_shares() -> None:

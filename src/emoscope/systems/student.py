@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError
 from emoscope.extras import check_installed
 from emoscope.files import atomic_write
 from emoscope.metrics import confusion_matrix
@@ -18,6 +19,7 @@ from emoscope.models.block import Fitting, one_hot
 from emoscope.models.calibration import temperature_of
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.systems.affect import affect_examples, affect_labels, plain
+from emoscope.systems.context_cases import context_cases
 from emoscope.systems.decision import choose_multipliers
 from emoscope.systems.distillation import HEAD_OF, load_answers, own_examples, pool_part
 from emoscope.systems.folds import fold_number
@@ -44,7 +46,9 @@ class StudentPlan:
     """How a student is made; `default` is the average of two made with these settings.
 
     `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth of
-    each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it.
+    each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it. `start` is
+    the folder of a student to go on from, instead of the encoder and the mixture; `limit` bounds what is taken of each
+    source. `misleading` is how often dialogues count whose last turn misleads on its own (see `context_cases`).
     """
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
@@ -59,6 +63,8 @@ class StudentPlan:
     batch: int = 128
     rate: float = 2e-4
     hold_out: bool = False
+    start: str | None = None
+    misleading: int = 4
     limit: int | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
 
@@ -71,6 +77,13 @@ class Targets:
         self.examples: list[Example] = []
         self.tables: dict[str, list[Floats | None]] = {head: [] for head in HEADS}
         self._row: dict[tuple[str, ...], int] = {}
+
+    def repeat(self, head: str, examples: Sequence[Example], targets: Floats, times: int) -> None:
+        """Add a head's targets as rows of their own, several times over."""
+        for example, target in times * list(zip(examples, targets, strict=True)):
+            self.examples.append(example)
+            for name, table in self.tables.items():
+                table.append(target if name == head else None)
 
     def add(self, head: str, examples: Sequence[Example], targets: Floats) -> None:
         """Add a head's targets; rows of not-a-numbers are left out."""
@@ -124,6 +137,9 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) -> Targ
         found = [e for e in pool_part(name, fitting) if e.votes and not (plan.hold_out and is_held_out(e))]
         found = found[: plan.limit]
         targets.add("ekman", found, vote_shares(found))
+    cases = context_cases()
+    certain = one_hot([str(example.label) for example in cases], HEADS["emocontext"])
+    targets.repeat("emocontext", cases, certain, plan.misleading)
     return targets
 
 
@@ -161,7 +177,12 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
     }
     gathered = gather(answers, plan, fitting)  # first: a file that is wrong must not be found out after an hour
     start = None
-    if plan.mixture_epochs:
+    if plan.start is not None:
+        begun = HeadedClassifier.load(Path(plan.start))
+        if begun.heads != dict(HEADS):
+            raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(HEADS)}")
+        start = begun.network
+    elif plan.mixture_epochs:
         keep = (lambda example: not is_held_out(example)) if plan.hold_out else None
         mixture = affect_examples(fitting, limit=plan.limit, keep=keep)
         first = HeadedClassifier(
