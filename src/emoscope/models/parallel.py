@@ -64,7 +64,7 @@ def _finish(
         return
     # Started afresh rather than forked: a forked process cannot use the GPU, and may inherit locks that nobody opens.
     context = multiprocessing.get_context("spawn")
-    # Side by side, parts are kept when they are whole: many large networks written out at every epoch would fill a disk.
+    # Side by side, parts are kept when whole: many large networks written out at every epoch would fill a disk.
     shared = (examples, labels, replace(fitting, report=_silent, workers=1, checkpoints=None))
     with ProcessPoolExecutor(fitting.workers, context, _share, (shared,)) as pool:
         futures = {pool.submit(_fit_and_save, parts[number], folders[number]): number for number in waiting}
