@@ -41,9 +41,9 @@ def read_tweeteval(folder: Path) -> Labelled:
         yield text, label
 
 
-def read_goemotions(folder: Path, part: str = "train") -> Labelled:
-    """The comments of GoEmotions to which the annotators gave one emotion: `text<TAB>number<TAB>id`."""
-    path = folder / f"{part}.tsv"
+def read_goemotions(folder: Path) -> Labelled:
+    """The training comments of GoEmotions to which the annotators gave one emotion: `text<TAB>number<TAB>id`."""
+    path = folder / "train.tsv"
     for row, line in text_lines(path):
         cells = line.split("\t")
         if len(cells) != 3:

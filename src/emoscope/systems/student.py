@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Dialogue, Example
+from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.extras import check_installed
 from emoscope.files import atomic_write
 from emoscope.metrics import confusion_matrix
-from emoscope.models.auxiliary import EKMAN, read_goemotions, source_examples
+from emoscope.models.auxiliary import EKMAN, source_examples
 from emoscope.models.block import Fitting, one_hot
 from emoscope.models.calibration import temperature_of
 from emoscope.models.label_shift import prior_vector, shift_prior
@@ -212,28 +212,18 @@ def judge(student: "HeadedClassifier", fitting: Fitting) -> dict[str, Any]:
         found = {name: [e for e in own_examples(name, fitting) if is_held_out(e)] for name in tasks}
         if head == "ekman":
             votes = [e for name in ("friends", "push") for e in pool_part(name, fitting) if is_held_out(e)]
-            found = {"emotionx": [e for e in votes if e.label in EKMAN], "goemotions": _goemotions_dev(fitting)}
+            found = {"emotionx": [e for e in votes if e.label in EKMAN]}
         every = [example for examples in found.values() for example in examples]
         scores = student.scores(every)[:, student.columns(head)]
         gold = one_hot([str(example.label) for example in every], HEADS[head])
         temperature = temperature_of(scores, gold)
         report[head] = {"temperature": temperature, "examples": len(every), "scores": {}}
         for name, examples in found.items():
-            if not examples:
-                continue
             answers = _probabilities(student, examples, head, temperature)
             report[head]["scores"][name] = _score(name, examples, answers, HEADS[head])
         if head == "emocontext":
             report[head] |= _emocontext(student, every, temperature, fitting)
     return report
-
-
-def _goemotions_dev(fitting: Fitting) -> list[Example]:
-    """Comments of another kind than EmotionX's dialogues, so that the temperature fits both."""
-    folder = fitting.resource("auxiliary/goemotions/ekman")
-    if not (folder / "dev.tsv").is_file():
-        return []
-    return [Example(Dialogue.of([text]), 0, label) for text, label in read_goemotions(folder, "dev")]
 
 
 def _emocontext(
@@ -266,7 +256,7 @@ def _score(task_name: str, examples: Sequence[Example], answers: Floats, labels:
     gold = [str(example.label) for example in examples]
     said = [labels[best] for best in answers.argmax(1)]
     confusion = confusion_matrix(gold, said, labels)
-    if task_name in ("emotionx", "goemotions"):  # six emotions and neutral are not a task of their own
+    if task_name == "emotionx":  # the seven emotions of EmotionX's annotators are not a task of their own
         return float(np.trace(confusion) / confusion.sum())
     return float(get_task(task_name).official(confusion, labels))
 
