@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from emoscope import __version__
-from emoscope.cli import card, challenge, corpus, data, detect, distil, evaluate, export, listing, serve, submit, train
+from emoscope.cli import (
+    card,
+    challenge,
+    corpus,
+    data,
+    detect,
+    distil,
+    evaluate,
+    export,
+    listing,
+    score,
+    serve,
+    submit,
+    train,
+)
 from emoscope.errors import EmoscopeError
 
 app = typer.Typer(
@@ -19,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (detect, card, listing, data, corpus, train, distil, export, evaluate, serve, challenge, submit):
+for group in (detect, score, card, listing, data, corpus, train, distil, export, evaluate, serve, challenge, submit):
     group.register(app)
 
 

@@ -79,34 +79,44 @@ def crossvalidate_cli(
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds, cut between dialogues.")] = 5,
     splits: Annotated[str | None, typer.Option("--splits", help="The data to cut, e.g. train,dev.")] = None,
     seed: SeedOption = 0,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Repeat with so many seeds, from --seed on.")] = 1,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
-    workers: WorkersOption = 1,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="Folds, of any seed, to train at once; what is left, their parts.")
+    ] = 1,
     data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score a system on folds of a task's labelled data: for tasks without a development set."""
-    from emoscope.evaluation.crossvalidation import crossvalidate
+    from emoscope.evaluation.crossvalidation import crossvalidate_seeds
     from emoscope.systems.recipe import parse_setting
 
     with console(stderr=True).status(f"cross-validating {system} on {task}"):
-        result = crossvalidate(
+        results = crossvalidate_seeds(
             system,
             task,
             folds=folds,
             splits=tuple(splits.split(",")) if splits else None,
-            seed=seed,
+            seeds=range(seed, seed + seeds),
             settings=dict(parse_setting(text) for text in settings or []),
             device=device,
             workers=workers,
             root=data,
         )
     if as_json:
-        print_json(result.as_dict())
+        print_json(results[0].as_dict() if seeds == 1 else [result.as_dict() for result in results])
         return
-    rows = [(f"fold {number}", score) for number, score in enumerate(result.scores, start=1)]
-    rows += [("mean", result.mean), ("standard deviation", result.deviation), ("all folds together", result.pooled)]
-    console().print(table(f"{system} on {task}, {result.metric}", ["", "score"], rows))
+    rows = [
+        (f"fold {number}", *scores) for number, scores in enumerate(zip(*(r.scores for r in results), strict=True), 1)
+    ]
+    rows += [
+        ("mean", *(result.mean for result in results)),
+        ("standard deviation", *(result.deviation for result in results)),
+        ("all folds together", *(result.pooled for result in results)),
+    ]
+    heads = ["", "score"] if seeds == 1 else ["", *(f"seed {number}" for number in range(seed, seed + seeds))]
+    console().print(table(f"{system} on {task}, {results[0].metric}", heads, rows))
 
 
 def predict_cli(

@@ -99,6 +99,30 @@ class DuplicateFinder:
                 if near is not None:
                     near.keep(text)
 
+    def related(self) -> Iterator[tuple[int, int]]:
+        """Pairs of items that are copies, exact or near; whoever puts each pair together parts no copies.
+
+        >>> finder = DuplicateFinder()
+        >>> for item, text in enumerate(["how are you today?", "fine", "How are you  today??"]):
+        ...     finder.add(item, text)
+        >>> list(finder.related())
+        [(2, 0)]
+        """
+        self._sign()
+        near = _NearTexts(list(self._numbers), self._signatures, self.threshold) if self.threshold < 1 else None
+        holder: dict[int, int] = {}
+        for item in sorted(self._texts_of):
+            others: dict[int, None] = {}
+            for text in self._texts_of[item]:
+                if text in holder:  # whatever is near to the text is tied to its first holder already
+                    others[holder[text]] = None
+                    continue
+                others.update((holder[match], None) for match, _ in (near.matches(text) if near is not None else ()))
+                holder[text] = item
+                if near is not None:
+                    near.keep(text)
+            yield from ((item, other) for other in others if other != item)
+
 
 class _NearTexts:
     """The texts that are kept so far, in the buckets where a near copy would lie, too."""
@@ -122,23 +146,25 @@ class _NearTexts:
                     members.append(text)
 
     def match(self, text: int) -> tuple[int, float] | None:
-        """The kept text that is most like this one, if it is like enough."""
+        """The kept text that is most like this one, if it is like enough; the first of several."""
+        return max(self.matches(text), key=lambda match: match[1], default=None)
+
+    def matches(self, text: int) -> Iterator[tuple[int, float]]:
+        """The kept texts that are like this one, likeliest first, and how much."""
         if self._alone[text]:
-            return None
+            return
         candidates = sorted({other for bucket in self._shared(text) for other in self._kept.get(bucket, ())})
         if not candidates:
-            return None
+            return
         agreeing = (self._signatures[candidates] == self._signatures[text]).sum(axis=1) / (BANDS * ROWS)
         mine = shingles(self._texts[text])
-        best: tuple[int, float] | None = None
         likeliest = np.argsort(-agreeing, kind="stable")[:_COMPARED]
         for place in likeliest[agreeing[likeliest] >= self._threshold - _SLACK].tolist():
             other = candidates[place]
             # Texts that differ may share all their n-grams ("hahaha", "hahahaha"); 1 is for exact copies.
             similarity = min(jaccard(mine, shingles(self._texts[other])), 1.0 - 1e-6)
-            if similarity >= self._threshold and (best is None or similarity > best[1]):
-                best = other, similarity
-        return best
+            if similarity >= self._threshold:
+                yield other, similarity
 
 
 def find_duplicates(items: Iterable[str | Sequence[str]], *, threshold: float = THRESHOLD) -> list[Duplicate]:

@@ -150,6 +150,14 @@ class Detector:
         """
         return np.asarray((probabilities * self._decision).argmax(1))
 
+    def truncates(self, dialogue: DialogueLike) -> bool:
+        """Whether a part of the dialogue is too long to be read.
+
+        >>> load("nano").truncates(["hi", "hello"])
+        False
+        """
+        return self._backend.truncates(Dialogue.of(dialogue))
+
     def estimate_prior(self, dialogues: Iterable[DialogueLike]) -> dict[str, float]:
         """The mix of labels in unlabelled dialogues of your own; pass it back as `load(prior=...)`."""
         chosen = [Dialogue.of(dialogue) for dialogue in dialogues]

@@ -1,12 +1,16 @@
 """Folds cut between dialogues, the same for the same data: how tasks without a development set are judged."""
 
-from collections.abc import Mapping, Sequence
+import multiprocessing
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from emoscope.dialogue import Example
 from emoscope.evaluation.run import official_score
 from emoscope.models.block import Fitting
 from emoscope.systems import SYSTEMS
@@ -56,22 +60,103 @@ def crossvalidate(
     workers: int = 1,
     root: Path | None = None,
 ) -> CrossValidation:
-    """Fit on all folds but one, score on that one, for each."""
+    """Fit on all folds but one, score on that one, for each; `workers` folds at a time."""
+    (result,) = crossvalidate_seeds(
+        system_name,
+        task_name,
+        seeds=(seed,),
+        folds=folds,
+        splits=splits,
+        settings=settings,
+        device=device,
+        workers=workers,
+        root=root,
+    )
+    return result
+
+
+def crossvalidate_seeds(
+    system_name: str,
+    task_name: str,
+    *,
+    seeds: Sequence[int],
+    folds: int = 5,
+    splits: Sequence[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    workers: int = 1,
+    root: Path | None = None,
+) -> list[CrossValidation]:
+    """A cross-validation for each seed, on the same folds; `workers` folds at a time, of whichever seed.
+
+    Workers that no fold needs train parts of ensembles. The scores do not depend on their number.
+    """
     task = get_task(task_name)
     chosen_splits = splits or (SYSTEMS[system_name].metadata.learns_from,)
     examples = [example for split in chosen_splits for example in task.read(find_split(task, split, root).path)]
     numbers = np.array(fold_numbers(examples, folds))
-    predicted = [""] * len(examples)
-    scores = []
-    for fold in range(folds):
+    jobs = [(seed, fold) for seed in seeds for fold in range(folds)]
+    at_once = min(workers, len(jobs))
+    shared = _Shared(system_name, task_name, examples, numbers, settings, device, max(1, workers // at_once), root)
+    predicted = {seed: [""] * len(examples) for seed in seeds}
+    scores: dict[int, list[float]] = {seed: [] for seed in seeds}
+    for (seed, fold), answers in zip(jobs, _answers_of(jobs, shared, at_once), strict=True):
         held_out = np.flatnonzero(numbers == fold)
-        system = SYSTEMS[system_name](task, seed=seed, settings=settings)
-        unseen = frozenset(examples[index].text for index in held_out)
-        fitting = Fitting(seed=seed, device=device, resources=data_root(root), unseen=unseen, workers=workers)
-        system.fit([examples[index] for index in np.flatnonzero(numbers != fold)], fitting)
-        chosen = [examples[index] for index in held_out]
-        answers = system.predict(chosen)
-        scores.append(official_score(task, chosen, answers))
+        scores[seed].append(official_score(task, [examples[index] for index in held_out], answers))
         for index, answer in zip(held_out, answers, strict=True):
-            predicted[index] = answer
-    return CrossValidation(task.metadata.metric.name, tuple(scores), official_score(task, examples, predicted))
+            predicted[seed][index] = answer
+    return [
+        CrossValidation(task.metadata.metric.name, tuple(scores[seed]), official_score(task, examples, predicted[seed]))
+        for seed in seeds
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What every fold needs."""
+
+    system: str
+    task: str
+    examples: Sequence[Example]
+    numbers: NDArray[np.int64]
+    settings: Mapping[str, Any] | None
+    device: str
+    workers: int
+    root: Path | None
+
+
+def _answers_of(jobs: Sequence[tuple[int, int]], shared: _Shared, at_once: int) -> Iterator[list[str]]:
+    if at_once == 1:
+        yield from (_fold_answers(shared, seed, fold) for seed, fold in jobs)
+        return
+    # Started afresh rather than forked: a forked process cannot use the GPU, and may inherit locks that nobody opens.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(at_once, context, _share, (shared,)) as pool:
+        yield from pool.map(_answers_in_worker, jobs)
+
+
+def _fold_answers(shared: _Shared, seed: int, fold: int) -> list[str]:
+    """Fit on the other folds, and answer for this one."""
+    held_out = [example for example, number in zip(shared.examples, shared.numbers, strict=True) if number == fold]
+    learnt = [example for example, number in zip(shared.examples, shared.numbers, strict=True) if number != fold]
+    system = SYSTEMS[shared.system](get_task(shared.task), seed=seed, settings=shared.settings)
+    fitting = Fitting(
+        seed=seed,
+        device=shared.device,
+        resources=data_root(shared.root),
+        unseen=frozenset(example.text for example in held_out),
+        workers=shared.workers,
+    )
+    system.fit(learnt, fitting)
+    return list(system.predict(held_out))
+
+
+_in_worker: list[_Shared] = []  # sent once, when a worker starts
+
+
+def _share(shared: _Shared) -> None:
+    _in_worker[:] = [shared]
+
+
+def _answers_in_worker(job: tuple[int, int]) -> list[str]:
+    return _fold_answers(_in_worker[0], *job)

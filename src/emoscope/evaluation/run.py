@@ -63,7 +63,7 @@ def train(
     located = [find_split(task, split, root) for split in splits or (system.metadata.learns_from,)]
     what = {
         "system": system_name,
-        "task": task_name,
+        "task": task.reference,
         "seed": seed,
         "limit": limit,
         "settings": dict(settings or {}),

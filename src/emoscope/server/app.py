@@ -12,6 +12,8 @@ from fastapi import FastAPI
 
 from emoscope import __version__
 from emoscope.server import health, problems
+from emoscope.server.annotate import routes as annotate_routes
+from emoscope.server.annotate.desk import Desk
 from emoscope.server.challenge_http import challenges, organising, submissions, teams
 from emoscope.server.detect import routes as detect_routes
 from emoscope.server.detect.service import DetectService
@@ -44,11 +46,13 @@ def create_app(settings: Settings) -> FastAPI:
         async with AsyncExitStack() as opened:
             app.state.detect = await _opened(opened, DetectService, settings, metrics)
             app.state.store = await _opened(opened, Store.open, settings.data_dir, settings.database_url)
-            app.state.sessions = Sessions(load_key(settings.data_dir), https=settings.https)
+            key = load_key(settings.data_dir)
+            app.state.sessions = Sessions(key, https=settings.https)
+            app.state.annotation_desk = Desk(app.state.store, key)
             opened.push_async_callback(anyio.to_thread.run_sync, _run_jobs(app.state.store))
             yield
             # Requests have ended by now; what they left in the queues is finished before the process goes.
-            app.state.detect = app.state.store = None
+            app.state.detect = app.state.store = app.state.annotation_desk = None
 
     app = FastAPI(
         title="emoscope",
@@ -62,10 +66,10 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.metrics = metrics
-    app.state.detect = app.state.store = None
+    app.state.detect = app.state.store = app.state.annotation_desk = None
     problems.add_handlers(app)
     app.include_router(detect_routes.router)
-    for module in (challenges, teams, submissions, organising, health):
+    for module in (challenges, teams, submissions, organising, health, annotate_routes):
         app.include_router(module.router)
     pages.add_pages(app)
     add_description(app)

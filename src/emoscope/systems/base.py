@@ -38,7 +38,7 @@ class System(ABC):
     has_settings: ClassVar[bool] = False
 
     def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
-        if task.name not in self.metadata.tasks:
+        if task.form not in self.metadata.tasks:
             made_for = ", ".join(self.metadata.tasks)
             raise EmoscopeError(f"{self.metadata.name} was not made for {task.name}; it was made for: {made_for}")
         if settings and not self.has_settings:

@@ -21,7 +21,7 @@ def answerer(folder: Path, task_name: str) -> Answerer:
     bundle = Bundle.load(folder)
     heads = bundle.heads or (bundle.head(),)
     # Friends and EmotionPush are two tasks with one set of labels: a head may be named for both.
-    named = [head.name for head in heads if task_name == head.name or task_name.startswith(f"{head.name}-")]
+    named = [head.name for head in heads if task.name == head.name or task.name.startswith(f"{head.name}-")]
     if not named:
         raise EmoscopeError(
             f"model {bundle.name} does not answer {task_name}; it has: {', '.join(head.name for head in heads)}"

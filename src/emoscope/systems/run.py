@@ -130,10 +130,10 @@ def read_record(folder: Path) -> RunRecord:
 
 def load_run(folder: Path, task_name: str) -> System:
     """The fitted system of a run, for the task it was trained on."""
-    record = read_record(folder)
-    if record.task != task_name:
+    record, task = read_record(folder), get_task(task_name)
+    if record.task != task.reference:
         raise EmoscopeError(
             f"{folder.name} was trained for {record.task}, not {task_name}; "
             f"train one with: emoscope train {record.system} --task {task_name} -o RUN"
         )
-    return SYSTEMS[record.system].load(folder, get_task(task_name))
+    return SYSTEMS[record.system].load(folder, task)

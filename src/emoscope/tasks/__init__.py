@@ -15,12 +15,14 @@ TASKS.add("iest", "emoscope.tasks.iest:Iest")
 
 
 def get_task(name: str) -> Task:
-    """The task registered under a name.
+    """The task registered under a name, or the corpus in a folder: whatever has a `corpus.json`.
 
     >>> get_task("emocontext").metadata.metric.name
     'micro-f1'
     """
-    return TASKS[name]()
+    from emoscope.tasks.corpus_task import CorpusTask, is_corpus
+
+    return CorpusTask(name) if name not in TASKS and is_corpus(name) else TASKS[name]()
 
 
 __all__ = ["TASKS", "Task", "get_task"]

@@ -43,6 +43,16 @@ class Task(ABC):
         """The labels a system may answer with."""
         return self.metadata.labels
 
+    @property
+    def form(self) -> str:
+        """The shared task whose form this one has: itself, unless it was made to be like another."""
+        return self.name
+
+    @property
+    def reference(self) -> str:
+        """What `emoscope.tasks.get_task` finds it by: its name, or its folder."""
+        return self.name
+
     # Reading
 
     @abstractmethod

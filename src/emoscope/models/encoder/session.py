@@ -70,7 +70,9 @@ def in_parallel(function: Callable[[Any], T], tasks: list[Any]) -> list[T]:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """How many cores this process may use; fewer, if the variable EMOSCOPE_CORES says so."""
+    if (given := os.environ.get("EMOSCOPE_CORES", "")).isdigit():
+        return max(1, int(given))
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

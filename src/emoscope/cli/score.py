@@ -1,0 +1,165 @@
+"""`emoscope score`: tables of dialogues of any size, on all cores or on a Ray cluster."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from emoscope.cli.detect import parse_prior
+from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.errors import EmoscopeError
+
+if TYPE_CHECKING:
+    from emoscope.scale.manifest import Manifest
+    from emoscope.scale.run import Progress
+
+_LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("score")(score_cli)
+
+
+def score_cli(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Parquet, JSONL, CSV or TSV: files, folders, globs, or addresses such as s3://bucket/logs/.",
+        ),
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; a run stopped there goes on.")],
+    engine: Annotated[str, typer.Option("--engine", help="local: all cores of this machine; ray: a Ray cluster.")] = (
+        "local"
+    ),
+    ray_address: Annotated[
+        str | None, typer.Option("--ray-address", help="An existing cluster; without it Ray is started here.")
+    ] = None,
+    model: Annotated[str, typer.Option("--model", "-m", help="`default`, `nano`, or a run's folder.")] = "default",
+    labels: Annotated[
+        str | None, typer.Option("--labels", help="The set of labels to answer with, where the model has several.")
+    ] = None,
+    prior: Annotated[
+        str | None, typer.Option("--prior", help="Your own mix of labels: others=0.9,happy=0.04,...")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Models at work at once; as many as there are cores.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first row that cannot be scored, instead of listing it.")
+    ] = False,
+    batch: Annotated[
+        int | None,
+        typer.Option("--batch", min=1, help="Dialogues a model answers together; measured at the start if not given."),
+    ] = None,
+    part_rows: Annotated[
+        int | None, typer.Option("--part-rows", min=1, help="Rows of a part; 1,000 to 50,000 by the size of the input.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Score millions of dialogues: streamed, in parallel, and from where it stopped if it was stopped."""
+    from emoscope.scale import score
+
+    if engine not in ("local", "ray"):
+        raise EmoscopeError(f"--engine: expected local or ray, found {engine!r}")
+    if ray_address is not None and engine != "ray":
+        raise EmoscopeError("--ray-address goes with --engine ray")
+    begun = time.perf_counter()
+    with _progress() as report:
+        manifest = score(
+            inputs,
+            output,
+            model=model,
+            labels=labels,
+            prior=parse_prior(prior),
+            engine="ray" if engine == "ray" else "local",
+            ray_address=ray_address,
+            workers=workers,
+            batch=batch,
+            part_rows=part_rows,
+            strict=strict,
+            report=report,
+        )
+    if as_json:
+        print_json(manifest.as_dict())
+    else:
+        _show(manifest, output, time.perf_counter() - begun)
+
+
+def _show(manifest: "Manifest", output: str, seconds: float) -> None:
+    screen = console()
+    rows = [
+        [
+            label,
+            count,
+            f"{count / max(1, manifest.scored):.2%}",
+            f"{manifest.estimated_prior.get(label, 0):.2%}",
+            f"{manifest.model_prior[label]:.2%}",
+            f"{manifest.estimated_prior.get(label, 0) - manifest.model_prior[label]:+.2%}",
+        ]
+        for label, count in manifest.labels.items()
+    ]
+    heads = ["label", "rows", "share", "estimated share", "model expects", "drift"]
+    screen.print(table(f"{manifest.rows:,} rows in {len(manifest.parts):,} parts: {output}", heads, rows))
+    screen.print(f"\n{manifest.scored:,} scored, {manifest.rejected:,} rejected, in {seconds:,.1f} s.")
+    if manifest.rejected:
+        screen.print(f"Why rows were rejected: {output}/rejects")
+    for each in manifest.unreadable:
+        screen.print(f"Not read: {each['path']}: {each['reason']}", style="bold")
+    if manifest.drift is not None:
+        screen.print(f"The estimated mix differs from what the model expects in {manifest.drift:.1%} of rows.")
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[["Progress"], None]]:
+    """A bar on a screen, a line now and then elsewhere: rows, rows a second, time left."""
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    screen = console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    begun = said = time.perf_counter()
+    with Bar(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task("looking through the input", total=None)
+
+        def report(progress: "Progress") -> None:
+            nonlocal begun, said
+            now = time.perf_counter()
+            if progress.done == progress.kept:
+                begun = now
+            text = progress_line(progress, now - begun)
+            bar.update(task, description=text, completed=progress.done, total=progress.total)
+            if not screen.is_terminal and now - said >= _LINE_EVERY:
+                said = now
+                screen.print(text)
+
+        yield report
+
+
+def progress_line(progress: "Progress", seconds: float) -> str:
+    """How far a run is, how fast it goes, and how long it will take.
+
+    >>> from emoscope.scale.run import Progress
+    >>> progress_line(Progress(done=3000, total=9000, kept=1000), 2.0)
+    '3,000 of 9,000 rows, 1,000 a second, 6 s left'
+    """
+    new = progress.done - progress.kept
+    text = f"{progress.done:,} of {progress.total:,} rows"
+    if new <= 0 or seconds <= 0:
+        return text
+    rate = new / seconds
+    return f"{text}, {rate:,.0f} a second, {duration((progress.total - progress.done) / rate)} left"
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours, whichever says it best.
+
+    >>> duration(42), duration(600), duration(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:,.0f} s"
+    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"

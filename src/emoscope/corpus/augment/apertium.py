@@ -1,0 +1,91 @@
+"""Apertium: rule-based, offline, small enough for any machine. One pipeline of processes translates many texts."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cached_property
+
+from emoscope.corpus.augment.translator import UNTRANSLATED, Translator, long_code
+from emoscope.errors import EmoscopeError
+
+_INSTALL = "apt-get install apertium apertium-eng-spa apertium-eng-cat, or see https://wiki.apertium.org"
+# Characters that mean something in Apertium's stream format.
+_RESERVED = re.compile(r"[\\\[\]{}^$/@<>]")
+# Apertium marks unknown words with `*` and words it cannot inflect with `#`, and uses up `~`: a writer's own are
+# carried past it as characters that mean nothing to anyone.
+_HIDE = str.maketrans("*#~", "\ue001\ue002\ue003")
+_SHOW = str.maketrans("\ue001\ue002\ue003", "*#~")
+_PRIVATE = re.compile(r"[\x00-\x1f\x7f\ue000-\uf8ff]")
+# A full stop that Apertium's own readers add to a text, so that it ends like a sentence, and take away again. In
+# "A." it becomes part of the word.
+_END = ".[]"
+_ENDED = re.compile(r"\.?\[\]\s*\Z")
+_ESCAPED_OR_MARK = re.compile(r"\\(.)|[*@#]", re.DOTALL)
+
+
+class Apertium:
+    """The Apertium that is installed on this machine.
+
+    Its tagger learns from what it reads, so that about one text in fifty comes out differently in another batch: the
+    same batches give the same translations.
+    """
+
+    def __init__(self) -> None:
+        self._program = shutil.which("apertium")
+        if self._program is None:
+            raise EmoscopeError(f"Apertium is not installed ({_INSTALL})")
+
+    @cached_property
+    def name(self) -> str:
+        """Its version."""
+        return self._run("-V").stdout.decode("utf-8", "replace").strip().lower()
+
+    @cached_property
+    def directions(self) -> tuple[str, ...]:
+        """The directions whose data are installed, such as `eng-spa`."""
+        return tuple(self._run("-l").stdout.decode("utf-8", "replace").split())
+
+    def translator(self, source: str, target: str) -> Translator:
+        """One direction, if its data are installed."""
+        direction = f"{long_code(source)}-{long_code(target)}"
+        if direction not in self.directions:
+            found = ", ".join(self.directions) or "none"
+            raise EmoscopeError(f"Apertium has no data for {direction}; installed are: {found}")
+
+        def translate(texts: Sequence[str]) -> list[str]:
+            return self._translate(direction, texts)
+
+        return translate
+
+    def _translate(self, direction: str, texts: Sequence[str]) -> list[str]:
+        if not texts:
+            return []
+        # A NUL ends a text: the pipeline writes out what it has, and begins anew.
+        done = self._run("-z", "-f", "none", direction, given="".join(f"{_escaped(text)}{_END}\0" for text in texts))
+        parts = done.stdout.decode("utf-8", "replace").split("\0")
+        if done.returncode == 0 and len(parts) > len(texts) and not "".join(parts[len(texts) :]).strip():
+            return [_unescaped(part) for part in parts[: len(texts)]]
+        if len(texts) == 1:
+            return [""]  # it is this text that Apertium cannot take; a translation that is empty is dropped and counted
+        middle = len(texts) // 2
+        return self._translate(direction, texts[:middle]) + self._translate(direction, texts[middle:])
+
+    def _run(self, *options: str, given: str = "") -> subprocess.CompletedProcess[bytes]:
+        assert self._program is not None
+        try:
+            return subprocess.run(
+                [self._program, *options], input=given.encode("utf-8", "replace"), capture_output=True, check=False
+            )
+        except OSError as error:
+            raise EmoscopeError(f"Apertium could not be run ({error.strerror or error})") from None
+
+
+def _escaped(text: str) -> str:
+    plain = _PRIVATE.sub(" ", text).translate(_HIDE)
+    return _RESERVED.sub(lambda match: f"\\{match.group()}", plain)
+
+
+def _unescaped(text: str) -> str:
+    shown = _ESCAPED_OR_MARK.sub(lambda match: match.group(1) or UNTRANSLATED, _ENDED.sub("", text))
+    return " ".join(shown.translate(_SHOW).split())

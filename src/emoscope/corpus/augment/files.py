@@ -1,0 +1,164 @@
+"""Files of dialogues that get variants: EmotionX's JSON (`utterance_es`) and tables (`turn1_es`).
+
+Each kind is read item by item, an item being a dialogue: what it says, and how it looks with its variants.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from emoscope.corpus.augment.backtranslation import Variant
+from emoscope.errors import EmoscopeError, InputError
+from emoscope.files import atomic_write
+from emoscope.tables import PIPE, Record, format_of, open_writer, read_records, turn_columns
+
+Variants = Sequence[Mapping[str, Variant]]
+Write = Callable[[Any], None]
+
+
+class DialogueFile(Protocol):
+    """A file whose dialogues can be given variants."""
+
+    path: str
+
+    def check_output(self, output: str) -> None:
+        """An error if the dialogues cannot be written to a file of this name."""
+        ...
+
+    def items(self, languages: Sequence[str]) -> Iterator[Any]:
+        """The dialogues, streamed, every call from the first; one that has such variants already is an error."""
+        ...
+
+    def texts(self, item: Any) -> Sequence[str]:
+        """What is said in a dialogue, turn by turn."""
+        ...
+
+    def reworded(self, item: Any, variants: Variants) -> Any:
+        """The dialogue as it is written, with the variants of each turn."""
+        ...
+
+    def writer(self, output: str) -> AbstractContextManager[Write]:
+        """A context that gives a function to write dialogues with; the file is whole or not there."""
+        ...
+
+
+class EmotionXFile:
+    """EmotionX's format: a list of dialogues, each a list of objects with an `utterance`.
+
+    All an object has is kept, the label, the votes and variants through other languages among it. `elements` streams
+    the elements of a JSON list.
+    """
+
+    def __init__(self, path: str, elements: Callable[[str], Iterable[Any]]) -> None:
+        self.path = path
+        self._elements = elements
+
+    def check_output(self, output: str) -> None:
+        """It must be JSON, too."""
+        if Path(output).suffix.lower() != ".json":
+            raise EmoscopeError(f"{output}: expected a name that ends in .json, as the input's does")
+
+    def items(self, languages: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
+        """The dialogues."""
+        added = [f"utterance_{language}" for language in languages]
+        number = 0
+        for number, dialogue in enumerate(self._elements(self.path), start=1):
+            where = f"dialogue {number:,}"
+            if not isinstance(dialogue, list) or not dialogue:
+                raise InputError(self.path, "expected a list of utterances", row=where)
+            for line, entry in enumerate(dialogue, start=1):
+                place = f"{where}, line {line:,}"
+                if not isinstance(entry, dict) or not isinstance(entry.get("utterance"), str):
+                    raise InputError(self.path, "expected an object with an 'utterance'", row=place)
+                _check_free(self.path, place, entry, added)
+            yield dialogue
+        if not number:
+            raise InputError(self.path, "holds no dialogues")
+
+    def texts(self, item: list[dict[str, Any]]) -> list[str]:
+        """The utterances."""
+        return [entry["utterance"] for entry in item]
+
+    def reworded(self, item: list[dict[str, Any]], variants: Variants) -> list[dict[str, Any]]:
+        """Each utterance with `utterance_es` and so on, where that variant is kept."""
+        return [
+            entry | {f"utterance_{language}": made.text for language, made in own.items() if made.text is not None}
+            for entry, own in zip(item, variants, strict=True)
+        ]
+
+    @contextmanager
+    def writer(self, output: str) -> Iterator[Write]:
+        """Laid out as the published files are."""
+        with atomic_write(output) as handle:
+            before = "[\n    "
+
+            def write(dialogue: Any) -> None:
+                nonlocal before
+                handle.write(before + json.dumps(dialogue, indent=4).replace("\n", "\n    "))
+                before = ",\n    "
+
+            yield write
+            handle.write("\n]\n")
+
+
+class TableFile:
+    """A table with columns `turn1`, `turn2`, ..., `turns` or `text`; its other columns are passed through."""
+
+    def __init__(self, path: str, *, format: str | None = None, column: str | None = None) -> None:
+        if path == PIPE:
+            raise EmoscopeError(
+                "the input is read again when a run is resumed, which a pipe does not allow; give a file"
+            )
+        self.path = path
+        self._format = format
+        self._column = column
+
+    def check_output(self, output: str) -> None:
+        """It must be a kind of file that has columns."""
+        if output == PIPE or format_of(output) == "text":
+            raise EmoscopeError(f"{output}: expected a file that has columns: .csv, .tsv, .jsonl or .parquet")
+
+    def items(self, languages: Sequence[str]) -> Iterator[Record]:
+        """The rows."""
+        for record in read_records(self.path, self._format, column=self._column):
+            added = (f"{name}_{language}" for language in languages for name in self._columns(record))
+            _check_free(self.path, record.row, record.columns, added)
+            yield record
+
+    def _columns(self, record: Record) -> list[str]:
+        return turn_columns(record.columns) if self._column is None else [self._column]
+
+    def texts(self, item: Record) -> tuple[str, ...]:
+        """The turns."""
+        return item.dialogue.texts
+
+    def reworded(self, item: Record, variants: Variants) -> dict[str, Any]:
+        """The row with a column for each turn and language, empty where the variant is dropped.
+
+        In `turns_es`, a list, such a turn is the original; without any variant of the dialogue there is no list.
+        """
+        names = self._columns(item)
+        added: dict[str, Any] = {}
+        for language in variants[0]:
+            said = [own[language].text for own in variants]
+            if names == ["turns"]:
+                whole = [text or turn for text, turn in zip(said, item.dialogue.texts, strict=True)]
+                added[f"turns_{language}"] = whole if any(said) else None
+            else:
+                said += [None] * (len(names) - len(said))
+                added |= {f"{name}_{language}": text for name, text in zip(names, said, strict=True)}
+        return {**item.columns, **added}
+
+    @contextmanager
+    def writer(self, output: str) -> Iterator[Write]:
+        """In the format that the output's name says."""
+        with open_writer(output) as writer:
+            yield writer.write
+
+
+def _check_free(path: str, row: int | str, taken: Iterable[str], added: Iterable[str]) -> None:
+    for name in added:
+        if name in taken:
+            raise InputError(path, f"has {name!r} already", row=row)

@@ -1,0 +1,127 @@
+"""Whether a back-translation still says what was said: how alike two texts are, and whether one of them denies it."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from emoscope.corpus.mining.embedder import Embedder
+from emoscope.dialogue import Dialogue
+
+_NEGATION = re.compile(
+    r"\b(?:no|nope|nah|not|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|\w+n't"
+    r"|(?:do|does|did|ca|wo|is|are|was|were|have|has|had|would|could|should|ai)nt)\b"
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Similarity(Protocol):
+    """How alike each text is to its partner, from 0 to 1."""
+
+    name: str
+    threshold: float  # under which a meaning counts as lost, unless the user says otherwise
+
+    def __call__(self, originals: Sequence[str], variants: Sequence[str]) -> Sequence[float]:
+        """A value for each pair."""
+        ...
+
+
+class EmbeddingSimilarity:
+    """The cosine of the two texts' vectors, and 0 where it is negative.
+
+    >>> class Length:
+    ...     name = "length"
+    ...     def vectors(self, dialogues):
+    ...         return np.array([[len(dialogue.texts[0]), 1.0] for dialogue in dialogues])
+    >>> EmbeddingSimilarity(Length())(["ab"], ["no"])
+    [1.0]
+    """
+
+    threshold = 0.7
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name = embedder.name
+        self._embedder = embedder
+
+    def __call__(self, originals: Sequence[str], variants: Sequence[str]) -> list[float]:
+        """A cosine for each pair."""
+        if not originals:
+            return []
+        texts = [Dialogue.of([text]) for text in (*originals, *variants)]
+        vectors = np.asarray(self._embedder.vectors(texts), np.float64)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        units = vectors / np.where(lengths > 0, lengths, 1.0)
+        cosines = (units[: len(originals)] * units[len(originals) :]).sum(axis=1)
+        return [round(float(value), 4) for value in np.clip(cosines, 0.0, 1.0)]
+
+
+class OverlapSimilarity:
+    """Without a model: the cosine of the character 3-grams of the words that carry meaning.
+
+    A word that comes back as another one with the same meaning counts as lost, so this drops too much rather than too
+    little.
+
+    >>> OverlapSimilarity()(["I lost my keys", "I lost my keys"], ["I have lost my keys", "very good"])
+    [1.0, 0.0]
+    """
+
+    name = "character overlap"
+    threshold = 0.4
+
+    def __call__(self, originals: Sequence[str], variants: Sequence[str]) -> list[float]:
+        """A cosine for each pair."""
+        pairs = zip(originals, variants, strict=True)
+        return [round(_cosine(_grams(one), _grams(other)), 4) for one, other in pairs]
+
+
+def denies(text: str) -> bool:
+    """Whether a text holds a negation.
+
+    >>> denies("I don't know"), denies("dont know"), denies("I know a knot")
+    (True, True, False)
+    """
+    return _NEGATION.search(text.lower()) is not None
+
+
+def words_in(text: str) -> list[str]:
+    """The runs of letters and digits, in lower case.
+
+    >>> words_in("It's OK!")
+    ['it', 's', 'ok']
+    """
+    return _WORD.findall(text.casefold())
+
+
+def word_key(text: str) -> str:
+    """The letters and digits alone: what two texts share that differ in marks, case and spaces only.
+
+    >>> word_key("It's OK!") == word_key("its ok")
+    True
+    """
+    return "".join(words_in(text))
+
+
+# Words that say little by themselves and change places and forms in translation; negations are not among them.
+_FUNCTION_WORDS = set(
+    words_in(
+        "a an the this that these those it its i me my mine you your yours he him his she her hers we us our they them "
+        "their am is are was were be been being do does did have has had will would shall should can could may might "
+        "must to of in on at by for with from into as and or but if so then than there here just s t d m re ve ll"
+    )
+)
+
+
+def _grams(text: str) -> Counter[str]:
+    words = words_in(text)
+    # A text of such words alone is compared by them.
+    carrying = [word for word in words if word not in _FUNCTION_WORDS] or words
+    return Counter(f" {word} "[start : start + 3] for word in carrying for start in range(len(word)))
+
+
+def _cosine(one: Counter[str], other: Counter[str]) -> float:
+    shared = sum(count * other[gram] for gram, count in one.items())
+    lengths = math.sqrt(sum(count * count for count in one.values()) * sum(count * count for count in other.values()))
+    return min(shared / lengths, 1.0) if lengths else 0.0

@@ -1,0 +1,1 @@
+"""What does not belong into a corpus: offensive dialogues, personal data, other languages."""

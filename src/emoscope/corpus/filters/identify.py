@@ -1,0 +1,118 @@
+"""Which language a dialogue is in, or which two: lingua for whole sentences, word lists for single words."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from emoscope.corpus.filters.language_words import WordCounts, count_words
+from emoscope.errors import EmoscopeError
+from emoscope.extras import require
+
+UNKNOWN = "und"
+ENGLISH, SPANISH, HINDI = "en", "es", "hi"
+# Languages of chat that lingua weighs against each other. More would make short texts less certain, not more right:
+# Swahili and Maori, for one, are where it puts romanised Hindi.
+CANDIDATES = (
+    "ar", "bn", "cs", "da", "de", "el", "en", "es", "fa", "fi", "fr", "gu", "he", "hi", "hu", "id", "it", "ja",
+    "ko", "mr", "ms", "nb", "nl", "pa", "pl", "pt", "ro", "ru", "sv", "ta", "te", "th", "tl", "tr", "uk", "ur",
+    "vi", "zh",
+)  # fmt: skip
+# Too alike for lingua to part in a few words; the first stands for both.
+_TWINS = {"ms": "id", "da": "nb"}
+# What lingua must give a language before a dialogue is said to be in it; less, where hardly a word is English.
+_SURE, _SURE_WITHOUT_ENGLISH = 0.5, 0.35
+_FEW = 3  # words; fewer say too little for lingua
+_NOT_PROSE = re.compile(r"(?:https?://|www\.)\S+|<[A-Z]+>|[@#]\w+|\S+@\S+")
+_OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\u02b0-\u036f\u1d00-\u1dbf]+")
+# Characters of another script: beside Latin words, fewer are a face such as (ノ ゜ノ) or a name.
+_MIN_OTHER, _MIN_OTHER_BESIDE = 2, 4
+
+
+class LanguageIdentifier:
+    """Names the language of a dialogue: `en`, two where they are mixed (`en+hi`), or `und` where too little is said.
+
+    >>> said = (["hey how are you"], ["lol ok"], ["yaar this is so boring", "kya kare"], ["tu fais quoi"])
+    >>> [LanguageIdentifier().identify(turns) for turns in said]
+    ['en', 'und', 'en+hi', 'fr']
+    """
+
+    def __init__(self, candidates: Iterable[str] = CANDIDATES) -> None:
+        lingua = require("lingua", extra="corpus")
+        self._codes = lingua.IsoCode639_1
+        languages = [lingua.Language.from_iso_code_639_1(self._code(code)) for code in dict.fromkeys(candidates)]
+        self._detector = lingua.LanguageDetectorBuilder.from_languages(*languages).build()
+
+    def identify(self, texts: Sequence[str]) -> str:
+        """The language, or languages, of the turns of one dialogue."""
+        turns = [_NOT_PROSE.sub(" ", text) for text in texts]
+        other = " ".join(part for turn in turns for part in _OTHER_SCRIPT.findall(turn))
+        latin = [_OTHER_SCRIPT.sub(" ", turn) for turn in turns]
+        found = {self._latin(latin)}
+        if len(other.replace(" ", "")) >= (_MIN_OTHER if found == {UNKNOWN} else _MIN_OTHER_BESIDE):
+            found.add(self._confident(other, 0.0))
+        found.discard(UNKNOWN)
+        return "+".join(sorted({code for name in found for code in name.split("+")})) or UNKNOWN
+
+    def _latin(self, turns: Sequence[str]) -> str:
+        """The language of what is written in Latin letters."""
+        counts = count_words(" ".join(turns))
+        if not counts.telling:
+            return UNKNOWN
+        listed = _by_words(counts)
+        if listed is not None:
+            return listed
+        named = Counter[str]()
+        for turn in turns:
+            if count_words(turn).telling >= _FEW:
+                named[self._confident(turn, _SURE)] += 1
+        least = _SURE if counts.english * 5 > counts.telling else _SURE_WITHOUT_ENGLISH
+        whole = self._confident(" ".join(turns), least) if counts.telling >= _FEW else UNKNOWN
+        return _settled(counts, whole, {code for code in named if code != UNKNOWN})
+
+    def _confident(self, text: str, least: float) -> str:
+        """The language lingua finds most likely, where it finds it likely enough."""
+        values: Counter[str] = Counter()
+        for one in self._detector.compute_language_confidence_values(text):
+            code = one.language.iso_code_639_1.name.lower()
+            values[_TWINS.get(code, code)] += one.value
+        code, value = min(values.items(), key=lambda pair: (-pair[1], pair[0]))
+        return code if value > least else UNKNOWN
+
+    def _code(self, code: str) -> Any:
+        found = getattr(self._codes, code.upper(), None)
+        if found is None:
+            raise EmoscopeError(f"no language {code!r}; give a code of two letters that lingua knows, such as en or es")
+        return found
+
+
+def _by_words(counts: WordCounts) -> str | None:
+    """What the word lists alone can decide: most dialogues, and all that lingua could not."""
+    for code, own, rest in (
+        (HINDI, counts.hindi, counts.spanish),
+        (SPANISH, counts.spanish, counts.hindi),
+    ):
+        if own < 2 or own <= rest:
+            continue
+        if counts.english >= 2 and counts.english * 8 >= own:
+            # Two borrowed words in a long English dialogue do not make it mixed.
+            return f"{ENGLISH}+{code}" if own * 8 >= counts.english else ENGLISH
+        if code == HINDI or own * 2 >= counts.telling:
+            return code
+    foreign = counts.hindi + counts.spanish
+    if counts.english >= 2 and foreign <= 1 and counts.english * 10 >= counts.telling * 6:
+        return ENGLISH
+    return None
+
+
+def _settled(counts: WordCounts, whole: str, turns: set[str]) -> str:
+    """lingua's answers weighed with the words: it must not call English what has none, nor foreign what is English."""
+    english = counts.english / counts.telling
+    foreign = sorted(turns - {ENGLISH})
+    if ENGLISH in turns and foreign and english >= 0.2:
+        return "+".join(sorted([ENGLISH, foreign[0]]))
+    if whole not in (UNKNOWN, ENGLISH) and english < 0.34:
+        return whole
+    if counts.spanish and not counts.english and counts.spanish * 2 >= counts.telling:
+        return SPANISH if counts.spanish >= 2 else UNKNOWN
+    return ENGLISH if whole == ENGLISH or counts.english else UNKNOWN

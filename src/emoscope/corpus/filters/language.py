@@ -1,0 +1,56 @@
+"""Dialogues in other languages than those to keep, and dialogues that mix two."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from emoscope.corpus.filters.identify import CANDIDATES, UNKNOWN, LanguageIdentifier
+from emoscope.corpus.filters.review import Review
+from emoscope.dialogue import Dialogue
+from emoscope.errors import EmoscopeError
+
+
+class LanguageFilter:
+    """Drops dialogues in languages that are not to be kept; where too little is said to tell, they stay.
+
+    A language is a code of two letters; two with a plus are dialogues that mix them, which have to be named to be kept.
+
+    >>> english = LanguageFilter(["en"])
+    >>> said = [Dialogue.of(turns) for turns in (["lol ok"], ["tu fais quoi"], ["yaar this is so boring", "kya kare"])]
+    >>> [review.reason for review in english.review(said)]
+    [None, 'other language', 'code-mixed']
+    >>> LanguageFilter(["en", "hi+en"]).review(said)[2].reason is None
+    True
+    """
+
+    name = "language"
+
+    def __init__(self, keep: Iterable[str]) -> None:
+        self.keep = tuple(dict.fromkeys(_normal(code) for code in keep))
+        if not self.keep:
+            raise EmoscopeError("the language filter needs at least one language to keep, such as en")
+        named = [part for code in self.keep for part in code.split("+")]
+        self._identifier = LanguageIdentifier([*CANDIDATES, *named])
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Plain values for the report."""
+        return {"keep": list(self.keep)}
+
+    def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
+        """One review for each dialogue; its details are the language found."""
+        found = []
+        for dialogue in dialogues:
+            language = self._identifier.identify(dialogue.texts)
+            if language == UNKNOWN or language in self.keep:
+                found.append(Review(dialogue))
+            else:
+                reason = "code-mixed" if "+" in language else "other language"
+                found.append(Review(dialogue, reason, {"language": language}))
+        return found
+
+
+def _normal(code: str) -> str:
+    parts = [part.strip().lower() for part in code.split("+")]
+    if not all(len(part) == 2 and part.isalpha() for part in parts):
+        raise EmoscopeError(f"no language {code!r}; expected a code of two letters such as en, or two as in en+hi")
+    return "+".join(sorted(set(parts)))

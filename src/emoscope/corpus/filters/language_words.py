@@ -1,0 +1,90 @@
+"""Word lists: what tells English, Spanish and romanised Hindi apart within a sentence, where lingua cannot.
+
+lingua has no model of Hindi in Latin letters, and needs more than a few words of a language to name it. A word that
+stands in two lists, or that people write in any language, counts for none.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from emoscope.corpus.filters import words as _folder
+
+_FILES = {"en": ("english.txt", "chat.txt"), "es": ("spanish.txt",), "hi": ("hindi.txt",)}
+_ANYWHERE = "anywhere.txt"
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LONG_RUN = re.compile(r"([^\W\d_])\1{2,}")
+_LAUGH = re.compile(
+    r"(?:[bmw]?[ah]*(?:ha|ah){2,}h*a*|(?:he|hi|ja|je|xa){3,}j?h?|l+o+l+(?:o+l+)*|x+d+|k{2,}|h*m{2,}|z{2,})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """How many different words of a text are of each language only, of none of the lists, and say nothing."""
+
+    english: int = 0
+    spanish: int = 0
+    hindi: int = 0
+    unknown: int = 0
+    anywhere: int = 0
+
+    @property
+    def telling(self) -> int:
+        """Words that may say something about the language."""
+        return self.english + self.spanish + self.hindi + self.unknown
+
+
+def count_words(text: str) -> WordCounts:
+    """Sort the words of a text by language.
+
+    >>> count_words("yaar this is soooo boring, kya kare lol")
+    WordCounts(english=4, spanish=0, hindi=3, unknown=0, anywhere=1)
+    """
+    known = _languages()
+    counts = {"en": 0, "es": 0, "hi": 0, "": 0, "?": 0}
+    for word in dict.fromkeys(words_in(text)):  # "yaar" twice is still one borrowed word
+        found = known.get(word)
+        if found is None:
+            squeezed = _LONG_RUN.sub(r"\1", word)
+            found = known.get(_LONG_RUN.sub(r"\1\1", word)) or known.get(squeezed)
+        if found is None:
+            found = "" if _LAUGH.fullmatch(word) else "?"
+        counts[found] += 1
+    return WordCounts(counts["en"], counts["es"], counts["hi"], counts["?"], counts[""])
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a text in lower case, numbers left out.
+
+    >>> words_in("Don’t call ME at 5!")
+    ["don't", 'call', 'me', 'at']
+    """
+    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
+
+
+@cache
+def _languages() -> dict[str, str]:
+    """Of each listed word the one language it belongs to, or nothing for one that says nothing."""
+    found: dict[str, str] = {}
+    for language, names in _FILES.items():
+        for word in {word for name in names for word in listed_words(name)}:
+            found[word] = "" if word in found else language
+    return found | dict.fromkeys(listed_words(_ANYWHERE), "")
+
+
+def is_common(word: str) -> bool:
+    """Whether a word stands in one of the lists.
+
+    >>> is_common("sad"), is_common("olufemi")
+    (True, False)
+    """
+    return word in _languages()
+
+
+@cache
+def listed_words(name: str) -> tuple[str, ...]:
+    """The words of a list that ships with the package; lines with # are notes."""
+    lines = files(_folder).joinpath(name).read_text(encoding="utf-8").splitlines()
+    return tuple(word for line in lines if not line.startswith("#") for word in line.split())

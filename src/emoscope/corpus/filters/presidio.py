@@ -1,0 +1,168 @@
+"""Presidio's recognisers of e-mail, links, cards, IBANs, IP and phone numbers, called one by one, with what chats need.
+
+They are called directly rather than through Presidio's engine, which would want a spaCy model. Each is asked only where
+a cheap look shows that it could find something: most turns have neither an @ nor a digit.
+"""
+
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from emoscope.corpus.filters.language_words import is_common
+from emoscope.corpus.filters.spans import Kind, Span
+from emoscope.extras import require
+
+# Numbers without a country code are read as numbers of these countries.
+REGIONS = ("US", "GB", "IN", "CA", "AU", "NZ", "IE", "DE", "FR", "ES", "IT", "NL", "SE", "PL", "BR", "MX")
+
+_DIGIT = re.compile(r"\d")
+_SCHEME = re.compile(
+    r"(?:https?|ftp)://[^\s<>\"'()]+[^\s<>\"'().,!?;:]|www\.[\w-]+(?:\.[\w-]+)+(?:/[^\s<>\"'()]*)?", re.IGNORECASE
+)
+# Without a scheme, only endings that are not words: in chats "ok.so" and "yes.it is" lack a space, not a scheme.
+_BARE_ENDINGS = re.compile(
+    r"com|net|org|edu|gov|mil|info|biz|io|ai|dev|app|co|uk|de|fr|es|nl|se|pl|br|mx|au|nz|ca|ie|eu|jp|cn|ru|ch|at|xyz|"
+    r"online|store|shop|site|blog|tech|cloud|gg|tv|ly|be|gl"
+)
+_WORDS_AS_ENDINGS = ("at", "be", "co")
+_WORDS_ELSEWHERE = ("ca", "de", "es", "ie", "mx", "se")
+_VERSION = re.compile(
+    r"(?:\bv|\bver|\bversion|\brelease|\bbuild|\bfirmware|\bwindows|\bios|\bandroid|\bpatch)\.?\s*$", re.IGNORECASE
+)
+# A long number after one of these is somebody's order, not somebody's phone.
+_OTHER_NUMBER = re.compile(
+    r"(?:#|\b(?:order|ticket|tracking|track|ref|reference|invoice|booking|id|code|isbn|case|receipt|policy|flight|pin|otp|"
+    r"serial|account|acct|score|pi)\b)(?:\s*(?:number|no|nr|num|id|is|was|:|#|\.))*\s*$",
+    re.IGNORECASE,
+)
+_PHONE_WORD = re.compile(
+    r"\b(?:call|text|txt|ring|phone|fone|ph|tel|telephone|cell|mobile|mob|whatsapp|wa|number|numbers|digits|contact|reach|"
+    r"sms|dial|fax|no|num|nr)\b",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?:\s.*)?|(?:19|20)\d{2}[./-]\d{1,2}(?:[./-]\d{1,2})?.*|(?:19|20)\d{2}-(?:19|20)\d{2}|\d{8}"
+)
+_AMOUNT = re.compile(r"(?:[$€£₹¥]\s*|\d[.,])$")
+# Presidio knows neither these endings nor the cards that begin with 2, which Mastercard issues since 2017.
+_BARE_DOMAIN = re.compile(
+    r"(?<![\w@.-])[a-z0-9][a-z0-9-]*\.(?:biz|info|online|store)\b(?:/[^\s<>\"'()]*)?", re.IGNORECASE
+)
+_MASTERCARD_2 = re.compile(r"(?<![\d-])2[2-7]\d{2}(?P<mark>[ -]?)\d{4}(?P=mark)\d{4}(?P=mark)\d{4}(?![\d-])")
+
+
+class PresidioFinder:
+    """Finds e-mail addresses, links, card, IBAN, IP and phone numbers.
+
+    >>> [span.kind.value for span in PresidioFinder().find("ann@example.com or +44 20 7946 0958")]
+    ['email', 'phone']
+    """
+
+    def __init__(self) -> None:
+        recognisers = require("presidio_analyzer.predefined_recognizers", extra="corpus")
+        # An IBAN-like word that is none is not worth a line on the user's screen.
+        logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)
+        self._email = _offline_email(recognisers.EmailRecognizer)
+        self._url = recognisers.UrlRecognizer()
+        self._card = recognisers.CreditCardRecognizer()
+        self._iban = recognisers.IbanRecognizer()
+        self._ip = recognisers.IpRecognizer()
+        self._phone = recognisers.PhoneRecognizer(supported_regions=REGIONS)
+
+    def find(self, text: str) -> list[Span]:
+        """All finds; they may overlap."""
+        found: list[Span] = []
+        if "@" in text:
+            found += _asked(self._email, text, Kind.EMAIL)
+        if "." in text:
+            found += self._links(text)
+        digits = len(_DIGIT.findall(text))
+        if digits >= 4 or text.count(":") > 1:
+            found += self._addresses(text)
+        if digits >= 7:
+            found += self._phones(text)
+        if digits >= 12:
+            found += _asked(self._card, text, Kind.CARD)
+            found += [
+                Span(match.start(), match.end(), Kind.CARD)
+                for match in _MASTERCARD_2.finditer(text)
+                if _has_check_digit(match.group())
+            ]
+        if digits >= 10:
+            # Chats write IBANs in small letters too; upper case must not move any character.
+            upper = text.upper()
+            found += _asked(self._iban, upper if len(upper) == len(text) else text, Kind.IBAN)
+        return found
+
+    def _links(self, text: str) -> Iterator[Span]:
+        for match in _SCHEME.finditer(text):
+            yield Span(match.start(), match.end(), Kind.URL)
+        for match in _BARE_DOMAIN.finditer(text):
+            yield Span(match.start(), match.end(), Kind.URL)
+        for span in _asked(self._url, text, Kind.URL):
+            host, _, path = text[span.start : span.end].partition("/")
+            labels = host.lower().rstrip(".").split(".")
+            before, after = text[span.start - 1 : span.start], text[span.end : span.end + 1]
+            if (
+                before.isalnum()
+                or after.isalnum()
+                or before in ("@", ".", "_", "-")
+                or len(labels) < 2
+                or not all(labels)
+            ):
+                continue
+            ending = labels[-1]
+            if not path and ending != "com" and len(labels[-2]) < 2:
+                continue  # a degree such as B.tech
+            if path or (_BARE_ENDINGS.fullmatch(ending) and (len(labels) > 2 or not _may_be_words(labels[-2], ending))):
+                yield span
+
+    def _addresses(self, text: str) -> Iterator[Span]:
+        for span in _asked(self._ip, text, Kind.IP):
+            if "." in text[span.start : span.end] and _VERSION.search(text[: span.start]):
+                continue
+            yield span
+
+    def _phones(self, text: str) -> Iterator[Span]:
+        for span in _asked(self._phone, text, Kind.PHONE):
+            number = text[span.start : span.end]
+            before = text[: span.start]
+            if number.startswith("+"):
+                yield span
+                continue
+            counting = re.search(r"(?:\b\d\b\W*){5}", number)  # 1 2 3 4 5
+            if counting or _OTHER_NUMBER.search(before) or _AMOUNT.search(before) or _DATE.fullmatch(number):
+                continue
+            digits = len(_DIGIT.findall(number))
+            # Short numbers are numbers of anything, unless the text speaks of calling.
+            if digits >= 10 or (digits >= 8 and _PHONE_WORD.search(text)):
+                yield span
+
+
+def _may_be_words(name: str, ending: str) -> bool:
+    """Whether name.ending could be the end of one sentence and the beginning of the next."""
+    return ending in _WORDS_AS_ENDINGS or (ending in _WORDS_ELSEWHERE and (len(name) < 4 or is_common(name)))
+
+
+def _has_check_digit(number: str) -> bool:
+    """Luhn's rule, which all card numbers follow."""
+    digits = [int(digit) for digit in reversed(_DIGIT.findall(number))]
+    return sum(digit if place % 2 == 0 else sum(divmod(2 * digit, 10)) for place, digit in enumerate(digits)) % 10 == 0
+
+
+def _asked(recogniser: Any, text: str, kind: Kind) -> list[Span]:
+    results = recogniser.analyze(text, recogniser.supported_entities)
+    return [Span(one.start, one.end, kind) for one in results if one.score >= 0.3]
+
+
+def _offline_email(recogniser: Any) -> Any:
+    """Presidio's e-mail recogniser, but with the list of domain endings that came with the package."""
+    extract = require("tldextract", extra="corpus").TLDExtract(suffix_list_urls=(), cache_dir=None)
+
+    class OfflineEmail(recogniser):  # type: ignore[misc]
+        def validate_result(self, pattern_text: str) -> bool:
+            """Whether the address ends in a domain that there is."""
+            return bool(extract(pattern_text).suffix)
+
+    return OfflineEmail()

@@ -1,0 +1,66 @@
+"""Stretches of text that are personal data, and which of them stay where several overlap."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """Kinds of personal data; of overlapping finds, the kind that stands first here stays."""
+
+    EMAIL = "email"
+    URL = "url"
+    IBAN = "iban"
+    CARD = "card"
+    IP = "ip"
+    ADDRESS = "address"
+    PHONE = "phone"
+    HANDLE = "handle"
+    NAME = "name"
+
+    @property
+    def mask(self) -> str:
+        """What is written in its place.
+
+        >>> Kind.EMAIL.mask
+        '<EMAIL>'
+        """
+        return f"<{self.name}>"
+
+
+_RANK = {kind: rank for rank, kind in enumerate(Kind)}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """One find: from `start` up to `end`."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def without_overlaps(spans: Iterable[Span]) -> list[Span]:
+    """The finds that stay, in the order of the text: the kind that comes first, then the longer one.
+
+    >>> without_overlaps([Span(0, 5, Kind.NAME), Span(0, 13, Kind.EMAIL), Span(20, 24, Kind.NAME)])
+    [Span(start=0, end=13, kind=<Kind.EMAIL: 'email'>), Span(start=20, end=24, kind=<Kind.NAME: 'name'>)]
+    """
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda one: (_RANK[one.kind], one.start - one.end, one.start)):
+        if all(span.end <= other.start or other.end <= span.start for other in kept):
+            kept.append(span)
+    return sorted(kept)
+
+
+def masked_text(text: str, spans: Iterable[Span]) -> str:
+    """The text with each find replaced by its kind.
+
+    >>> masked_text("call 555-0100 now", [Span(5, 13, Kind.PHONE)])
+    'call <PHONE> now'
+    """
+    parts, end = [], 0
+    for span in spans:
+        parts += [text[end : span.start], span.kind.mask]
+        end = span.end
+    return "".join([*parts, text[end:]])

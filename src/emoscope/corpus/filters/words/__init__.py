@@ -1,0 +1,1 @@
+"""Word lists, as text files."""

@@ -1,0 +1,85 @@
+"""How near dialogues are to the seeds of each class: the mean cosine to the nearest ten of them.
+
+The nearest one alone may be an odd one: of a few hundred seeds some hold hardly any emotion. Every vector is compared
+with every seed, by usearch, in whole numbers: so nothing that is near is missed, an index need not be built first, and
+the answer is the same on any machine and with any number of threads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.corpus.mining.vectors import Bytes
+from emoscope.errors import EmoscopeError
+from emoscope.extras import require
+
+NEIGHBOURS = 10
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedVectors:
+    """The vectors of the seeds: those of each class, and counterexamples, if there are any.
+
+    A vector's score for a class is how near it is to the class's seeds, less how near it is to the counterexamples.
+    """
+
+    classes: Mapping[str, Bytes]
+    others: Bytes | None = None
+    neighbours: int = NEIGHBOURS
+
+    def __post_init__(self) -> None:
+        for name, vectors in self.classes.items():
+            if len(vectors) < 2:
+                raise EmoscopeError(f"class {name}: expected at least 2 seeds, found {len(vectors)}")
+
+    def scores(self, vectors: Bytes) -> Floats:
+        """A row for each vector and a column for each class.
+
+        >>> seeds = SeedVectors({"sad": np.array([[1, 0], [2, 0]], np.int8), "happy": np.array([[0, 5]] * 2, np.int8)})
+        >>> seeds.scores(np.array([[3, 0]], np.int8)).round(2).tolist()
+        [[1.0, 0.0]]
+        """
+        columns = [nearest(seeds, vectors, self.neighbours).mean(axis=1) for seeds in self.classes.values()]
+        return np.stack(columns, axis=1) - self._near_others(vectors)[:, None]
+
+    def threshold(self, name: str, recall: float) -> float:
+        """The score that this share of the class's seeds reach among themselves.
+
+        Dialogues of the class should reach it as often, if the seeds were drawn at random.
+        """
+        seeds = self.classes[name]
+        # The nearest is the seed itself, or one that is its double.
+        own = nearest(seeds, seeds, self.neighbours + 1)[:, 1:].mean(axis=1)
+        return float(np.quantile(own - self._near_others(seeds), 1 - recall))
+
+    def _near_others(self, vectors: Bytes) -> Floats:
+        if self.others is None:
+            return np.zeros(len(vectors), np.float32)
+        return np.asarray(nearest(self.others, vectors, self.neighbours).mean(axis=1))
+
+
+def nearest(seeds: Bytes, vectors: Bytes, count: int) -> Floats:
+    """The cosines to the nearest seeds, a row for each vector, nearest first; at most as many as there are seeds.
+
+    >>> nearest(np.array([[1, 0], [0, 1]], np.int8), np.array([[0, 3]], np.int8), 2).round(2).tolist()
+    [[1.0, 0.0]]
+    """
+    usearch = load_usearch()
+    count = min(count, len(seeds))
+    found = usearch.search(seeds, vectors, count, usearch.MetricKind.Cos, exact=True)
+    distances = np.asarray(found.distances, np.float32).reshape(len(vectors), count)
+    # A vector of nothing but zeros has no direction, so it is near to none.
+    directed = np.abs(vectors).max(axis=1, keepdims=True) > 0
+    return np.where(directed, 1 - distances, 0).astype(np.float32)
+
+
+def load_usearch() -> ModuleType:
+    """The module `usearch.index`, or the line that says how to install it."""
+    # onnxruntime 1.31 crashes the process when it is loaded after usearch 2.26; the other way round both work.
+    import_module("onnxruntime")
+    return require("usearch.index", extra="corpus")

@@ -1,0 +1,40 @@
+"""A sentence encoder as a folder that gives vectors without torch."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from emoscope.dialogue import Dialogue
+
+
+def export_vectors(
+    encoder: str,
+    folder: Path,
+    *,
+    reference: Sequence[Dialogue],
+    calibration: Sequence[Dialogue] | None = None,
+    context: int = 3,
+    max_length: int = 128,
+) -> None:
+    """Write a pretrained encoder, as it is, so that `SentenceEncoder(folder)` gives vectors of last turns.
+
+    It is a network whose head is the identity, so its scores are what was pooled: the last turn's pieces, read within
+    `context` turns. `encoder` is a folder or a name on the hub; with
+    `calibration`, dialogues like those to come, its weights become 8-bit whole numbers.
+    """
+    import torch
+
+    from emoscope.models.block import Fitting
+    from emoscope.models.export.network import export_network
+    from emoscope.models.neural.transformer import Transformer
+
+    network = Transformer(
+        1, encoder=encoder, pooling="last-turn", context=context, segments=False, max_length=max_length
+    )
+    network.prepare([], Fitting(device="cpu"))
+    network.replace_head(network.width)
+    head = network.head[-1]
+    assert isinstance(head, torch.nn.Linear)
+    with torch.no_grad():
+        head.weight.copy_(torch.eye(network.width))
+        head.bias.zero_()
+    export_network(network.eval(), folder, reference=reference, calibration=calibration)

@@ -1,0 +1,91 @@
+"""The cores of a Ray cluster, or of this machine through Ray: each part is a task, each worker keeps its model.
+
+Plain tasks rather than Ray Data: a part reads and writes its own files, so nothing flows between tasks that Ray Data
+could help with. Ray places the tasks, tries again those whose worker or node died, and adds nodes for those that wait.
+"""
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+from emoscope.errors import EmoscopeError
+from emoscope.extras import require
+from emoscope.scale.events import Advanced, Event, Failed, Finished
+from emoscope.scale.scoring import Job, Scorer
+
+ATTEMPTS = 5
+WAITING = 1000  # tasks that Ray may know of at once where no number of workers is given: what it adds nodes for
+_scorers: dict[str, Scorer] = {}  # the model of this worker
+
+
+def score_on_ray(
+    job: Job, parts: Sequence[int], workers: int | None, address: str | None
+) -> Generator[Event, None, None]:
+    """Score parts as Ray tasks, on the cluster at `address` or on one that is started here for the purpose."""
+    ray = _ray()
+    started = not ray.is_initialized()
+    if started:
+        _connect(ray, workers, address)
+    try:
+        task = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(_score)
+        shared = ray.put(job)
+        left = iter(parts)
+        running: dict[Any, int] = {}
+        while True:
+            for part in left:
+                running[task.remote(shared, part)] = part
+                if len(running) >= (workers or WAITING):
+                    break
+            if not running:
+                return
+            done, _ = ray.wait(list(running), num_returns=1)
+            for reference in done:
+                yield from _outcome(ray, reference, running.pop(reference))
+    finally:
+        if started:
+            ray.shutdown()
+
+
+def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray 3 will do; the other way it warns
+    return require("ray", extra="ray")
+
+
+def _connect(ray: Any, workers: int | None, address: str | None) -> None:
+    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address is not None or "RAY_ADDRESS" in os.environ:
+            ray.init(address=address, **quiet)
+        else:
+            ray.init(num_cpus=workers, include_dashboard=False, **quiet)
+    except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+        where = f"no Ray cluster answers at {address}" if address else "Ray does not start"
+        raise EmoscopeError(f"{where} ({(str(error).strip().splitlines() or ['?'])[0]})") from None
+
+
+def _outcome(ray: Any, reference: Any, part: int) -> Iterator[Event]:
+    try:
+        rows, problem = ray.get(reference)
+    except ray.exceptions.RayTaskError:
+        raise
+    except ray.exceptions.RayError as error:
+        yield Failed(part, f"part {part}: its worker died {ATTEMPTS} times ({str(error).strip().splitlines()[0]})")
+        return
+    if problem is not None:
+        yield Failed(part, problem)
+    else:
+        yield Advanced(part, rows)
+        yield Finished(part)
+
+
+def _score(job: Job, part: int) -> tuple[int, str | None]:
+    """In a worker: how many rows were scored, or why they were not."""
+    run = job.plan.fingerprint
+    try:
+        if run not in _scorers:
+            _scorers.clear()
+            _scorers[run] = Scorer(job)
+        return sum(_scorers[run].score(part)), None
+    except EmoscopeError as error:
+        return 0, str(error)

@@ -1,0 +1,188 @@
+"""The desk that annotators come to: every request is decided on the present state, and committed before it is answered.
+
+The log in the database is the study; the state in memory is what it folds to, and is brought up to date under the
+database's write lock before anything is decided. So several threads, or several processes, never give away one place
+twice, and a process that is killed loses nothing it has answered.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from emoscope.corpus.assignment import Answer, Assignment, Event, NotPossibleError, Standing
+from emoscope.corpus.gold_questions import Check
+from emoscope.corpus.items import Item
+from emoscope.errors import EmoscopeError
+from emoscope.server.annotate.links import annotator_of
+from emoscope.server.annotate.rules import StudyRules
+from emoscope.server.annotate.studies import (
+    Roster,
+    load_assignment,
+    load_events,
+    load_item,
+    load_roster,
+    load_rules,
+    the_study,
+)
+from emoscope.server.errors import Invalid, Unauthenticated
+from emoscope.server.store import Store
+from emoscope.server.store.annotation_models import AnnotationEvent, Annotator, Study
+
+# Looks at the state, for a worker at a time, and says which event should follow.
+Decision = Callable[[Assignment, str, float], Event | None]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one annotator may see: their own work, one item without its name, and never what others said."""
+
+    annotator: str
+    rules: StudyRules
+    version: int
+    item: Item | None
+    draft: tuple[Answer, ...]
+    standing: Standing
+    can_undo: bool
+    checks: tuple[Check, ...]  # of the last answer, if it was to a gold question
+    notice: str | None = None  # why what was asked for has not happened
+
+
+@dataclass(slots=True)
+class _Opened:
+    study: Study
+    rules: StudyRules
+    roster: Roster
+    numbers: dict[str, int]  # of the items, by name
+    assignment: Assignment
+    seen: int = 0  # the last event folded in
+
+
+class Desk:
+    """Takes the requests of a study's annotators. The study may come into the store after the desk is set up."""
+
+    def __init__(self, store: Store, key: bytes) -> None:
+        self._store = store
+        self._key = key
+        self._lock = threading.Lock()
+        self._opened: _Opened | None = None
+
+    def annotator(self, token: str) -> int:
+        """The annotator a token stands for; every wrong one gets the same answer."""
+        number = annotator_of(self._key, token)
+        with self._store.database.read() as session:
+            if number is None or session.get(Annotator, number) is None:
+                raise Unauthenticated("this link is not valid; ask for a new one")
+        return number
+
+    def look(self, annotator: int) -> View:
+        """What is at hand, or the next item."""
+        return self._act(annotator)
+
+    def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> View:
+        """Keep a judgement of the item at hand, and give the next."""
+        return self._act(annotator, version, lambda desk, worker, at: desk.judge(worker, answers, at), answers)
+
+    def skip(self, annotator: int, version: int) -> View:
+        """Leave the item at hand to others, and give the next."""
+        return self._act(annotator, version, lambda desk, worker, at: desk.skip(worker, at))
+
+    def undo(self, annotator: int, version: int) -> View:
+        """Take back what was done last."""
+        return self._act(annotator, version, lambda desk, worker, at: desk.undo(worker, at))
+
+    def _act(
+        self, annotator: int, version: int = 0, decide: Decision | None = None, answers: Sequence[Answer] = ()
+    ) -> View:
+        def current(desk: Assignment, worker: str, at: float) -> Event | None:
+            # A request that was sent twice, or from another window, finds another version and changes nothing.
+            if version != desk.version(worker):
+                raise NotPossibleError("this window was out of date; here is where you are")
+            return None if decide is None else decide(desk, worker, at)
+
+        with self._lock:
+            notice = None
+            if decide is not None:
+                notice = self._commit(annotator, current, answers)
+            self._commit(annotator, lambda desk, worker, at: desk.next(worker, at))
+            return self._view(annotator, notice)
+
+    def _commit(self, annotator: int, decide: Decision, answers: Sequence[Answer] = ()) -> str | None:
+        """Decide and keep what is decided; returns why nothing was, if the annotator should know."""
+        with self._store.database.write() as session:
+            opened = self._catch_up(session, annotator)
+            _check_answers(opened.rules, answers)
+            now = self._store.clock()
+            try:
+                event = decide(opened.assignment, opened.roster.annotators[annotator], now.timestamp())
+            except NotPossibleError as error:
+                return str(error)
+            except EmoscopeError as error:
+                raise Invalid(str(error), field="answers") from None
+            if event is None:
+                return None
+            row = AnnotationEvent(
+                study_id=opened.study.id,
+                annotator_id=annotator,
+                item_id=opened.numbers[event.item],
+                kind=event.kind,
+                answers=[[answer.label, *answer.others] for answer in event.answers],
+                at=now,
+            )
+            session.add(row)
+        # Only what is committed counts; were it lost in between, the next request would find it in the log.
+        opened.assignment.apply(event)
+        opened.seen = row.id
+        return None
+
+    def _catch_up(self, session: Session, annotator: int) -> _Opened:
+        """The state as the log has it now."""
+        opened = self._opened
+        if opened is None:
+            study = the_study(session)
+            roster = load_roster(session, study)
+            numbers = {name: number for number, name in roster.items.items()}
+            opened = _Opened(study, load_rules(study), roster, numbers, load_assignment(session, study))
+        # PostgreSQL lets writers in side by side; here they queue. SQLite's write lock does the same.
+        session.execute(select(Study.id).where(Study.id == opened.study.id).with_for_update())
+        if annotator not in opened.roster.annotators:
+            opened.roster.annotators.update(load_roster(session, opened.study).annotators)
+        for number, event in load_events(session, opened.study, opened.roster, opened.seen):
+            opened.assignment.apply(event)
+            opened.seen = number
+        self._opened = opened
+        return opened
+
+    def _view(self, annotator: int, notice: str | None) -> View:
+        opened = self._opened
+        assert opened is not None  # something was decided just before
+        desk, worker, now = opened.assignment, opened.roster.annotators[annotator], self._store.clock().timestamp()
+        name = desk.at_hand(worker, now)
+        item = None
+        if name is not None:
+            with self._store.database.read() as session:
+                item = load_item(session, opened.numbers[name])
+        return View(
+            annotator=worker,
+            rules=opened.rules,
+            version=desk.version(worker),
+            item=item,
+            draft=desk.draft(worker) if item is not None else (),
+            standing=desk.standing(worker),
+            can_undo=desk.can_undo(worker, now),
+            checks=desk.last_checks(worker),
+            notice=notice,
+        )
+
+
+def _check_answers(rules: StudyRules, answers: Sequence[Answer]) -> None:
+    for answer in answers:
+        named = (answer.label, *answer.others)
+        if unknown := [label for label in named if label not in rules.labels]:
+            raise Invalid(f"{unknown[0]!r} is none of the labels", field="answers")
+        if len(set(named)) != len(named):
+            raise Invalid("a label is named twice", field="answers")
+        if answer.others and not rules.other_labels:
+            raise Invalid("this study asks for one label", field="answers")

@@ -1,0 +1,61 @@
+"""What a study asks for, checked before it begins and kept with it."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from emoscope.corpus.annotations import Judgement
+from emoscope.corpus.assignment import Places
+from emoscope.corpus.gold_questions import LEAST_ANSWERS, SHARE, GoldRules
+from emoscope.corpus.workers import MIN_GOLD
+from emoscope.errors import EmoscopeError
+
+# One key for each label, in this order; s, u and n are taken, by skip, undo and what people would press for "next".
+KEYS = "1234567890qwertyiopadfghjklzxcvbm"
+
+
+class StudyRules(BaseModel):
+    """The labels, how many judge, whether further labels may be named, and how gold questions decide.
+
+    >>> StudyRules.checked(labels=["joy", "sad"]).judges
+    7
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    labels: tuple[str, ...]
+    judges: int = 7
+    overlap: float = 1.0
+    whole_dialogues: bool = False
+    other_labels: bool = False
+    gold_share: float = SHARE
+    min_gold: float = MIN_GOLD
+    min_gold_answers: int = LEAST_ANSWERS
+    seed: int = Field(1, ge=0)
+
+    @classmethod
+    def checked(cls, **values: Any) -> "StudyRules":
+        """The rules, or one line about what is wrong with them."""
+        try:
+            made = cls(**values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise EmoscopeError(f"{first['loc'][0]}: {first['msg']}") from None
+        if not 2 <= len(made.labels) <= len(KEYS):
+            raise EmoscopeError(f"expected between 2 and {len(KEYS)} labels, found {len(made.labels)}")
+        if len(set(made.labels)) != len(made.labels):
+            raise EmoscopeError("a label is named twice")
+        for label in made.labels:
+            Judgement("task", "worker", label, (label,))  # says what no annotation file could hold
+        _ = made.places, made.gold
+        return made
+
+    @property
+    def places(self) -> Places:
+        """How many judge each item."""
+        return Places(self.judges, self.overlap)
+
+    @property
+    def gold(self) -> GoldRules:
+        """How gold questions are asked and decide."""
+        return GoldRules(self.gold_share, self.min_gold, self.min_gold_answers)

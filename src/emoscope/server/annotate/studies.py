@@ -1,0 +1,182 @@
+"""A study in the store: made once, opened again, its annotators, and everything said in it for annotation files."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from emoscope.corpus.annotations import Annotations
+from emoscope.corpus.assignment import Answer, Assignment, Event, Question
+from emoscope.corpus.items import Item, annotations_of, gold_of
+from emoscope.dialogue import Turn
+from emoscope.errors import EmoscopeError
+from emoscope.server.annotate.rules import StudyRules
+from emoscope.server.challenge.names import clean_name, name_key
+from emoscope.server.store import Store
+from emoscope.server.store.annotation_models import AnnotationEvent, Annotator, Study, StudyItem
+
+_ROWS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Names and numbers: those of the items, and those of the annotators so far."""
+
+    items: Mapping[int, str]
+    annotators: dict[int, str]
+
+
+def create_study(store: Store, rules: StudyRules, items: Sequence[Item], gold: Mapping[str, str]) -> bool:
+    """Put a study into the store, whole or not at all; True if it is new, False if the very same one is there."""
+    known = gold_of(items, gold)
+    _check_gold(rules, items, gold, known)
+    fingerprint = _fingerprint(rules, items, known)
+    with store.database.write() as session:
+        there = session.scalar(select(Study))
+        if there is not None:
+            if there.fingerprint == fingerprint:
+                return False
+            raise EmoscopeError(
+                f"{store.data_dir}: holds another study, of other tasks or rules; its judgements are kept. "
+                "Name a new folder, or give the same tasks and options to go on with it"
+            )
+        study = Study(rules=rules.model_dump(mode="json"), fingerprint=fingerprint, created_at=store.clock())
+        session.add(study)
+        session.flush()
+        for start in range(0, len(items), _ROWS):
+            rows = [
+                {"study_id": study.id, "name": item.name, "content": _content(item), "gold": list(known[item.name])}
+                for item in items[start : start + _ROWS]
+            ]
+            session.execute(insert(StudyItem), rows)
+    return True
+
+
+def _check_gold(
+    rules: StudyRules, items: Sequence[Item], gold: Mapping[str, str], known: Mapping[str, tuple[str | None, ...]]
+) -> None:
+    for task, label in gold.items():
+        if label not in rules.labels:
+            raise EmoscopeError(f"gold question {task!r} has the answer {label!r}, which is none of the labels")
+    if gold and len(gold) < rules.min_gold_answers:
+        raise EmoscopeError(
+            f"{len(gold)} gold questions are too few: nobody is refused before {rules.min_gold_answers} answers"
+        )
+    if all(any(labels) for labels in known.values()):
+        raise EmoscopeError(f"all {len(items):,} items are gold questions; there is nothing left to ask")
+
+
+def add_annotators(store: Store, names: Iterable[str]) -> None:
+    """Let people in by name; those who are there already stay who they are."""
+    with store.database.write() as session:
+        study = the_study(session)
+        there = set(session.scalars(select(Annotator.key).where(Annotator.study_id == study.id)))
+        for name in names:
+            clean = clean_name(name, "annotator")
+            if name_key(clean) not in there:
+                there.add(name_key(clean))
+                session.add(
+                    Annotator(study_id=study.id, name=clean, key=name_key(clean), created_at=store.clock()),
+                )
+
+
+def annotators(store: Store) -> dict[int, str]:
+    """Everyone who was let in, by number."""
+    with store.database.read() as session:
+        return load_roster(session, the_study(session)).annotators
+
+
+def the_study(session: Session) -> Study:
+    """The study of a store."""
+    found: Study | None = session.scalar(select(Study))
+    if found is None:
+        raise EmoscopeError("there is no annotation study here; `emoscope corpus annotate` makes one")
+    return found
+
+
+def load_rules(study: Study) -> StudyRules:
+    """The rules it was made with."""
+    return StudyRules.checked(**study.rules)
+
+
+def load_roster(session: Session, study: Study) -> Roster:
+    """All names."""
+    items = session.execute(select(StudyItem.id, StudyItem.name).where(StudyItem.study_id == study.id))
+    people = session.execute(select(Annotator.id, Annotator.name).where(Annotator.study_id == study.id))
+    return Roster({row.id: row.name for row in items}, {row.id: row.name for row in people})
+
+
+def load_assignment(session: Session, study: Study) -> Assignment:
+    """The study before anything happened."""
+    rules = load_rules(study)
+    query = select(StudyItem.name, StudyItem.gold).where(StudyItem.study_id == study.id).order_by(StudyItem.id)
+    questions = [Question(name, tuple(gold)) for name, gold in session.execute(query)]
+    return Assignment(questions, rules.places, rules.gold, seed=rules.seed)
+
+
+def load_events(session: Session, study: Study, roster: Roster, after: int = 0) -> Iterator[tuple[int, Event]]:
+    """What happened since event number `after`, in order. Annotators who came since are noted in the roster."""
+    query = (
+        select(AnnotationEvent)
+        .where(AnnotationEvent.study_id == study.id, AnnotationEvent.id > after)
+        .order_by(AnnotationEvent.id)
+        .execution_options(yield_per=_ROWS)
+    )
+    for row in session.scalars(query):
+        if row.annotator_id not in roster.annotators:
+            roster.annotators.update(load_roster(session, study).annotators)
+        answers = tuple(Answer(label, tuple(others)) for label, *others in row.answers)
+        worker, item = roster.annotators[row.annotator_id], roster.items[row.item_id]
+        yield row.id, Event(row.kind, worker, item, row.at.timestamp(), answers)  # type: ignore[arg-type]
+
+
+def load_item(session: Session, item_id: int) -> Item:
+    """One item, with its text."""
+    row = session.get_one(StudyItem, item_id)
+    return _item(row.name, row.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a study holds: its rules, the state of assignment, who was let in, and all of it for annotation files."""
+
+    rules: StudyRules
+    assignment: Assignment
+    annotators: tuple[str, ...]
+    annotations: Annotations
+
+
+def study_outcome(store: Store, *, refused: bool = False) -> Outcome:
+    """Everything said so far; what refused workers said too if asked. The answers to gold questions are included."""
+    with store.database.read() as session:
+        study = the_study(session)
+        roster = load_roster(session, study)
+        assignment = load_assignment(session, study).replay(event for _, event in load_events(session, study, roster))
+        query = select(StudyItem.name, StudyItem.content).where(StudyItem.study_id == study.id).order_by(StudyItem.id)
+        items = [_item(name, content) for name, content in session.execute(query)]
+        said = [(event.worker, event.item, event.answers) for event in assignment.judgements(refused=refused)]
+        return Outcome(
+            load_rules(study), assignment, tuple(sorted(roster.annotators.values())), annotations_of(items, said)
+        )
+
+
+def _content(item: Item) -> dict[str, Any]:
+    turns = [[turn.text, turn.speaker] for turn in item.turns]
+    return {"turns": turns, "whole": item.whole, "data": dict(item.data)}
+
+
+def _item(name: str, content: Mapping[str, Any]) -> Item:
+    turns = tuple(Turn(text, speaker) for text, speaker in content["turns"])
+    return Item(name, turns, content["whole"], content["data"])
+
+
+def _fingerprint(rules: StudyRules, items: Sequence[Item], known: Mapping[str, tuple[str | None, ...]]) -> str:
+    digest = hashlib.sha256(json.dumps(rules.model_dump(mode="json"), sort_keys=True).encode())
+    for item in items:
+        line = [item.name, _content(item), known[item.name]]
+        digest.update(json.dumps(line, sort_keys=True).encode())
+    return digest.hexdigest()

@@ -1,0 +1,129 @@
+"""The Ray engine, on a cluster of two nodes started here: the same bytes, whoever is killed."""
+
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from emoscope.errors import EmoscopeError
+from emoscope.scale import score
+from score_kit import chats, content, kill, named, rejects, start, until, write_jsonl
+
+pytest.importorskip("ray")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc"),
+    pytest.mark.xdist_group("ray"),  # one cluster, not one for each process that tests
+]
+ROWS, PART = 20_000, 500
+TASK = "ray::_score"
+
+
+@dataclass
+class Cluster:
+    process: "subprocess.Popen[str]"
+    address: str
+    variables: dict[str, str]
+
+    def start(self, table: Path, out: Path) -> "subprocess.Popen[str]":
+        arguments = ("-m", "nano", "--engine", "ray", "--ray-address", self.address, "--part-rows", str(PART))
+        return start(table, "-o", out, *arguments, **self.variables)
+
+    def lose_a_node(self) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("lose a node\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "lost\n"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("ray")
+    (folder / "token").write_text(secrets.token_hex(32), encoding="utf-8")
+    variables = {
+        "RAY_AUTH_TOKEN_PATH": str(folder / "token"),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_DEDUP_LOGS": "0",
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }
+    script = Path(__file__).with_name("ray_cluster.py")
+    process = subprocess.Popen(
+        [sys.executable, str(script)],
+        env={**os.environ, **variables},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    assert address, "no cluster"
+    yield Cluster(process, address, variables)
+    assert process.stdin is not None
+    process.stdin.close()
+    process.wait(60)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_jsonl(tmp_path_factory.mktemp("table") / "a.jsonl", [*chats(ROWS), "{broken"])
+
+
+@pytest.fixture(scope="module")
+def whole(table: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What the local engine writes."""
+    folder = tmp_path_factory.mktemp("whole") / "out"
+    score([str(table)], folder, model="nano", workers=1, part_rows=PART)
+    return content(folder)
+
+
+def count(folder: Path) -> int:
+    return len(list(folder.glob("scores/part-*.parquet")))
+
+
+def test_a_killed_run_goes_on_with_the_bytes_of_the_local_engine(
+    cluster: Cluster, table: Path, whole: dict[str, bytes], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    first = cluster.start(table, out)
+    until(lambda: count(out) >= 2)
+    kill(first.pid)
+    first.communicate()
+    assert not (out / "manifest.json").exists()
+    assert count(out) < ROWS // PART
+    second = cluster.start(table, out)
+    _, error = second.communicate(timeout=120)
+    assert second.returncode == 0, error
+    assert content(out) == whole
+    assert len(rejects(out)) == 1
+
+
+def test_killed_workers_and_a_lost_node(cluster: Cluster, table: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = cluster.start(table, out)
+    until(lambda: count(out) >= 2)
+    kill(until(lambda: named(cluster.process.pid, TASK))[0])
+    reached = count(out)
+    until(lambda: count(out) > reached)
+    cluster.lose_a_node()
+    assert count(out) < ROWS // PART
+    _, error = process.communicate(timeout=120)
+    assert process.returncode == 0, error
+    assert content(out) == whole
+
+
+def test_no_cluster_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    def refuse(**settings: object) -> None:
+        raise ConnectionError("Could not connect\nand more")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    path = write_jsonl(tmp_path / "a.jsonl", chats(2))
+    with pytest.raises(EmoscopeError, match=r"^no Ray cluster answers at 127\.0\.0\.1:1 \(Could not connect\)$"):
+        score([str(path)], tmp_path / "out", model="nano", engine="ray", ray_address="127.0.0.1:1")
