@@ -47,6 +47,7 @@ NATURAL = 0.04  # each emotion's share of real traffic
 RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 DEFAULT = 0.5
 DRAWS = (1, 2, 3, 4, 5)
+WAYS = {NGRAMS: "n-grams", "encoder": "sentence encoder"}
 
 
 class Remembered:
@@ -190,16 +191,12 @@ def quality(options: argparse.Namespace) -> None:
                 for folder in folders:
                     folder.mkdir()
                 found = trade_off(draws, embedder, folders)
-                for recall, each in found.items():
-                    for one in each:
-                        drawn_rows.append(
-                            {
-                                "way": f"{name}{', others' if counterexamples else ''}",
-                                "asked": recall,
-                                "recall": one.recall,
-                                "saving": one.saving,
-                            }
-                        )
+                way = f"{WAYS[name]}{' and counterexamples' if counterexamples else ''}"
+                drawn_rows += [
+                    {"way": way, "asked": recall, "recall": one.recall, "saving": one.saving, "found": one}
+                    for recall, each in found.items()
+                    for one in each
+                ]
                 by_class(found[DEFAULT])
                 if not counterexamples:
                     pruning(draws, embedder, folders, found[DEFAULT])
@@ -275,24 +272,53 @@ def natural(train: Sequence[Example], dev: Sequence[Example], embedder: Embedder
 
 
 def chart(rows: Sequence[Mapping[str, Any]]) -> plots.Chart:
-    """Judgements saved against the share found: a line for each way, a dot for each draw."""
+    """Judgements saved against the share found, by the way of mining; and the precision of each class, of the last."""
     alt = plots.altair()
     ways = list(dict.fromkeys(str(row["way"]) for row in rows))
-    base = alt.Chart(plots.rows(rows))
+    saved = [{key: value for key, value in row.items() if key != "found"} for row in rows]
+    precise = [
+        {
+            "class": label,
+            "asked": row["asked"],
+            "recall": row["found"].own_recall(label),
+            "precision": row["found"].precision(label),
+        }
+        for row in rows
+        if row["way"] == ways[-1]
+        for label in EMOTIONS
+    ]
     x = alt.X("recall:Q", title="share of the pool's emotional dialogues found", axis=alt.Axis(format="%"))
     y = alt.Y("saving:Q", title="times fewer judgements than at random", scale=alt.Scale(domainMin=0))
-    colour = alt.Color("way:N", sort=ways, legend=alt.Legend(orient="top"))
-    dots = base.mark_circle(size=22, opacity=0.45).encode(x=x, y=y, color=colour)
-    means = base.transform_aggregate(recall="mean(recall)", saving="mean(saving)", groupby=["way", "asked"])
-    lines = means.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, order="asked:Q")
+    legend = alt.Legend(orient="top", columns=2, labelLimit=300)
+    # From pale to strong: red to green, as a range of kinds, would say that one of them is wrong.
+    palette = alt.Scale(domain=ways, range=["#9ecae1", "#3182bd", "#bcbddc", "#6a51a3"][-len(ways) :])
+    by_way = _lines(alt, saved, x, y, alt.Color("way:N", sort=ways, scale=palette, legend=legend), "way", "saving")
     goal = alt.Chart(plots.rows([{"saving": 5}])).mark_rule(strokeDash=[4, 4], color=plots.QUIET).encode(y="saving:Q")
-    joined = (goal + dots + lines).properties(width=560, height=330)
+    x = alt.X("recall:Q", title="share of the class found", axis=alt.Axis(format="%"))
+    y = alt.Y("precision:Q", title="precision", scale=alt.Scale(domain=[0, 1]))
+    colour = alt.Color("class:N", scale=plots.label_colours(EMOTIONS), legend=alt.Legend(orient="top"))
+    by_class = _lines(alt, precise, x, y, colour, "class", "precision")
+    panels = [(goal + by_way).properties(width=420, height=300), by_class.properties(width=300, height=300)]
     return plots.titled(
-        joined,
+        alt.hconcat(*panels, spacing=40).resolve_scale(color="independent"),
         "The more is to be found, the less is saved",
-        "EmoContext's training dialogues at the natural distribution, 300 seeds of each emotion; five draws.",
-        "The dashed line is the paper's claim.",
+        "EmoContext's training dialogues at the natural distribution, 300 seeds of each class; five draws.",
+        f"The dashed line is the paper's claim. Right: {ways[-1]}.",
     )
+
+
+def _lines(alt: Any, rows: Sequence[Mapping[str, Any]], x: Any, y: Any, colour: Any, kind: str, value: str) -> Any:
+    """A dot for each draw, and a line through their means."""
+    base = alt.Chart(plots.rows(rows))
+    dots = base.mark_circle(size=22, opacity=0.45).encode(x=x, y=y, color=colour)
+    means = base.transform_aggregate(
+        [
+            alt.AggregatedFieldDef(op="mean", field="recall", **{"as": "recall"}),
+            alt.AggregatedFieldDef(op="mean", field=value, **{"as": value}),
+        ],
+        groupby=[kind, "asked"],
+    )
+    return dots + means.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, order="asked:Q")
 
 
 def synthetic(dialogues: Sequence[Dialogue], size: int) -> Iterable[list[str]]:

@@ -189,7 +189,7 @@ def test_evaluation_is_drawn_at_random_and_train_has_more_of_the_rare_labels(bui
 def test_no_name_of_a_speaker_an_annotator_or_a_log_is_given_away(built: Path) -> None:
     for path in (built / "corpus").iterdir():
         text = path.read_text(encoding="utf-8")
-        for name in ("Rosa", "Joris", "Ines", "mina", "teacorner", "whatsapp:", "telegram:", '"ann"', '"dan"'):
+        for name in ("Rosa", "Joris", "Ines", "mina", "whatsapp:", "telegram:", '"ann"', '"dan"'):
             assert name not in text, (path.name, name)
 
 
@@ -214,7 +214,7 @@ def test_a_kill_at_any_point_and_a_rerun_give_the_same_bytes(example: Path, tmp_
     whole = killed(plan, tmp_path / "whole", 0, "split")
     assert whole.returncode == 0, whole.stderr
     expected, expected_folders = tree(tmp_path / "whole"), folders(tmp_path / "whole")
-    for fatal in points(int(whole.stdout), 10):
+    for fatal in sorted({2, 3, 4, *points(int(whole.stdout), 9)}):
         folder = tmp_path / f"killed-{fatal}"
         assert killed(plan, folder, fatal, "split").returncode == -signal.SIGKILL
         # Killed once more on the way, a little later, or not if little is left to do.

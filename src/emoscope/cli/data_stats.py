@@ -52,7 +52,7 @@ class SplitStatistics:
 
 
 def stats(
-    task: Annotated[str, typer.Argument(help="Task name; `emoscope tasks` lists them.")],
+    task: Annotated[str, typer.Argument(help="Task name (`emoscope tasks` lists them), or the folder of a corpus.")],
     data: DataOption = None,
     split: Annotated[
         list[str] | None,

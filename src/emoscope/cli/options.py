@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-TaskOption = Annotated[str, typer.Option("--task", "-t", help="Task name; `emoscope tasks` lists them.")]
+TaskOption = Annotated[
+    str, typer.Option("--task", "-t", help="Task name (`emoscope tasks` lists them), or the folder of a corpus.")
+]
 DataOption = Annotated[
     Path | None,
     typer.Option("--data", envvar="EMOSCOPE_DATA", help="Folder with the tasks' data, instead of the download cache."),

@@ -189,8 +189,9 @@ def _own(root: Path) -> Iterator[None]:
     if root.is_dir() and any(root.iterdir()) and not (root / _LOCK).is_file():
         raise EmoscopeError(f"{root}: holds other files; expected a new folder, or one that this command has made")
     try:
-        (root / STEPS_FOLDER).mkdir(parents=True, exist_ok=True)
-        handle = (root / _LOCK).open("w")
+        root.mkdir(parents=True, exist_ok=True)
+        handle = (root / _LOCK).open("w")  # before anything else: by this the folder is known to be ours
+        (root / STEPS_FOLDER).mkdir(exist_ok=True)
     except OSError as error:
         raise EmoscopeError(f"{root}: cannot build here ({error.strerror})") from None
     with handle:

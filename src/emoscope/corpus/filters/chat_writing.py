@@ -9,9 +9,10 @@ from emoscope.corpus.filters.spans import Kind, Span
 _ENDING = r"(?:com|net|org|edu|gov|info|io|co|in|uk|de|fr|es|it|nl|se|pl|br|mx|au|nz|ca|ie|ch|at|eu|me|biz|fm|us)"
 _AT = r"(?:\s*[\[({]\s*at\s*[\])}]\s*|\s+at\s+|\s*@\s*)"
 _DOT = r"(?:\s*[\[({]\s*dot\s*[\])}]\s*|\s+dot\s+|\s*\.\s*)"
-_USER = r"[a-z0-9][\w.+-]*(?:(?:\s*[\[({]\s*dot\s*[\])}]\s*|\s+dot\s+)[\w+-]+)*"
+_USER = r"[a-z0-9][\w.+-]{0,63}(?:(?:\s*[\[({]\s*dot\s*[\])}]\s*|\s+dot\s+)[\w+-]{1,63}){0,4}"
 _SPELLED_EMAIL = re.compile(
-    rf"(?<![\w.@])(?P<user>{_USER})(?P<at>{_AT})(?P<host>[a-z0-9][\w-]*(?:{_DOT}[a-z0-9][\w-]*)*?)(?P<dot>{_DOT})"
+    rf"(?<![\w.@+-])(?P<user>{_USER})(?P<at>{_AT})(?P<host>[a-z0-9][\w-]{{0,63}}(?:{_DOT}[a-z0-9][\w-]{{0,63}}){{0,4}}?)"
+    rf"(?P<dot>{_DOT})"
     rf"{_ENDING}(?:{_DOT}{_ENDING})?(?![\w@])",
     re.IGNORECASE,
 )

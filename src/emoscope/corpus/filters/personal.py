@@ -15,7 +15,7 @@ from emoscope.dialogue import Dialogue
 from emoscope.errors import EmoscopeError
 
 # Longer turns are looked at in pieces; patterns take time that grows faster than the text.
-_PIECE = 4_000
+_PIECE = 1_000
 
 
 class PersonalFilter:

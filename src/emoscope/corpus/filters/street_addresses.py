@@ -51,9 +51,9 @@ _GERMAN = re.compile(
     rf"Straße|Strasse|Gasse|Allee|Platz|Weg|Ring|Damm|Ufer)\s+{_HOUSE}(?!\w)"
 )
 _FRENCH = re.compile(
-    rf"(?<![\w.,-])\d{{1,4}}(?:\s?(?:bis|ter))?,?\s+(?:rue|avenue|av\.?|boulevard|bd|chemin|place|impasse|all[ée]e|quai|route|"
-    rf"cours|passage)\s+(?:(?:de|du|des|la|le|les|l'|d'|de la)\s*)*(?:{_CAPITAL_WORD})(?:[\s-]{_CAPITAL_WORD}){{0,3}}",
-    re.IGNORECASE,
+    rf"(?<![\w.,-])\d{{1,4}}(?i:\s?(?:bis|ter))?,?\s+"
+    rf"(?i:rue|avenue|av\.?|boulevard|bd|chemin|place|impasse|all[ée]e|quai|route|cours|passage)\s+"
+    rf"(?:(?i:de|du|des|la|le|les|de\sla)\s+|(?i:l|d)['’])*{_CAPITAL_WORD}(?:[\s-]{_CAPITAL_WORD}){{0,3}}"
 )
 _FRENCH_NUMBER_LAST = re.compile(
     rf"\b(?i:rue|avenue|boulevard|chemin|ruelle|route|quai|impasse|place|all[ée]e|sentier)\s+"
