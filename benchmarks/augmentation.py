@@ -1,7 +1,7 @@
 """Whether back-translations help on EmotionX: the provided ones, ours through Apertium, both, or neither.
 
     python benchmarks/augmentation.py --data DATA --work FOLDER [--parts files,speed,similarity,effect]
-        [--systems podlab,nano]
+        [--systems podlab,nano] [--rows 4]
 
 FOLDER gets our augmented files if it does not have them, and what Apertium needed for them; then every system is fitted
 on all folds but one and judged on the original wordings of that one. A dialogue and all its variants are on one side.
@@ -14,6 +14,7 @@ import resource
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -199,8 +200,8 @@ def answered(trial: Trial, system: str, task: Task, data: Path, numbers: Sequenc
     return {"answers": answers, "scores": scores, "sizes": sizes}
 
 
-def effect(system: str, task: Task, data: Path, work: Path, folds: int, seed: int) -> None:
-    """Print a row for each trial. What was answered is kept in the work folder: a killed run goes on."""
+def effect(system: str, task: Task, data: Path, work: Path, folds: int, seed: int, rows: int | None) -> None:
+    """Print a row for each trial, or for the first so many. What was answered is kept in the work folder: a killed run goes on."""
     stem = FILES[task.name]
     examples = list(task.read(data / "emotionx" / f"{stem}.json"))
     provided = variants_of(task, data / "emotionx" / f"{stem}.augmented.json")
@@ -213,7 +214,7 @@ def effect(system: str, task: Task, data: Path, work: Path, folds: int, seed: in
         return np.array([codes[str(labels[index])] for index in scored])
 
     gold, base = coded([example.label for example in examples]), None
-    for trial in trials(task, examples, provided, ours):
+    for trial in islice(trials(task, examples, provided, ours), rows):
         record = work / f"{system}-{stem}-{folds}-{seed}-{trial.name.replace(' ', '-')}.json"
         if not record.is_file():
             made = answered(trial, system, task, data, numbers, seed)
@@ -246,6 +247,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--parts", default="files,speed,similarity,effect")
     parser.add_argument("--systems", default="podlab,nano")
+    parser.add_argument("--rows", type=int, help="only the first so many rows of each system and dataset")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -264,7 +266,7 @@ def main() -> None:
         )
         for system in options.systems.split(","):
             for task in FILES:
-                effect(system, get_task(task), options.data, options.work, options.folds, options.seed)
+                effect(system, get_task(task), options.data, options.work, options.folds, options.seed, options.rows)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
     python benchmarks/corpus_chain.py --data DATA [--sizes 10000,200000] [--augment] [--seed 1]
 
 The logs are made of EmoContext's training set: a dialogue has the turns of three others, one dialogue in twenty is an
-edited copy. 300 dialogues of each class are kept apart as seeds. A third of the dialogues that are not mined are drawn
-at random to evaluate on; three made-up annotators, right 17 times in 20, give the labels. Every step runs in a process
-of its own, so that its peak memory is its own; seconds are those of the processor, which other work on the machine does
-not lengthen, and models are loaded within them. `--sizes 2000000` takes hours.
+edited copy. 300 dialogues of each class are kept apart as seeds. One dialogue in twenty is drawn at random to evaluate
+on, one in a hundred mined for each class, and as many others; three made-up annotators, right in 17 of 20 and guessing
+otherwise, give the labels. Every step runs in a process of its own, so that its peak memory is its own; seconds of the
+processor are not lengthened by other work on the machine. Loading models is part of them.
 """
 
 import argparse
