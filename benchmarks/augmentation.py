@@ -201,7 +201,10 @@ def answered(trial: Trial, system: str, task: Task, data: Path, numbers: Sequenc
 
 
 def effect(system: str, task: Task, data: Path, work: Path, folds: int, seed: int, rows: int | None) -> None:
-    """Print a row for each trial, or for the first so many. What was answered is kept in the work folder: a killed run goes on."""
+    """Print a row for each trial, or for the first so many.
+
+    What was answered is kept in the work folder: a killed run goes on.
+    """
     stem = FILES[task.name]
     examples = list(task.read(data / "emotionx" / f"{stem}.json"))
     provided = variants_of(task, data / "emotionx" / f"{stem}.augmented.json")
