@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from emoscope.cli.corpus_augment import augment_file
+from emoscope.cli.corpus_mine import open_embedder
 from emoscope.corpus.augment.apertium import Apertium
-from emoscope.corpus.augment.meaning import OverlapSimilarity, word_key
+from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, Similarity, word_key
 from emoscope.corpus.augment.plain import ascii_text
 from emoscope.dialogue import Example
 from emoscope.evaluation.run import official_score
@@ -55,7 +56,7 @@ def variants_of(task: Task, path: Path) -> Variants:
 def make_ours(data: Path, work: Path) -> None:
     """Our augmented files, timed, with what was dropped."""
     engine = Apertium()
-    print("| | turns | via | kept | dropped | turns a second |\n|---|---:|---|---:|---|---:|")
+    columns: dict[str, dict[str, str]] = {}
     for stem in FILES.values():
         record = work / f"{stem}.counts.json"
         if not record.is_file():
@@ -67,9 +68,17 @@ def make_ours(data: Path, work: Path) -> None:
             record.write_text(json.dumps({"engine": engine.name, "seconds": seconds, **counts.as_dict()}))
         found = json.loads(record.read_text())
         for language, own in found["via"].items():
-            dropped = ", ".join(f"{reason} {count:,}" for reason, count in own["dropped"].items() if count)
-            rate = found["turns"] / found["seconds"]
-            print(f"| {stem} | {found['turns']:,} | {language} | {own['kept']:,} | {dropped} | {rate:.0f} |")
+            shares = {"kept": own["kept"], **own["dropped"]}
+            shown = {reason: f"{count:,} ({count / found['turns']:.1%})" for reason, count in shares.items()}
+            rate = f"{found['turns'] / found['seconds']:.0f}"
+            columns[f"{stem}, {language}"] = {
+                "turns": f"{found['turns']:,}",
+                **shown,
+                "turns a second, both ways": rate,
+            }
+    print("| | " + " | ".join(columns) + " |\n|---" + "|---:" * len(columns) + "|")
+    for row in next(iter(columns.values())):
+        print(f"| {row} | " + " | ".join(column[row] for column in columns.values()) + " |")
 
 
 def processor_seconds() -> float:
@@ -99,23 +108,29 @@ def speed(data: Path, sizes: Sequence[int] = (1, 100, 1000)) -> None:
             print(f"| {source}-{target} | {size:,} | {rates[0]:,.0f} | {rates[1]:,.0f} |", flush=True)
 
 
-def similarity(data: Path, chance: random.Random) -> None:
-    """How many variants, and how many pairs of unlike turns, each threshold of the model-free measure drops."""
-    thresholds = (0.2, 0.3, 0.4, 0.5, 0.6)
-    print("\n| pairs | " + " | ".join(f"under {value}" for value in thresholds) + " |\n|---" + "|---:" * 5 + "|")
+def similarity(data: Path, encoder: str | None, chance: random.Random) -> None:
+    """How many variants, and how many pairs of unlike turns, each threshold drops."""
+    thresholds = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+    head = " | ".join(f"under {value}" for value in thresholds)
+    print(f"\n| measure | pairs | {head} |\n|---|---" + "|---:" * len(thresholds) + "|")
     task = get_task("emotionx-friends")
     published: list[tuple[str, str]] = []
     for stem in FILES.values():
         for example in task.read(data / "emotionx" / f"{stem}.augmented.json"):
             published += [(ascii_text(example.text), ascii_text(text)) for text in example.variants.values()]
     published = [pair for pair in published if word_key(pair[1]) and word_key(pair[0]) != word_key(pair[1])]
+    published = chance.sample(published, 5000)
     strangers = [other for _, other in published]
     chance.shuffle(strangers)
     unlike = [(one, other) for (one, _), other in zip(published, strangers, strict=True)]
-    for name, pairs in (("published variants that differ", published), ("turns and variants of others", unlike)):
-        values = np.array(OverlapSimilarity()(*zip(*pairs, strict=True)))
-        shares = " | ".join(f"{(values < value).mean():.1%}" for value in thresholds)
-        print(f"| {name} ({len(pairs):,}) | {shares} |", flush=True)
+    measures: list[Similarity] = [OverlapSimilarity()]
+    if encoder is not None:
+        measures.append(EmbeddingSimilarity(open_embedder(encoder)))
+    for measure in measures:
+        for name, pairs in (("published variants that differ", published), ("a turn and a variant of another", unlike)):
+            values = np.array(measure(*zip(*pairs, strict=True)))
+            shares = " | ".join(f"{(values < value).mean():.1%}" for value in thresholds)
+            print(f"| {measure.name} | {name} | {shares} |", flush=True)
 
 
 def arms(examples: Sequence[Example], provided: Variants, ours: Variants) -> Iterator[tuple[str, list[Example]]]:
@@ -250,18 +265,19 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--parts", default="files,speed,similarity,effect")
     parser.add_argument("--systems", default="podlab,nano")
+    parser.add_argument("--encoder", help="a folder of `emoscope corpus encoder`, to measure its similarity, too")
     parser.add_argument("--rows", type=int, help="only the first so many rows of each system and dataset")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     parts = options.parts.split(",")
-    if "files" in parts or "effect" in parts:
+    if "files" in parts or "effect" in parts:  # the second needs them
         make_ours(options.data, options.work)
     if "speed" in parts:
         speed(options.data)
     if "similarity" in parts:
-        similarity(options.data, random.Random(options.seed))
+        similarity(options.data, options.encoder, random.Random(options.seed))
     if "effect" in parts:
         print(
             "\n| system | data | variants | examples learnt from | mean micro-F1 | deviation | against none (95 %) | "

@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more of the machine than of the code; speed is measured in benchmarks/.
+settings.register_profile("emoscope", deadline=None)
+settings.load_profile("emoscope")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

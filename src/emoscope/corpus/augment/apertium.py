@@ -27,8 +27,8 @@ _ESCAPED_OR_MARK = re.compile(r"\\(.)|[*@#]", re.DOTALL)
 class Apertium:
     """The Apertium that is installed on this machine.
 
-    Its tagger learns from what it reads, so that about one text in fifty comes out differently in another batch: the
-    same batches give the same translations.
+    What it has read before in a batch can change what it says: about one text in fifty comes out differently in another
+    batch. The same batches give the same translations.
     """
 
     def __init__(self) -> None:

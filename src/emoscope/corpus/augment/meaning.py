@@ -40,7 +40,7 @@ class EmbeddingSimilarity:
     [1.0]
     """
 
-    threshold = 0.7
+    threshold = 0.5
 
     def __init__(self, embedder: Embedder) -> None:
         self.name = embedder.name
