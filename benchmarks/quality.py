@@ -155,7 +155,7 @@ class Kept(BaseModel):
 
 def held_out_tenths() -> list[DataSet]:
     """The tenth of each task that a student made with hold_out=true has not learnt."""
-    note = "answered by a copy of the model that was made in the same way, but had not learnt this tenth"
+    note = "answered by the one of the students behind the model that has not learnt this tenth"
 
     def tenth(name: str) -> Callable[[Path], list[Example]]:
         return lambda root: [e for e in own_examples(name, Fitting(resources=root)) if is_held_out(e)]
