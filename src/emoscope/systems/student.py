@@ -43,7 +43,7 @@ HEADS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class StudentPlan:
-    """How a student is made; `default` is the average of two made with these settings.
+    """How a student is made; the students behind `default` began with these settings (docs/models.md has the rest).
 
     `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth of
     each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it. `start` is
