@@ -4,8 +4,6 @@ Needs a chromium, as `test_server_browser.py` does. With `EMOSCOPE_SHOTS=FOLDER`
 """
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 import time
@@ -19,21 +17,9 @@ from typing import Any
 
 import pytest
 
+from browser_kit import LOOKS, SHOTS, expect, opened_browser
 from corpus_command import run
 from server_process import START_SECONDS, ServerProcess, free_port
-
-CHROMIUM = os.environ.get("EMOSCOPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("no browser: install Debian's chromium", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-expect = playwright.expect
-
-SHOTS = os.environ.get("EMOSCOPE_SHOTS")
-LOOKS: dict[str, dict[str, Any]] = {
-    "desk": {"viewport": {"width": 1200, "height": 900}},
-    "dark": {"viewport": {"width": 1200, "height": 900}, "color_scheme": "dark"},
-    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
-}
 
 # The second half of a double tap: it falls on a label the moment the next item is there.
 SECOND_TAP = """() => new MutationObserver((_, observer) => {
@@ -45,10 +31,8 @@ SECOND_TAP = """() => new MutationObserver((_, observer) => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+    with opened_browser() as opened:
         yield opened
-        opened.close()
 
 
 class Served:

@@ -5,30 +5,17 @@ photographed: on a desk, on a phone, and in the dark.
 """
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser_kit import LOOKS, SHOTS, expect, opened_browser
 from challenge_kit import GOLD, answer, rows_of
 from challenge_site import prepare
 from server_process import ServerProcess, running_server
 
-CHROMIUM = os.environ.get("EMOSCOPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("no browser: install Debian's chromium", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-expect = playwright.expect
-
-SHOTS = os.environ.get("EMOSCOPE_SHOTS")
-LOOKS: dict[str, dict[str, Any]] = {
-    "desk": {"viewport": {"width": 1200, "height": 900}},
-    "dark": {"viewport": {"width": 1200, "height": 900}, "color_scheme": "dark"},
-    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
-}
 WHATSAPP = """12/01/2024, 10:11 - Messages and calls are end-to-end encrypted.
 12/01/2024, 10:11 - Ana López: I passed the exam!!! 😂
 so happy
@@ -49,10 +36,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+    with opened_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(params=sorted(LOOKS))
