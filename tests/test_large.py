@@ -12,6 +12,8 @@ from tiny_encoder import make_tiny_encoder
 
 torch = pytest.importorskip("torch")
 
+from safetensors.torch import load_file  # noqa: E402
+
 import emoscope  # noqa: E402
 from emoscope.cli.detect import TABLE_1  # noqa: E402
 from emoscope.dialogue import Dialogue, Example  # noqa: E402
@@ -178,7 +180,7 @@ def test_multipliers_are_left_alone_where_the_best_answer_is_best() -> None:
 
 # Training, teaching, and the student
 
-SMALL = {"epochs": 1, "batch": 8, "folds": 2, "max_length": 24, "lm_batch": 16, "pretraining_text": 4}
+SMALL = {"epochs": 1, "batch": 8, "folds": 2, "repeats": 1, "max_length": 24, "lm_batch": 16, "pretraining_text": 4}
 
 
 def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tmp_path: Path) -> None:
@@ -203,6 +205,18 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     network = json.loads((tmp_path / "run/model/member0/fold0/block.json").read_text())["config"]
     assert network["settings"]["context"] == 2
     assert network["training"]["rate"] == 1e-3
+
+
+def test_the_encoder_reads_unlabelled_text_before_it_is_taught(data: Path, encoder: str, tmp_path: Path) -> None:
+    """Guessing masked words leaves another encoder behind than the auxiliary tasks alone."""
+    kept = {}
+    for adaptation in (None, "emotionpush"):
+        taught = tmp_path / str(adaptation)
+        settings = {**SMALL, "encoder": encoder, "taught": str(taught), "layouts": [{"context": 1}]}
+        settings |= {"ngrams": False, "adaptation": adaptation, "lm_batch": 2}
+        train("large", "iest", tmp_path / f"run-{adaptation}", settings=settings, root=data)
+        kept[adaptation] = load_file(taught / "model.safetensors")
+    assert any(not torch.equal(kept[None][name], kept["emotionpush"][name]) for name in kept[None])
 
 
 def test_a_teacher_of_other_data_is_refused(data: Path, encoder: str, tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from emoscope.dialogue import Dialogue, Example, Turn
 from emoscope.errors import EmoscopeError, InputError
 from emoscope.files import atomic_write
-from emoscope.models.auxiliary import chosen, source_examples
+from emoscope.models.auxiliary import chosen, source_examples, unlabelled_texts
 from emoscope.models.block import Fitting
+from emoscope.models.triggers import masked_places
 from emoscope.models.unlabelled import unlabelled_dialogues
 from emoscope.systems.affect import plain
 from emoscope.systems.large import Large
@@ -22,6 +23,7 @@ from emoscope.tasks.data import read_split
 Floats = NDArray[np.float64]
 RECOMBINED = 24_000
 SCRIPTS = 30_000
+MASKED_PLACES = 40_000
 
 # The texts each task's teacher is asked about, beside those it was trained on. No text of a development or test set is
 # among them: the student must be measured on what it has not met.
@@ -29,7 +31,7 @@ ASKED: Mapping[str, tuple[str, ...]] = {
     "emocontext": ("recombined", "meld", "friends", "push"),
     "emotionx-friends": ("scripts", "meld"),
     "emotionx-push": ("emocontext",),
-    "iest": ("masked-words",),
+    "iest": ("masked-words", "masked-places"),
 }
 HEAD_OF: Mapping[str, str] = {
     "emocontext": "emocontext",
@@ -58,6 +60,9 @@ def pool_part(name: str, fitting: Fitting) -> list[Example]:
             return read_split(get_task(f"emotionx-{name}"), "train", fitting.resources)
         case "meld" | "masked-words":
             return source_examples(name, fitting)
+        case "masked-places":
+            texts = chosen(list(masked_places(unlabelled_texts(fitting))), MASKED_PLACES)
+            return [Example(Dialogue((Turn(text),)), 0) for text in texts]
         case "scripts":
             scenes = unlabelled_dialogues("friends-scripts", [], fitting)
             every = [Example(scene, turn) for scene in scenes for turn in range(len(scene))]

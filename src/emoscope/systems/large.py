@@ -46,19 +46,24 @@ class Large(Recipe):
         team="emoscope",
     )
     # `layouts` lists the members: what each changes of the settings for network and training; None takes the task's own
-    # of LAYOUTS. `pretraining_text` bounds the examples of each source of the intermediate training, which `lm_`
-    # settings steer; 0 leaves it out. `taught` is a folder to keep the encoder in after that, for other tasks to share.
+    # of LAYOUTS. Each is trained `repeats` times, from other seeds. `pretraining_text` bounds the examples of each
+    # source of the intermediate training, which `lm_` settings steer; 0 leaves it out. `adaptation` names unlabelled
+    # text (see `models.unlabelled`) whose masked words the encoder learns to guess before that, at most
+    # `adaptation_text` turns of it. `taught` is a folder to keep the encoder in then, for other tasks to share.
     defaults: ClassVar[Mapping[str, Any]] = {
         **{name: value for name, value in FINE_TUNING.items() if name not in ("context", "pooling")},
         "encoder": "sentence-transformers/all-mpnet-base-v2",
         "max_length": 96,
         "folds": 5,
         "layouts": None,
+        "repeats": 2,
         "batch": 64,
         "rate": 4e-5,
         "smoothing": 0.0,
         "average": 0.0,
         "taught": None,
+        "adaptation": None,
+        "adaptation_text": 100_000,
         "pretraining_text": 20_000,
         "lm_epochs": 2,
         "lm_batch": 64,
@@ -96,16 +101,25 @@ class Large(Recipe):
 
         mixture = auxiliary_examples(fitting, limit=self.settings["pretraining_text"])
         heads = {head: labels for head, labels in affect_labels().items() if head in mixture}
+        network: dict[str, Any] = {
+            "encoder": self.settings["encoder"],
+            "pooling": "mean+focus",
+            "context": 3,
+            "max_length": self.settings["max_length"],
+            "dropout": self.settings["dropout"],
+        }
+        if self.settings["adaptation"]:
+            network |= {
+                "pretraining": "masked",
+                "pretraining_source": self.settings["adaptation"],
+                "pretraining_text": self.settings["adaptation_text"],
+                "lm_batch": self.settings["lm_batch"],
+                "lm_rate": self.settings["lm_rate"],
+            }
         learner = HeadedClassifier(
             heads,
             "transformer",
-            {
-                "encoder": self.settings["encoder"],
-                "pooling": "mean+focus",
-                "context": 3,
-                "max_length": self.settings["max_length"],
-                "dropout": self.settings["dropout"],
-            },
+            network,
             {
                 "epochs": self.settings["lm_epochs"],
                 "batch": self.settings["lm_batch"],
@@ -113,11 +127,11 @@ class Large(Recipe):
             },
         )
         learner.fit(*learner.targets(mixture), fitting)
-        network = learner.network
-        assert isinstance(network, Transformer)
+        made = learner.network
+        assert isinstance(made, Transformer)
         folder.mkdir(parents=True, exist_ok=True)
-        network.encoder.save(folder)
-        network.tokens.save(folder)
+        made.encoder.save(folder)
+        made.tokens.save(folder)
         counts = {head: len(found) for head, found in mixture.items()}
         (folder / STARTED).write_text(json.dumps(counts), encoding="utf-8")
 
@@ -130,7 +144,7 @@ class Large(Recipe):
 
         chosen = self.settings
         members: list[Block] = []
-        for layout in chosen["layouts"] or LAYOUTS[self.task.form]:
+        for layout in chosen["repeats"] * list(chosen["layouts"] or LAYOUTS[self.task.form]):
             wanted = {name: chosen[name] for name in (*_NETWORK, *_TRAINING)} | {"pooling": "mean+focus", **layout}
             if wanted.get("speakers") == "names":
                 wanted["names"] = list(NAMES)

@@ -49,12 +49,14 @@ class StudentPlan:
     each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it. `start` is
     the folder of a student to go on from, instead of the encoder and the mixture; `limit` bounds what is taken of each
     source. `misleading` is how often dialogues count whose last turn misleads on its own (see `context_cases`).
+    `middle` keeps that many units in the middle of each of the encoder's layers.
     """
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
     context: int = 3
     max_length: int = 96
     dropout: float = 0.1
+    middle: int | None = None
     hard: float = 0.35
     mixture_epochs: int = 2
     mixture_batch: int = 128
@@ -110,7 +112,7 @@ class Targets:
 
 
 def gather(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) -> Targets:
-    """The pool with the targets of the teachers whose files are given, and the annotators' for `ekman`."""
+    """The pool with the targets of the teachers whose files are given, and the annotators' votes for `ekman`."""
     targets = Targets(plan.context)
     judged = held_out_lines(fitting) if plan.hold_out else frozenset()
 
@@ -130,9 +132,6 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) -> Targ
             allowed = (lambda e: not (plan.hold_out and is_held_out(e))) if name == "own" else free
             kept = [number for number, example in enumerate(part) if allowed(example)][: plan.limit]
             targets.add(head, [part[n] for n in kept], wanted[kept])
-    for name in ("goemotions-ekman", "meld"):
-        found = [example for example in source_examples(name, fitting) if free(example)][: plan.limit]
-        targets.add("ekman", found, one_hot([str(example.label) for example in found], EKMAN))
     for name in ("friends", "push"):
         found = [e for e in pool_part(name, fitting) if e.votes and not (plan.hold_out and is_held_out(e))]
         found = found[: plan.limit]
@@ -141,6 +140,25 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) -> Targ
     certain = one_hot([str(example.label) for example in cases], HEADS["emocontext"])
     targets.repeat("emocontext", cases, certain, plan.misleading)
     return targets
+
+
+def add_single_labels(
+    targets: Targets, teacher: "HeadedClassifier | None", plan: StudentPlan, fitting: Fitting
+) -> None:
+    """Add the texts to which someone gave one of the `ekman` labels, softened by what the teacher says.
+
+    A label alone says nothing of what else it might have been; a student taught with it would be too sure of itself.
+    """
+    judged = held_out_lines(fitting) if plan.hold_out else frozenset()
+    for name in ("goemotions-ekman", "meld"):
+        found = source_examples(name, fitting)
+        if plan.hold_out:
+            found = [e for e in found if not is_held_out(e) and plain(e.text) not in judged]
+        found = found[: plan.limit]
+        wanted = one_hot([str(example.label) for example in found], EKMAN)
+        if teacher is not None:
+            wanted = plan.hard * wanted + (1 - plan.hard) * teacher.predict_proba(found, "ekman")
+        targets.add("ekman", found, wanted)
 
 
 def vote_shares(examples: Sequence[Example]) -> Floats:
@@ -174,26 +192,30 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
         "context": plan.context,
         "max_length": plan.max_length,
         "dropout": plan.dropout,
+        "middle": plan.middle,
     }
     gathered = gather(answers, plan, fitting)  # first: a file that is wrong must not be found out after an hour
-    start = None
+    start = teacher = None
     if plan.start is not None:
-        begun = HeadedClassifier.load(Path(plan.start))
-        if begun.heads != dict(HEADS):
+        teacher = HeadedClassifier.load(Path(plan.start))
+        if teacher.heads != dict(HEADS):
             raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(HEADS)}")
-        start = begun.network
     elif plan.mixture_epochs:
         keep = (lambda example: not is_held_out(example)) if plan.hold_out else None
         mixture = affect_examples(fitting, limit=plan.limit, keep=keep)
-        first = HeadedClassifier(
+        teacher = HeadedClassifier(
             {head: labels for head, labels in affect_labels().items() if head in mixture},
             "transformer",
             network,
             {"epochs": plan.mixture_epochs, "batch": plan.mixture_batch, "rate": plan.mixture_rate},
         )
-        start = first.fit(*first.targets(mixture), fitting.part("mixture")).network
+        teacher.fit(*teacher.targets(mixture), fitting.part("mixture"))
+    add_single_labels(gathered, teacher, plan, fitting)
+    if teacher is not None:
+        start = teacher.network
         assert start is not None
-        replace_head(start, sum(len(labels) for labels in HEADS.values()))
+        if plan.start is None:
+            replace_head(start, sum(len(labels) for labels in HEADS.values()))
     student = HeadedClassifier(
         HEADS,
         "transformer",

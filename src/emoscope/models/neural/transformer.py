@@ -12,6 +12,7 @@ from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.models.block import Fitting
 from emoscope.models.neural.frozen import FrozenEncoder, frozen_encoder, load_frozen
+from emoscope.models.neural.narrowing import narrow_middle
 from emoscope.models.neural.network import Batch, Item, Network
 from emoscope.models.neural.precision import full_precision
 from emoscope.models.neural.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
@@ -30,8 +31,8 @@ class Transformer(Network):
     `speakers`, `names` and `max_length` are those of `Window`; `segments` tells BERT which pieces are the turn to be
     labelled.
 
-    `layer_decay` multiplies the learning rate once for each layer further down. A `frozen` encoder gives fixed
-    features, computed once.
+    `layer_decay` multiplies the learning rate once for each layer further down; `middle` keeps that many units in the
+    middle of each layer (see `narrowing`). A `frozen` encoder gives fixed features, computed once.
 
     `pretraining` goes on with the encoder's own training before it is fine-tuned: `masked` words, or `masked+next`,
     which also asks whether the turn follows what comes before it. `pretraining_source` says on which text (see
@@ -54,6 +55,7 @@ class Transformer(Network):
         dropout: float = 0.1,
         hidden: int = 0,
         layer_decay: float = 1.0,
+        middle: int | None = None,
         pretraining: str = "none",
         pretraining_source: str = "dialogues",
         pretraining_text: int | None = None,
@@ -76,6 +78,7 @@ class Transformer(Network):
         self.dropout = dropout
         self.hidden = hidden
         self.layer_decay = layer_decay
+        self.middle = middle
         self.pretraining = pretraining
         self.pretraining_source = pretraining_source
         self.pretraining_text = pretraining_text
@@ -91,6 +94,8 @@ class Transformer(Network):
             self._build(frozen=frozen_encoder(self.name))
             return
         encoder, tokens = load_encoder(self.name)
+        if self.middle is not None:
+            narrow_middle(encoder, self.middle)
         if self.window.special:
             encoder.add_tokens(tokens, self.window.special)
         self._build(encoder, tokens)
