@@ -1,10 +1,11 @@
 """Measure the server under load beside a plain FastAPI + transformers pipeline, and regenerate docs/serving.md.
 
-    python benchmarks/load.py [--model default] [--seconds 20] [--hour 100]
+    python benchmarks/load.py [--model default] [--seconds 20] [--hour 50] [--minutes 30]
 
 Both servers run here, on loopback, in the same run, and are asked in turn: 1, 16 and 128 clients, each asking again as
 soon as it is answered. Then our server gets an hour's worth of requests (3,600 times `--hour`) as fast as it takes
-them, and its memory before and after is compared.
+them, for `--minutes` at most, and its memory before and after is compared. In all this takes about 15 times `--seconds`
+and the time of that hour's worth: half an hour at the most, unless asked for more. Progress goes to standard error.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import urllib.error
 import urllib.request
@@ -29,6 +31,8 @@ DOCS = HERE.parent / "docs" / "serving.md"
 PLOT = HERE.parent / "docs" / "serving-load.svg"
 BEGIN, END = "<!-- load: written by benchmarks/load.py -->", "<!-- load: end -->"
 CLIENTS = (1, 16, 128)
+WIDTH = 128  # of the lines of our documents
+PARTS = 20  # of the hour's worth, after each of which memory is read
 OURS, PLAIN = "emoscope serve", "FastAPI + transformers pipeline"
 
 _OPENERS = ("hey, are you there?", "how was your day", "I have news", "so, what happened", "you will not believe this")
@@ -63,7 +67,8 @@ def free_port() -> int:
 @contextmanager
 def started(command: list[str], port: int, **environment: str) -> Iterator[int]:
     """A server until it is ready; gives its process id."""
-    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=quiet, stderr=quiet)
     try:
         until = time.monotonic() + 120
         while True:
@@ -72,7 +77,7 @@ def started(command: list[str], port: int, **environment: str) -> Iterator[int]:
                 break
             except (urllib.error.URLError, OSError):
                 if process.poll() is not None or time.monotonic() > until:
-                    raise SystemExit(f"the server did not start: {' '.join(command)}") from None
+                    raise SystemExit(f"the server did not start; see why with: {' '.join(command)}") from None
                 time.sleep(0.2)
         yield process.pid
     finally:
@@ -95,7 +100,24 @@ def load(port: int, clients: int, seconds: float, requests: int, bodies: str) ->
     return found
 
 
-def measure(model: str, seconds: float, hour: int) -> dict[str, Any]:
+def endure(pid: int, port: int, requests: int, seconds: float, bodies: str) -> dict[str, Any]:
+    """Send so many requests, or as many as the time allows; memory is read on the way."""
+    seen: list[float] = [memory(pid)]
+    begun, sent, failed = time.monotonic(), 0, 0
+    for part in range(PARTS):
+        left = seconds - (time.monotonic() - begun)
+        wanted = requests * (part + 1) // PARTS - sent
+        if left < 1 or wanted < 1:
+            break
+        found = load(port, 16, left, wanted, bodies)
+        sent += found["requests"]
+        failed += sum(count for status, count in found["statuses"].items() if status != "200")
+        seen.append(memory(pid))
+        say(f"{sent:,} of {requests:,} requests, {time.monotonic() - begun:,.0f} s, {seen[-1]:.0f} MiB")
+    return {"memory": seen, "requests": sent, "failed": failed, "seconds": time.monotonic() - begun}
+
+
+def measure(model: str, seconds: float, hour: float, minutes: float) -> dict[str, Any]:
     """Everything that is reported."""
     dialogues = conversations()
     bodies = "\n".join(json.dumps({"turns": turns}, ensure_ascii=False) for turns in dialogues)
@@ -120,9 +142,7 @@ def measure(model: str, seconds: float, hour: int) -> dict[str, Any]:
                     say(f"{name}, {clients} clients: {found['per_second']:.0f} a second, p99 {found['p99']:.1f} ms")
         with started(ours, port) as pid:
             load(port, 16, 5.0, 0, bodies)  # what is made once has been made
-            before = memory(pid)
-            found = load(port, 16, 3600.0, 3600 * hour, bodies)
-            endurance = {"before": before, "after": memory(pid), **found}
+            endurance = endure(pid, port, round(3600 * hour), 60 * minutes, bodies)
         answer = urllib_models(ours, port)
     return {"model": answer, "results": results, "endurance": endurance, "hour": hour}
 
@@ -133,7 +153,7 @@ def urllib_models(command: list[str], port: int) -> str:
 
 
 def say(text: str) -> None:
-    print(text, file=sys.stderr)
+    print(text, file=sys.stderr, flush=True)
 
 
 def table(measured: dict[str, Any]) -> list[str]:
@@ -165,30 +185,36 @@ def draw(measured: dict[str, Any]) -> None:
             y=alt.Y(f"{field}:Q", title=title, scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=5)),
         )
         points = base.mark_point(filled=True, size=120, opacity=1).encode(
-            color=alt.Color("server:N", scale=colours, legend=alt.Legend(orient="bottom"))
+            color=alt.Color("server:N", scale=colours, legend=alt.Legend(orient="bottom", labelLimit=300))
         )
         texts = base.mark_text(dy=-12).encode(text=alt.Text(f"{field}:Q", format=",.3~r"))
         charts.append(alt.layer(points, texts).properties(width=280, height=220))
-    save(titled(alt.hconcat(*charts), "The server under load", "loopback; both axes are logarithmic"), PLOT)
+    save(titled(alt.hconcat(*charts), "The server under load", "loopback; logarithmic scales"), PLOT)
 
 
 def report(measured: dict[str, Any]) -> str:
     endurance = measured["endurance"]
-    failed = sum(count for status, count in endurance["statuses"].items() if status != "200")
+    seen = endurance["memory"]
+    machine = (
+        f"Model `{measured['model']}`. Machine: {platform.machine()}, {os.cpu_count()} CPU cores, Python "
+        f"{platform.python_version()}; servers and clients share them. Each figure is of a fresh server after a short "
+        "warm-up. The plain server has random weights of distilroberta's size."
+    )
+    worth = (
+        f"An hour's worth of requests ({measured['hour']:g} a second): {endurance['requests']:,} in all, sent in "
+        f"{endurance['seconds']:,.0f} s by 16 clients; {endurance['failed']} not answered with 200. Memory: "
+        f"{seen[0]:.0f} MiB before, {seen[len(seen) // 2]:.0f} MiB half way, {seen[-1]:.0f} MiB after."
+    )
     return "\n".join(
         [
             BEGIN,
-            f"Model `{measured['model']}`. Machine: {platform.machine()}, {os.cpu_count()} CPU cores, "
-            f"Python {platform.python_version()}; servers and clients share them. Each figure is of a fresh server "
-            "after a short warm-up. The plain server has random weights of distilroberta's size.",
+            textwrap.fill(machine, WIDTH),
             "",
             *table(measured),
             "",
             f"![Requests a second and p99 of both servers]({PLOT.name})",
             "",
-            f"An hour's worth of requests ({measured['hour']} a second, {endurance['requests']:,} in all, sent in "
-            f"{endurance['seconds']:,.0f} s by 16 clients; {failed} not answered with 200): "
-            f"{endurance['before']:.0f} MiB before, {endurance['after']:.0f} MiB after.",
+            textwrap.fill(worth, WIDTH),
             END,
         ]
     )
@@ -198,10 +224,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="default")
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each figure is measured")
-    parser.add_argument("--hour", type=int, default=100, help="requests a second of the hour's worth")
+    parser.add_argument("--hour", type=float, default=50.0, help="requests a second of the hour's worth")
+    parser.add_argument("--minutes", type=float, default=30.0, help="the most that the hour's worth may take")
     parser.add_argument("--dry", action="store_true", help="print, and leave docs/serving.md as it is")
     chosen = parser.parse_args()
-    measured = measure(chosen.model, chosen.seconds, chosen.hour)
+    if os.getloadavg()[0] > 0.5:
+        say(f"other work is running here (load {os.getloadavg()[0]:.1f}): the figures will be of a busy machine")
+    measured = measure(chosen.model, chosen.seconds, chosen.hour, chosen.minutes)
     text = report(measured)
     if chosen.dry:
         print(text)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-START_SECONDS = 40
+START_SECONDS = 120
 
 
 class ServerProcess:

@@ -1,5 +1,7 @@
 """A challenge's file: what is accepted, and how a mistake is told."""
 
+import re
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from emoscope.server.challenge import (
     ready_challenge,
     ready_challenges,
 )
+from emoscope.server.challenge.definition import Definition, PhaseDefinition, checked
 from task_files import emotionx_file, iest_file, labels_file
 
 PHASE = '[[phases]]\nname = "one"\ntitle = "One"\nunlabelled = "given.txt"\ngold = "gold.txt"\nper_day = 3\n'
@@ -59,6 +62,14 @@ def test_the_emocontext_challenge_is_the_papers() -> None:
             ", phases.one: 'closes' must come after 'opens'",
         ),
         ('slug = "a"\ntitle = "A"\ntask = "iest"\n' + PHASE + PHASE, "two phases have the same name"),
+        (
+            'slug = "a"\ntitle = "A"\ntask = "iest"\nmetric = "luck"\n' + PHASE,
+            "unknown metric 'luck', expected one of: m",
+        ),
+        (
+            'slug = "a"\ntitle = "A"\ntask = "iest"\nmetric = "accuracy"\n' + PHASE + "published = true\n",
+            "the paper's figures are not by accuracy",
+        ),
         ('slug = "a"\ntitle = "A"\ntask = "iest"\nphases = 3\n', ", phases: Input should be a valid tuple"),
         ('slug = "a"\ntitle = "A"\ntask = "iest"\nphases = [3]\n', r", phases.\[1\]: Input should be a valid dict"),
     ],
@@ -68,6 +79,18 @@ def test_a_mistake_names_the_file_and_the_field(text: str, told: str, tmp_path: 
     file.write_text(text)
     with pytest.raises(InputError, match=f"mine.toml.*{told}"):
         read_definition(file)
+
+
+def test_the_documented_example_is_valid() -> None:
+    guide = Path(__file__).parent.parent / "docs" / "challenge.md"
+    if not guide.is_file():
+        pytest.skip("the documentation is not beside the tests")
+    example = guide.read_text().split("```toml\n")[1].split("```")[0]
+    for text in (example, example.replace("# metric", "metric").replace("published = true", "published = false")):
+        found = checked(tomllib.loads(text), guide)
+        assert found.phases[0].opens is not None
+    named = set(re.findall(r"^#? ?(\w+) = ", example, re.MULTILINE))
+    assert named == {*Definition.model_fields, *PhaseDefinition.model_fields} - {"phases", "description"}
 
 
 def test_times_are_in_the_phases_zone(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from challenge_kit import BACKENDS, GOLD, NOON, Clock, answer, made_challenge, opened_store, phase, rows_of, team
+from emoscope.errors import EmoscopeError
 from emoscope.evaluation.score import evaluate_labels
 from emoscope.server.challenge import (
     OPERATOR,
@@ -37,6 +38,7 @@ from emoscope.server.challenge import (
 )
 from emoscope.server.jobs import Worker
 from emoscope.server.store import Store
+from emoscope.server.store.migrate import downgrade
 from emoscope.tasks import get_task
 
 
@@ -83,6 +85,25 @@ def test_a_submission_is_scored_like_the_evaluation_does_it(store: Store, clock:
     ]
     assert Path(submission_file(store, ana, sent.id).path).read_bytes() == answer(5).getvalue()
     assert Path(unlabelled_file(store, PUBLIC, slug, "practice").path).read_text() == rows_of(None)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "macro-f1"])
+def test_a_challenge_may_rank_by_another_metric(store: Store, clock: Clock, tmp_path: Path, metric: str) -> None:
+    slug = made_challenge(store, tmp_path, head=f'metric = "{metric}"')
+    for name, right in (("Some", 5), ("Most", 7)):
+        submit(store, team(store, slug, name)[0], slug, "practice", answer(right), file_name="a.txt")
+    run_all(store, clock)
+    board = leaderboard(store, PUBLIC, slug, "practice")
+    assert (board.metric, board.clusters_ready) == (metric, True)
+    for entry, right in zip(board.entries, (7, 5), strict=True):
+        labels = [line.split("\t")[4] for line in answer(right).read().decode().splitlines()[1:]]
+        scores = evaluate_labels(get_task("emocontext"), GOLD, labels).scores
+        assert entry.score == {"accuracy": scores.accuracy, "macro-f1": scores.macro_f1}[metric] != scores.official
+        assert entry.low is not None
+        assert entry.high is not None
+        assert entry.low <= entry.score <= entry.high
+    with pytest.raises(EmoscopeError, match="1 challenges name a metric"):
+        downgrade(store.database, "0003")
 
 
 def test_the_board_ranks_by_score_and_then_by_time(store: Store, clock: Clock, tmp_path: Path) -> None:

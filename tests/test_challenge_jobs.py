@@ -35,6 +35,7 @@ from emoscope.server.store.models import Job, Result
 SLOW = (sys.executable, "-c", "import time; time.sleep(60)")
 CRASH = (sys.executable, "-c", "import os; os.kill(os.getpid(), 11)")
 NO_NUMBER = (sys.executable, "-c", 'print(\'{"ok": true, "score": NaN, "low": 0.0, "high": 1.0, "per_class": {}}\')')
+NO_SCORE = (sys.executable, "-c", "print('{\"ok\": true}')")
 GARBAGE = (sys.executable, "-c", "print('finished!')")
 LEASE = timedelta(seconds=60)
 
@@ -70,8 +71,10 @@ def results(store: Store) -> int:
         (CRASH, "the scorer was ended by signal 11"),
         (NO_NUMBER, "the scorer gave no finite score"),
         (GARBAGE, "the scorer ended with status 0 and no answer"),
+        (NO_SCORE, "the worker could not run it (KeyError)"),
+        (("/no/such/program",), "the worker could not run it (FileNotFoundError)"),
     ],
-    ids=["slow", "crash", "nan", "garbage"],
+    ids=["slow", "crash", "nan", "garbage", "no score", "no program"],
 )
 def test_a_scorer_that_fails_is_tried_again_and_then_the_submission_is_given_back(
     store: Store, clock: Clock, submitted: tuple[Actor, str], command: tuple[str, ...], reason: str
@@ -144,7 +147,7 @@ def test_a_job_for_former_code_is_replaced_by_one_for_the_present(
     slug = made_challenge(store, tmp_path)
     ana, _ = team(store, slug)
     with monkeypatch.context() as before_the_upgrade:
-        before_the_upgrade.setattr(submissions, "scorer_sha256", lambda task: "f" * 64)
+        before_the_upgrade.setattr(submissions, "scorer_sha256", lambda *_: "f" * 64)
         sent = submit(store, ana, slug, "practice", answer(), file_name="a.txt").id
     Worker(store).run_once()
     found = get_submission(store, ana, sent)
@@ -217,6 +220,24 @@ def test_a_worker_waits_for_a_database_that_is_gone(
         return real(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(worker, "claim", sometimes)
+    Worker(store, poll_seconds=0.01).run(stop)
+    assert get_submission(store, ana, sent).state == "scored"
+
+
+def test_no_error_ends_the_worker(store: Store, submitted: tuple[Actor, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    ana, sent = submitted
+    stop, real = threading.Event(), worker.claim
+    errors: list[Exception] = [OSError("too many open files"), RuntimeError("cannot start a thread")]
+
+    def troubled(*arguments: object) -> object:
+        if errors:
+            raise errors.pop()
+        found = real(*arguments)  # type: ignore[arg-type]
+        if found is None:
+            stop.set()
+        return found
+
+    monkeypatch.setattr(worker, "claim", troubled)
     Worker(store, poll_seconds=0.01).run(stop)
     assert get_submission(store, ana, sent).state == "scored"
 

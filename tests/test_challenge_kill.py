@@ -18,10 +18,11 @@ from emoscope.server.challenge import get_submission, list_submissions, quota
 from emoscope.server.store import Store
 from emoscope.server.store.models import Job, Result, Submission
 
-# `EMOSCOPE_KILL_SUBMISSIONS=200` makes it the long run, with the real scorer instead of one that answers at once.
-SUBMISSIONS = int(os.environ.get("EMOSCOPE_KILL_SUBMISSIONS", "24"))
+# `EMOSCOPE_KILL_SCORER=real` makes it the long run, with the real scorer instead of one that answers at once.
+SUBMISSIONS = int(os.environ.get("EMOSCOPE_KILL_SUBMISSIONS", "200"))
+SCORER = os.environ.get("EMOSCOPE_KILL_SCORER", "instant")
 
-WINDOW = 0.6 if SUBMISSIONS < 100 else 6.0  # seconds until it is killed, at most
+WINDOW = 6.0 if SCORER == "real" else 2.0  # seconds until it is killed, at most
 
 # Accepts and scores in one process, as `emoscope serve` does. The key of each request stays the same over restarts,
 # like a client's that had no answer and asks again; an answer is noted where the parent can see it.
@@ -30,12 +31,12 @@ import io, sys, threading
 from emoscope.server.challenge import authenticate, submit
 from emoscope.server.jobs.worker import SCORER, Worker
 from emoscope.server.store import Store
-folder, url, token, answers, count = sys.argv[1:]
+folder, url, token, answers, count, scorer = sys.argv[1:]
 store = Store.open(folder, url)
 stop = threading.Event()
 instant = (sys.executable, "-S", "-c",
     "print('{\\"ok\\": true, \\"score\\": 0.5, \\"low\\": 0.4, \\"high\\": 0.6, \\"per_class\\": {}}')")
-command = instant if int(count) < 100 else SCORER
+command = SCORER if scorer == "real" else instant
 worker = Worker(store, lease_seconds=1, poll_seconds=0.05, command=command)
 for _ in range(2):
     threading.Thread(target=worker.run, args=(stop,)).start()
@@ -72,7 +73,7 @@ def test_killing_the_server_loses_nothing_and_scores_nothing_twice(store: Store,
     answers = tmp_path / "answers"
     answers.write_text("")
     url = store.database.url.render_as_string(hide_password=False)
-    command = [sys.executable, "-c", SERVER, str(tmp_path), url, made.token, str(answers), str(SUBMISSIONS)]
+    command = [sys.executable, "-c", SERVER, str(tmp_path), url, made.token, str(answers), str(SUBMISSIONS), SCORER]
     # The seed makes the moments the same in each run; what happens at them differs anyway.
     moments, kills, deadline = random.Random(5), 0, time.monotonic() + 60 + SUBMISSIONS * 5
     while states(store) != {"scored": SUBMISSIONS}:

@@ -24,6 +24,10 @@ so happy
 """
 IPHONE = """\u200e[12.01.24, 10:11:12] Ana: hello
 [12.01.24, 10:12:00] Ben: leave me alone"""
+GERMAN = """31.12.23, 21:15 - Ben: <Medien ausgeschlossen>
+31.12.23, 21:16 - Ben: IMG-1.jpg (Datei angehängt)
+31.12.23, 21:16 - Ben: This message was deleted
+31.12.23, 21:17 - Ben: na endlich"""
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +144,8 @@ def test_files_are_read_in_the_browser(page: Any, tmp_path: Path) -> None:
     ]
     (phone,) = page.evaluate(read, IPHONE)
     assert [turn["text"] for turn in phone["turns"]] == ["hello", "leave me alone"]
+    (foreign,) = page.evaluate(read, GERMAN)
+    assert [turn["text"] for turn in foreign["turns"]] == ["na endlich"]
     (plain,) = page.evaluate(read, "Ana: hi\n\nhow are you: fine?\nsee http://x.y")
     assert plain["turns"] == [
         {"speaker": "Ana", "text": "hi"},
@@ -158,6 +164,11 @@ def test_files_are_read_in_the_browser(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector(".turn")
     page.select_option("#dialogue", "1")
     expect(page.locator(".turn")).to_have_count(1)
+    page.fill("#conversation", file.read_text())  # the same, pasted
+    expect(page.locator("#dialogue-choice")).to_be_hidden()
+    page.click("button[type=submit]")
+    expect(page.locator("#dialogue option")).to_have_count(3)
+    expect(page.locator(".turn")).to_have_count(2)
     long = tmp_path / "long.txt"
     long.write_text("\n".join(f"12/01/2024, 10:11 - Ana: line {number}" for number in range(450)))
     page.set_input_files("#file", long)
@@ -180,6 +191,9 @@ def test_the_api_can_be_tried(page: Any) -> None:
     page.wait_for_selector("#post-v1-detect pre")
     assert '"label"' in page.inner_text("#post-v1-detect .answer")
     assert "200" in page.inner_text("#post-v1-detect .answer")
+    upload = page.locator("#post-v1-challenges-slug-submissions")
+    upload.locator("summary").click()
+    assert [field.get_attribute("name") for field in upload.locator("input").all()] == ["slug", "file", "phase", "note"]
 
 
 def test_detect_register_submit_leaderboard(browser: Any, server: ServerProcess, look: str, tmp_path: Path) -> None:

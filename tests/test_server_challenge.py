@@ -1,10 +1,13 @@
 """The shared task over HTTP: from registration to the board, and who may see what."""
 
+import errno
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from starlette.datastructures import UploadFile
 
 from challenge_kit import BACKENDS, GOLD, answer, rows_of
 from challenge_site import SUBMISSIONS, Site, bearer, opened_site
@@ -18,9 +21,9 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with opened_site(tmp_path_factory.mktemp("site")) as opened:
+@pytest.fixture(scope="module", params=BACKENDS)
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with opened_site(tmp_path_factory.mktemp("site"), request.param) as opened:
         yield opened
 
 
@@ -194,6 +197,22 @@ def test_hostile_files_are_refused_clearly(shared: Site, name: str, content: byt
     assert len(refused.json()["detail"]) < 500
 
 
+def test_a_wrong_media_type_is_refused_clearly(shared: Site) -> None:
+    headers = bearer(shared.team("Mime"))
+    for kind in ("image/png", "application/zip"):
+        files = {"file": ("mine.txt", answer(4).getvalue(), kind)}
+        refused = shared.client.post(SUBMISSIONS, headers=headers, files=files, data={"phase": "practice"})
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "file")
+        assert f"it is {kind}" in refused.json()["detail"]
+    for kind in ("text/plain", "application/json", "application/octet-stream"):  # not a form at all
+        refused = shared.client.post(
+            SUBMISSIONS, headers={**headers, "Content-Type": kind}, content=answer(4).getvalue()
+        )
+        assert refused.status_code == 415, refused.text
+        assert "multipart/form-data" in refused.json()["detail"]
+    assert shared.client.get(SUBMISSIONS, headers=headers).json() == []
+
+
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "a\r\nSet-Cookie: x=1.txt", "<img src=x>.txt", "x" * 5000, "ok\x00.txt"]
 )
@@ -240,6 +259,21 @@ def test_a_hundred_uploads_at_once_never_pass_the_quota(site: Site) -> None:
     assert set(answers) == {201, 429}
     left = site.client.get("/v1/challenges/mine/phases/practice/quota", headers=bearer(token)).json()
     assert (left["used_today"], left["left_today"]) == (3, 0)
+
+
+def test_a_full_disk_under_an_upload_is_not_the_clients_mistake(shared: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = shared.team("Fullness")
+
+    async def full(self: UploadFile, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(UploadFile, "write", full)
+        refused = shared.submit(token)
+    assert refused.status_code == 503
+    assert "nothing was accepted" in refused.json()["detail"]
+    assert refused.headers["retry-after"] == "5"
+    assert shared.client.get(SUBMISSIONS, headers=bearer(token)).json() == []
 
 
 def test_a_lost_database_is_said_and_leaves_nothing_half_done(shared: Site, monkeypatch: pytest.MonkeyPatch) -> None:

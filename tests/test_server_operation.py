@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from fastapi.testclient import TestClient
+from sqlalchemy.engine import make_url
 
 from emoscope.errors import EmoscopeError
+from emoscope.server.app import create_app
 from emoscope.server.settings import Limits, Settings, variable
 
 ROOT = Path(__file__).parent.parent
@@ -39,6 +42,15 @@ def test_the_unit_starts_the_server_and_waits_for_it_to_finish() -> None:
     assert stop is not None
     assert int(stop[1]) > Settings().explain_deadline_seconds
     assert "EMOSCOPE_SERVER_DATA=/var/lib/emoscope" in unit
+    assert "\nUser=emoscope\n" in unit  # a user that commands on the data can be run as
+
+
+def test_the_documented_addresses_are_there() -> None:
+    documented = set(re.findall(r"^\| (.*?) \|", DOCS.read_text(), re.MULTILINE))
+    named = {path for cell in documented for path in re.findall(r"`(?:GET |POST )?(/[^` ]*)`", cell)}
+    assert {"/", "/annotate", "/challenges", "/metrics", "/v1/detect"} <= named
+    client = TestClient(create_app(Settings(model="nano")))  # not started: what is there says so, what is not is a 404
+    assert [path for path in sorted(named) if client.get(path).status_code == 404] == []
 
 
 def test_the_compose_file_upgrades_before_it_serves() -> None:
@@ -50,3 +62,15 @@ def test_the_compose_file_upgrades_before_it_serves() -> None:
     known = {variable(name) for name in (*Settings.model_fields, *Limits.model_fields)}
     assert set(server["environment"]) <= known
     assert server["ports"] == ["127.0.0.1:8000:8000"]  # reached through a proxy only
+    assert set(services["upgrade"]["environment"]) <= known
+    database = server["environment"]["EMOSCOPE_DATABASE_URL"].replace("${POSTGRES_PASSWORD:?set a password}", "secret")
+    address = make_url(database)
+    given = services["database"]["environment"]
+    assert (address.drivername, address.host) == ("postgresql+psycopg", "database")
+    assert (address.username, address.database) == (given["POSTGRES_USER"], given["POSTGRES_DB"])
+    assert int(server["stop_grace_period"].removesuffix("s")) > Settings().explain_deadline_seconds
+    image = (ROOT / "deploy" / "Dockerfile").read_text()
+    assert set(re.findall(r"^ENV (\w+)=", image, re.MULTILINE)) <= known
+    copied = {name for line in re.findall(r"^COPY (?!--)(.*)$", image, re.MULTILINE) for name in line.split()[:-1]}
+    assert all((ROOT / name).exists() for name in copied)
+    assert [mount.split(":")[1] for mount in server["volumes"]] == re.findall(r"^VOLUME (\S+)$", image, re.MULTILINE)

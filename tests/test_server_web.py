@@ -9,7 +9,7 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from challenge_kit import GOLD, answer, rows_of
+from challenge_kit import BACKENDS, GOLD, answer, rows_of
 from challenge_site import Site, bearer, form_secret, opened_site
 from emoscope.server.security import CONTENT_POLICY
 from emoscope.server.web import account_pages, challenge_pages, organiser_pages, submission_pages, team_pages
@@ -18,9 +18,9 @@ from emoscope.server.web.sessions import Sessions, load_key
 STATIC = Path(__file__).parent.parent / "src" / "emoscope" / "server" / "web"
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with opened_site(tmp_path_factory.mktemp("site")) as opened:
+@pytest.fixture(scope="module", params=BACKENDS)
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with opened_site(tmp_path_factory.mktemp("site"), request.param) as opened:
         yield opened
 
 
@@ -108,6 +108,7 @@ def test_register_submit_and_see_the_board(site: Site) -> None:
     assert client.get(f"{address}/state").json() == {"state": "scored", "final": True}
     board = client.get("/challenges/mine/board/practice").text
     assert "Walkers" in board
+    assert ">cluster</abbr>" in board
     assert "<circle" in board
     assert client.get("/challenges/mine/board/practice/csv").headers["content-type"].startswith("text/csv")
     assert client.get("/challenges/mine/board/practice/json").json()["phase"] == "practice"
@@ -131,6 +132,10 @@ def test_a_refused_upload_says_why_on_the_page_and_as_json(site: Site) -> None:
         headers={"Accept": "application/json"},
     )
     assert len(document.json()["rows"]) == len(GOLD)
+    refused = client.get(f"/submissions/{document.json()['submission']}").text
+    assert "Why it was refused" in refused
+    assert "Download the file" not in refused  # it is not kept
+    assert "off the board" not in refused  # nor is it on one
     nothing = client.post("/challenges/mine/submissions", data={"csrf": secret, "phase": "practice"})
     assert nothing.status_code == 422
     assert "Choose a file first" in nothing.text
@@ -151,7 +156,13 @@ def test_invite_join_and_merge_by_pages(site: Site) -> None:
     client.cookies.clear()
     register(client, "Mergers", "Max")
     secret = form_secret(client.get("/challenges/mine/team").text)
-    assert client.post("/challenges/mine/team/merge", data={"csrf": secret, "team": "Inviters"}).status_code == 303
+    for _ in range(2):
+        offered = client.post("/challenges/mine/team/merge", data={"csrf": secret, "team": "Inviters"})
+        assert offered.status_code == 303, offered.text
+        offers = re.findall(r"/team/merge/(\d+).*Take the offer back", client.get("/challenges/mine/team").text)
+        assert len(offers) == 1
+        back = client.post(f"/challenges/mine/team/merge/{offers[0]}", data={"csrf": secret, "accept": "false"})
+        assert back.status_code == 303
     wrong = client.post("/challenges/mine/team/merge", data={"csrf": secret, "team": "No such team"})
     assert wrong.status_code in (404, 422)
     assert 'role="alert"' in wrong.text

@@ -38,6 +38,18 @@ _TITLES = {
 }
 
 
+_WANTED = {
+    "string_type": "a string",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "bool_type": "true or false",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+}
+
+
 class FieldProblem(BaseModel):
     """What is wrong with one field of a request."""
 
@@ -119,6 +131,9 @@ def from_validation(error: RequestValidationError, content_type: str) -> Problem
     kind = content_type.partition(";")[0].strip().lower()
     if tuple(first["loc"]) == ("body",) and not (kind == "application/json" or kind.endswith("+json")):
         return Problem(415, "not-json", "the body must be JSON, sent with the header Content-Type: application/json")
+    if tuple(first["loc"]) == ("body", "file") and first["type"] == "missing" and kind != "multipart/form-data":
+        detail = "the file must be sent in a form, as multipart/form-data; with curl: -F file=@FILE"
+        return Problem(415, "not-a-form", detail)
     fields = [FieldProblem(field=_field(fault["loc"]), problem=_sentence(fault)) for fault in faults[:20]]
     detail = f"{fields[0].field}: {fields[0].problem}"
     if len(faults) > 1:
@@ -140,6 +155,11 @@ def _sentence(fault: Mapping[str, Any]) -> str:
         return "is not a field of this request"
     if fault["type"] == "missing":
         return "is missing"
+    if fault["type"] == "too_short":
+        least = fault["ctx"]["min_length"]
+        return "is empty" if not fault["ctx"]["actual_length"] else f"holds fewer than {least} items"
+    if fault["type"] in _WANTED:
+        return f"must be {_WANTED[fault['type']]}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
 
@@ -226,5 +246,7 @@ def from_http(error: HTTPException) -> Problem:
         404: "there is nothing at this address",
         405: "this address does not take this method",
     }
+    if isinstance(error.__cause__, OSError):  # the framework takes a full disk for a body it cannot parse
+        return from_mistake(StoreUnavailable("the body could not be kept while it arrived; nothing was accepted"))
     detail = details.get(error.status_code, str(error.detail))
     return Problem(error.status_code, "http", detail, headers=error.headers)

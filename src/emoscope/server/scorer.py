@@ -21,26 +21,31 @@ from pathlib import Path
 from typing import Any
 
 from emoscope.errors import EmoscopeError
-from emoscope.tasks import get_task
+from emoscope.server.measure import measured
 
 # What decides a score. A change in any of these files makes earlier results stale.
 _SCORING_MODULES = (
     "emoscope.metrics",
     "emoscope.significance",
     "emoscope.evaluation.score",
+    "emoscope.files",
     "emoscope.tasks.base",
+    "emoscope.tasks.json_stream",
+    "emoscope.server.measure",
     "emoscope.server.scorer",
 )
 LEVEL = 0.99  # of significance, as in the IEST paper
 
 
-def scorer_sha256(task_name: str) -> str:
-    """The hash of all code that decides a score of a task.
+def scorer_sha256(task_name: str, metric: str | None = None) -> str:
+    """The hash of all code that decides a score of a task by a metric, or by its own.
 
     >>> scorer_sha256("iest") == scorer_sha256("emocontext")
     False
+    >>> scorer_sha256("iest") == scorer_sha256("iest", "accuracy")
+    False
     """
-    task = get_task(task_name)
+    task = measured(task_name, metric)
     own = {kind.__module__ for kind in type(task).__mro__} - {"builtins", "abc"}
     # As the code lies on the disk, for that is what the next scorer runs; read again only where it has changed.
     states = []
@@ -49,12 +54,12 @@ def scorer_sha256(task_name: str) -> str:
         file = Path(str(spec and spec.origin))
         found = file.stat()
         states.append((name, file, found.st_mtime_ns, found.st_size))
-    return _sha256_of_code(task.name, tuple(states))
+    return _sha256_of_code(f"{task.name} {task.metadata.metric.name}", tuple(states))
 
 
 @lru_cache(maxsize=64)
-def _sha256_of_code(task: str, states: tuple[tuple[str, Path, int, int], ...]) -> str:
-    digest = hashlib.sha256(task.encode())
+def _sha256_of_code(measure: str, states: tuple[tuple[str, Path, int, int], ...]) -> str:
+    digest = hashlib.sha256(measure.encode())
     for name, file, _, _ in states:
         digest.update(b"\0" + name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
@@ -79,11 +84,11 @@ def score(request: dict[str, Any]) -> dict[str, Any]:
     """The figures of one submission."""
     from emoscope.evaluation.score import evaluate
 
-    if scorer_sha256(request["task"]) != request["scorer_sha256"]:
+    if scorer_sha256(request["task"], request.get("metric")) != request["scorer_sha256"]:
         raise ChangedCodeError
     _check(request["gold"])
     _check(request["submission"])
-    found = evaluate(get_task(request["task"]), request["gold"], request["submission"])
+    found = evaluate(measured(request["task"], request.get("metric")), request["gold"], request["submission"])
     figures = [found.score, found.interval.low, found.interval.high]
     if not all(math.isfinite(value) for value in figures):
         raise ArithmeticError("not a finite score")
@@ -111,7 +116,11 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
             paths.append(Path(folder) / name)
             paths[-1].symlink_to(source)
         found = compare_files(
-            get_task(request["task"]), request["gold"], paths, level=LEVEL, samples=request["samples"]
+            measured(request["task"], request.get("metric")),
+            request["gold"],
+            paths,
+            level=LEVEL,
+            samples=request["samples"],
         )
     return {
         "rows": [

@@ -11,10 +11,10 @@ from emoscope.server.challenge.submission_view import figures_of
 from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
 from emoscope.server.errors import NotAllowed
 from emoscope.server.jobs.standing import Standing, fingerprint, standings
+from emoscope.server.measure import measured
 from emoscope.server.scorer import LEVEL, scorer_sha256
 from emoscope.server.store import Store
 from emoscope.server.store.models import Comparison, Phase
-from emoscope.tasks import get_task
 from emoscope.tasks.published import published as published_results
 
 
@@ -30,8 +30,8 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase: str, *, published:
         if not board_visible(actor, found, now):
             when = "opens" if phase_state(found, now) == "planned" else "is closed"
             raise NotAllowed(f"the board of phase {phase} is shown when the phase {when}")
-        task = get_task(challenge.task)
-        scorer = scorer_sha256(task.name)
+        task = measured(challenge.task, challenge.metric)
+        scorer = scorer_sha256(challenge.task, challenge.metric)
         teams = standings(session, found, scorer)
         ranked = [standing for standing in teams if standing.ranked]
         kept = session.scalar(select(Comparison).where(Comparison.phase_id == found.id))

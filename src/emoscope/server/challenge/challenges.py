@@ -16,10 +16,11 @@ from emoscope.server.challenge.phase_files import PhaseFiles, check_files, human
 from emoscope.server.challenge.views import ChallengeView, Download, PhaseView
 from emoscope.server.errors import Conflict, Invalid, NotFound
 from emoscope.server.jobs.queue import log, queue_comparison, queue_scoring
+from emoscope.server.measure import measured
 from emoscope.server.scorer import scorer_sha256
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Phase, Result, Submission, Team
-from emoscope.tasks import get_task
+from emoscope.tasks import Task
 
 
 def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | Path | None = None) -> ChallengeView:
@@ -27,7 +28,8 @@ def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | 
     require_organiser(actor, None)
     definition = read_definition(path)
     found = check_files(definition, Path(path), Path(files) if files is not None else Path(path).parent)
-    kept = [_keep(store, definition.task, phase_files) for phase_files in found]
+    task = measured(definition.task, definition.metric)
+    kept = [_keep(store, task, phase_files) for phase_files in found]
     try:
         with store.database.write() as session:
             if session.scalar(select(Challenge.id).where(Challenge.slug == definition.slug)):
@@ -37,6 +39,7 @@ def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | 
                 title=definition.title,
                 description=definition.description.strip(),
                 task=definition.task,
+                metric=definition.metric,
                 registration=definition.registration,
                 max_teams=definition.max_teams,
                 created_at=store.clock(),
@@ -51,8 +54,8 @@ def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | 
         raise Conflict(f"there is a challenge {definition.slug!r} already", field="slug") from None
 
 
-def _keep(store: Store, task: str, files: PhaseFiles) -> dict[str, object]:
-    humans = human_figures(get_task(task), files.gold, files.humans)
+def _keep(store: Store, task: Task, files: PhaseFiles) -> dict[str, object]:
+    humans = human_figures(task, files.gold, files.humans)
     if files.humans is not None and humans is not None and files.humans != "published":
         # Judgements are nearly gold, and lie with it.
         humans["sha256"] = store.files.keep_file(Path(files.humans), "gold").sha256
@@ -167,7 +170,7 @@ def replace_gold(store: Store, actor: Actor, slug: str, phase: str, path: str | 
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
         old = find_phase(session, challenge, phase)
-    task = get_task(challenge.task)
+    task = measured(challenge.task, challenge.metric)
     unlabelled = store.files.path("unlabelled", old.unlabelled_sha256)
     files = PhaseFiles.checked(task, unlabelled, Path(path))
     humans = old.humans
@@ -197,7 +200,7 @@ def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> 
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
         phases = phases_of(session, challenge) if phase is None else [find_phase(session, challenge, phase)]
-        scorer, now = scorer_sha256(challenge.task), store.clock()
+        scorer, now = scorer_sha256(challenge.task, challenge.metric), store.clock()
         queued = sum(_rescore_phase(session, one, scorer, now) for one in phases)
         record(session, store, actor, "challenge.rescore", slug, challenge_id=challenge.id, phase=phase, queued=queued)
         return queued
@@ -251,7 +254,7 @@ def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> Downlo
 
 def challenge_view(session: Session, store: Store, actor: Actor, challenge: Challenge) -> ChallengeView:
     """A challenge as the actor may see it."""
-    task = get_task(challenge.task)
+    task = measured(challenge.task, challenge.metric)
     now = store.clock()
     standing = (Team.challenge_id == challenge.id, Team.deleted_at.is_(None), Team.merged_into.is_(None))
     return ChallengeView(

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from emoscope.errors import EmoscopeError, InputError
 from emoscope.files import whole_text
+from emoscope.server.measure import is_official, measured
 from emoscope.tasks import TASKS
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
@@ -70,6 +71,7 @@ class Definition(_Strict):
     slug: Slug
     title: Title
     task: str
+    metric: str | None = None  # the task's official one, unless another is named
     description: str = Field(default="", max_length=20_000)
     registration: Literal["open", "closed"] = "open"
     max_teams: int = Field(default=2_000, ge=1, le=100_000)
@@ -83,6 +85,16 @@ class Definition(_Strict):
         except EmoscopeError as error:
             raise ValueError(str(error)) from None
         return name
+
+    @model_validator(mode="after")
+    def _known_metric(self) -> Self:
+        try:
+            task = measured(self.task, self.metric)
+        except EmoscopeError as error:
+            raise ValueError(str(error)) from None
+        if not is_official(task) and any(phase.published or phase.humans == "published" for phase in self.phases):
+            raise ValueError(f"the paper's figures are not by {self.metric}; leave out 'published', or 'metric'")
+        return self
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:

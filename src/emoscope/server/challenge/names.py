@@ -8,6 +8,7 @@ from emoscope.server.errors import Invalid
 MAX_NAME = 60
 _EMAIL = re.compile(r"[^@\s<>\"',;:()\\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 _MARKUP = re.compile(r"[<>&\"`\\/]")
+_NO_TEXT = {f"application/{kind}" for kind in ("zip", "gzip", "x-gzip", "x-tar", "x-7z-compressed", "pdf", "wasm")}
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -75,6 +76,19 @@ def clean_file_name(text: str) -> str:
     if len(name) > 100 or len(name.encode()) > 240:
         raise Invalid("the file name is longer than 100 characters", field="file")
     return name
+
+
+def check_media_type(text: str | None) -> None:
+    """Refuse an upload that says of itself that it is no text. Browsers call text by many names, which all go.
+
+    >>> check_media_type("application/vnd.ms-excel")  # what some call .csv
+    >>> check_media_type("image/png")
+    Traceback (most recent call last):
+    emoscope.server.errors.Invalid: the file says it is image/png; expected a text file
+    """
+    kind = (text or "").partition(";")[0].strip().lower()
+    if kind.partition("/")[0] in {"image", "audio", "video", "font", "model"} or kind in _NO_TEXT:
+        raise Invalid(f"the file says it is {kind[:60]}; expected a text file", field="file")
 
 
 def clean_note(text: str) -> str:

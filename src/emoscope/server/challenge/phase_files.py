@@ -9,7 +9,8 @@ from emoscope.errors import EmoscopeError, InputError
 from emoscope.evaluation.human import compare_with_humans, published_humans
 from emoscope.evaluation.score import read_gold
 from emoscope.server.challenge.definition import Definition, PhaseDefinition
-from emoscope.tasks import Task, get_task
+from emoscope.server.measure import measured
+from emoscope.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def _said(example: Example) -> tuple[object, ...]:
 
 def check_files(definition: Definition, source: Path, folder: Path) -> list[PhaseFiles]:
     """The files of every phase; a mistake names the definition's field and the file at fault."""
-    task = get_task(definition.task)
+    task = measured(definition.task, definition.metric)
     found = []
     for phase in definition.phases:
         unlabelled = _located(source, folder, phase, "unlabelled", phase.unlabelled)

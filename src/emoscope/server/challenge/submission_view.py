@@ -42,7 +42,7 @@ def views(
     repeated: bool = False,
 ) -> Iterator[SubmissionView]:
     """Submissions in the order given, with a few questions to the database for all of them."""
-    scorers: dict[str, str] = {}
+    scorers: dict[int, str] = {}
     for start in range(0, len(submissions), _AT_ONCE):
         part = submissions[start : start + _AT_ONCE]
         ids = [submission.id for submission in part]
@@ -60,9 +60,9 @@ def views(
         for submission in part:
             phase = session.get_one(Phase, submission.phase_id)
             challenge = session.get_one(Challenge, phase.challenge_id)
-            if challenge.task not in scorers:
-                scorers[challenge.task] = scorer_sha256(challenge.task)
-            shown, stale = _latest(results[submission.id], phase, scorers[challenge.task])
+            if challenge.id not in scorers:
+                scorers[challenge.id] = scorer_sha256(challenge.task, challenge.metric)
+            shown, stale = _latest(results[submission.id], phase, scorers[challenge.id])
             yield SubmissionView(
                 id=submission.public_id,
                 challenge=challenge.slug,

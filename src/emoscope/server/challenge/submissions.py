@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from emoscope.server.challenge.actor import Actor, require_member, require_team
 from emoscope.server.challenge.audit import record
 from emoscope.server.challenge.lookup import find_challenge, find_phase, find_team, open_phase_of, phase_state
-from emoscope.server.challenge.names import clean_file_name, clean_key, clean_note
+from emoscope.server.challenge.names import check_media_type, clean_file_name, clean_key, clean_note
 from emoscope.server.challenge.quotas import check_accepted, check_rejected, local_day, usage
 from emoscope.server.challenge.submission_view import view, views
 from emoscope.server.challenge.uploads import refusals
@@ -34,6 +34,7 @@ def submit(
     upload: Readable,
     *,
     file_name: str,
+    media_type: str | None = None,
     note: str = "",
     key: str | None = None,
 ) -> SubmissionView:
@@ -43,6 +44,7 @@ def submit(
     A refused file is recorded, and costs the day's cap of refused files instead. With a `key` the same request may be
     sent again after a lost answer: it gets the first one's answer.
     """
+    check_media_type(media_type)
     name, remark, request = clean_file_name(file_name), clean_note(note), clean_key(key)
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
@@ -80,7 +82,7 @@ def submit(
                 record(session, store, actor, "submission.reject", thing, challenge_id=challenge.id)
             else:
                 log(session, made.id, received, f"received {part.size:,} bytes and verified")
-                queue_scoring(session, made, current, scorer_sha256(task.name), received)
+                queue_scoring(session, made, current, scorer_sha256(challenge.task, challenge.metric), received)
                 record(session, store, actor, "submission.accept", thing, challenge_id=challenge.id, sha256=part.sha256)
             answer = view(session, actor, made, received)
     if problems:

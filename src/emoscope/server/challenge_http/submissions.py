@@ -21,7 +21,9 @@ from emoscope.server.challenge_http.access import (
 from emoscope.server.challenge_http.schemas import Line
 from emoscope.server.problems import responses
 
-router = APIRouter(prefix="/v1", tags=["submissions"], responses=responses(400, 401, 403, 404, 409, 413, 422, 429, 503))
+router = APIRouter(
+    prefix="/v1", tags=["submissions"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
+)
 
 PhaseChoice = Annotated[str | None, Query(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 
@@ -41,7 +43,15 @@ def submit(
 ) -> JSONResponse:
     """Verified at once: 201 with the queued submission, or 422 naming row and reason."""
     made = submissions.submit(
-        store, actor, slug, phase or None, file.file, file_name=file.filename or "", note=note, key=idempotency_key
+        store,
+        actor,
+        slug,
+        phase or None,
+        file.file,
+        file_name=file.filename or "",
+        media_type=file.content_type,
+        note=note,
+        key=idempotency_key,
     )
     return shown(made, 201)
 

@@ -4,8 +4,6 @@ import math
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select
-
 from emoscope.server.jobs.queue import MAX_ATTEMPTS, MAX_LOST, Claim, held_job, log, queue_comparison, queue_scoring
 from emoscope.server.jobs.standing import fingerprint, standings
 from emoscope.server.scorer import scorer_sha256
@@ -109,8 +107,8 @@ def keep_comparison(store: Store, held: Claim, compared: str, answer: dict[str, 
             session.add(Comparison(phase_id=phase.id, fingerprint=compared, rows=rows, created_at=now))
         else:
             kept.fingerprint, kept.rows, kept.created_at = compared, rows, now
-        task = session.scalars(select(Challenge.task).where(Challenge.id == phase.challenge_id)).one()
-        scorer = scorer_sha256(task)
+        challenge = session.get_one(Challenge, phase.challenge_id)
+        scorer = scorer_sha256(challenge.task, challenge.metric)
         ranked = [standing for standing in standings(session, phase, scorer) if standing.ranked]
         if fingerprint(ranked, phase, scorer) == compared:
             job.state, job.finished_at = "done", now

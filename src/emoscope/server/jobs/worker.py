@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from emoscope.server.store.models import Challenge, Job, Phase, Submission
 SCORER = (sys.executable, "-P", "-m", "emoscope.server.scorer")
 _SAMPLES, _FEWER_SAMPLES = 10_000, 2_000
 _MANY_ANSWERS = 1_000_000
+_log = logging.getLogger("emoscope.server")
 
 
 @dataclass(slots=True)
@@ -46,14 +48,18 @@ class Worker:
     _stop: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
 
     def run(self, stop: threading.Event) -> None:
-        """Work until told to stop. A store that is gone is waited for."""
+        """Work until told to stop. A store that is gone is waited for, and no error ends the worker."""
         self._stop = stop
-        self.store.files.sweep()
+        with contextlib.suppress(OSError):
+            self.store.files.sweep()
         while not stop.is_set():
             try:
                 if not self.run_once():
                     stop.wait(self.poll_seconds)
             except StoreUnavailable:
+                stop.wait(5 * self.poll_seconds)
+            except Exception:
+                _log.exception("the worker met an unexpected error and goes on")
                 stop.wait(5 * self.poll_seconds)
 
     def run_once(self) -> bool:
@@ -61,12 +67,20 @@ class Worker:
         held = claim(self.store, timedelta(seconds=self.lease_seconds))
         if held is None:
             return False
-        if held.lost > MAX_LOST:
-            fail(self.store, held, f"the worker was lost {held.lost} times")
-        elif held.kind == "score":
-            self._score(held)
-        else:
-            self._compare(held)
+        try:
+            if held.lost > MAX_LOST:
+                fail(self.store, held, f"the worker was lost {held.lost} times")
+            elif held.kind == "score":
+                self._score(held)
+            else:
+                self._compare(held)
+        except StoreUnavailable:
+            raise
+        except (
+            Exception
+        ) as error:  # no memory for a process, a folder that is gone: an attempt that failed, like others
+            _log.exception("job %d could not be run", held.job_id)
+            fail(self.store, held, f"the worker could not run it ({type(error).__name__})")
         return True
 
     def drain(self, seconds: float = 60) -> int:
@@ -89,15 +103,17 @@ class Worker:
         with self.store.database.read() as session:
             submission = session.get_one(Submission, held.submission_id)
             phase = session.get_one(Phase, held.phase_id)
-            task = session.get_one(Challenge, phase.challenge_id).task
+            challenge = session.get_one(Challenge, phase.challenge_id)
         files = self.store.files
+        scorer = scorer_sha256(challenge.task, challenge.metric)
         # The job names the code and the gold it is for. Where they have changed since, a score now would be another's.
-        if held.scorer_sha256 != scorer_sha256(task) or held.gold_sha256 != phase.gold_sha256:
-            supersede(self.store, held, scorer_sha256(task))
+        if held.scorer_sha256 != scorer or held.gold_sha256 != phase.gold_sha256:
+            supersede(self.store, held, scorer)
             return
         request = {
             "kind": "score",
-            "task": task,
+            "task": challenge.task,
+            "metric": challenge.metric,
             "gold": str(files.path("gold", phase.gold_sha256)),
             "submission": str(files.path("submissions", submission.sha256)),
             "scorer_sha256": held.scorer_sha256,
@@ -111,8 +127,8 @@ class Worker:
     def _compare(self, held: Claim) -> None:
         with self.store.database.read() as session:
             phase = session.get_one(Phase, held.phase_id)
-            task = session.get_one(Challenge, phase.challenge_id).task
-            scorer = scorer_sha256(task)
+            challenge = session.get_one(Challenge, phase.challenge_id)
+            scorer = scorer_sha256(challenge.task, challenge.metric)
             ranked = [standing for standing in standings(session, phase, scorer) if standing.ranked]
         compared = fingerprint(ranked, phase, scorer)
         if len(ranked) < 2:
@@ -123,7 +139,8 @@ class Worker:
         # Named in the order of the standing: the comparison keeps that order among equals.
         request = {
             "kind": "compare",
-            "task": task,
+            "task": challenge.task,
+            "metric": challenge.metric,
             "gold": str(files.path("gold", phase.gold_sha256)),
             "submissions": [
                 (one.submission.public_id, str(files.path("submissions", one.submission.sha256))) for one in ranked

@@ -68,6 +68,7 @@ class Challenge(Base):
     title: Mapped[str] = mapped_column(String(200))
     description: Mapped[str] = mapped_column(Text)
     task: Mapped[str] = mapped_column(String(64))
+    metric: Mapped[str | None] = mapped_column(String(64))  # None: the task's own
     registration: Mapped[str] = mapped_column(String(16))
     max_teams: Mapped[int]
     created_at: Mapped[datetime]

@@ -54,7 +54,8 @@ class Store:
         """
         folder = Path(data_dir) if data_dir is not None else default_data_dir()
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            # A new folder is for its owner alone: names and addresses of people lie in it.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise EmoscopeError(f"{folder}: cannot be made a data folder ({error.strerror})") from None
         url = database_url or os.environ.get("EMOSCOPE_DATABASE_URL") or f"sqlite:///{folder / DATABASE_FILE}"

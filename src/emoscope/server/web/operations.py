@@ -51,7 +51,8 @@ def operations(description: Mapping[str, Any]) -> dict[str, list[Operation]]:
 
 def _operation(description: Mapping[str, Any], path: str, method: str, raw: Mapping[str, Any]) -> Operation:
     content = raw.get("requestBody", {}).get("content", {})
-    schema = _resolved(description, content.get("application/json", {}).get("schema", {}))
+    body = content.get("application/json") or content.get("multipart/form-data") or {}
+    schema = _resolved(description, body.get("schema", {}))
     examples = schema.get("examples") or []
     has_body = "application/json" in content
     return Operation(
@@ -96,4 +97,6 @@ def _kind(description: Mapping[str, Any], shape: Mapping[str, Any]) -> str:
         return f"list of {_kind(description, shape.get('items', {}))}"
     if isinstance(shape.get("additionalProperties"), Mapping):
         return f"object of {_kind(description, shape['additionalProperties'])}s"
+    if "contentMediaType" in shape or shape.get("format") == "binary":
+        return "file"
     return str(shape.get("type", "anything"))

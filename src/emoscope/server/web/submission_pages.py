@@ -32,7 +32,15 @@ def submit(
         if file is None or not file.filename:
             raise Invalid("choose a file first", field="file")
         made = submissions.submit(
-            store, visitor.actor, slug, phase or None, file.file, file_name=file.filename, note=note, key=key or None
+            store,
+            visitor.actor,
+            slug,
+            phase or None,
+            file.file,
+            file_name=file.filename,
+            media_type=file.content_type,
+            note=note,
+            key=key or None,
         )
     except ChallengeError as error:
         if wants_json:

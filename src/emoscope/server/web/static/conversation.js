@@ -5,7 +5,13 @@ const STAMP = /^\[?(\d{1,4}[./-]\d{1,2}[./-]\d{1,4}),?\s+(\d{1,2}[:.]\d{2}(?:[:.
 const SPEAKER = /^([^\s:][^:]{0,39}?):\s+(.*)$/s;
 // Marks of direction and narrow spaces that exports are full of.
 const MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
-const LEFT_OUT = /^(<[^<>]*(omitted|weggelassen|omis|omitido)[^<>]*>|(image|video|audio|sticker|GIF|document) omitted)$/i;
+// What stands for something that was not said: media, files, deleted messages.
+const LEFT_OUT = new RegExp(
+  "^(<[^<>]*(omitted|attached|ausgeschlossen|weggelassen|anhang|omitido|oculto|oculta|omis|omessi|weggelaten)[^<>]*>" +
+    "|(image|video|audio|sticker|GIF|document|contact card) omitted|(Bild|Video|Audio|Sticker|GIF|Dokument) weggelassen" +
+    "|[^\\n]+\\((file attached|Datei angehängt)\\)|(this message was deleted|you deleted this message|null)\\.?)$",
+  "i",
+);
 
 /** Conversations, each `{name, turns: [{speaker, text}]}`, from whatever the text is. */
 export function readConversations(text) {

@@ -170,14 +170,18 @@ function again() {
 async function detect() {
   const question = ++latest;
   $("error").hidden = true;
-  let turns;
+  let turns = null;
   try {
-    turns = conversations.length
-      ? conversations[Number($("dialogue").value || 0)].turns
-      : (readConversations($("conversation").value)[0]?.turns ?? []);
+    // Several conversations that were pasted are as good as a file of them.
+    if (!conversations.length) {
+      const found = readConversations($("conversation").value);
+      if (found.length > 1) setConversations(found);
+      else turns = found[0]?.turns ?? [];
+    }
   } catch (error) {
     return fail(error.message);
   }
+  turns ??= conversations[Number($("dialogue").value || 0)].turns;
   if (!turns.length) return fail("Type or paste a conversation first.");
   setParts(turns.length);
   const first = Number($("part").value || 0) * partSize();

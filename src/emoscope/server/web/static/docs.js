@@ -15,7 +15,7 @@ async function send(form) {
   const query = new URLSearchParams();
   for (const input of form.querySelectorAll("input[data-in]")) {
     if (input.dataset.in === "path") path = path.replace(`{${input.name}}`, encodeURIComponent(input.value));
-    else if (input.value) query.set(input.name, input.value);
+    else if (input.dataset.in === "query" && input.value) query.set(input.name, input.value);
   }
   const address = query.size ? `${path}?${query}` : path;
   const options = { method: form.dataset.method, headers: {} };
@@ -24,6 +24,9 @@ async function send(form) {
   if (file) {
     options.body = new FormData();
     options.body.set("file", file.files[0]);
+    for (const input of form.querySelectorAll("input[data-in=form]")) {
+      if (input.value) options.body.set(input.name, input.value);
+    }
   } else if (body) {
     options.body = body.value;
     options.headers["Content-Type"] = "application/json";

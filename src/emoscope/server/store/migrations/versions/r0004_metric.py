@@ -1,0 +1,38 @@
+"""A challenge may name its metric, and no row of an append-only log can be replaced."""
+
+import sqlalchemy as sa
+from alembic import op
+from alembic.util import CommandError
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+_LOGS = {"audit": "the audit log is append-only", "annotation_events": "the log of judgements is append-only"}
+
+
+def upgrade() -> None:
+    """Add the metric; close the way around SQLite's triggers.
+
+    SQLite's INSERT OR REPLACE removes the old row without asking the trigger that forbids it.
+    """
+    op.add_column("challenges", sa.Column("metric", sa.String(length=64), nullable=True))
+    if op.get_bind().dialect.name == "sqlite":
+        for table, message in _LOGS.items():
+            op.execute(
+                f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
+                f"WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) "
+                f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
+            )
+
+
+def downgrade() -> None:
+    """Back to every task's own metric; a challenge by another one would change its meaning, so there may be none."""
+    used = op.get_bind().execute(sa.text("SELECT count(*) FROM challenges WHERE metric IS NOT NULL")).scalar_one()
+    if used:
+        raise CommandError(f"{used} challenges name a metric, which the former schema cannot hold")
+    if op.get_bind().dialect.name == "sqlite":
+        for table in _LOGS:
+            op.execute(f"DROP TRIGGER {table}_no_replace")
+    op.drop_column("challenges", "metric")
