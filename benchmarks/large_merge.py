@@ -37,7 +37,7 @@ class Judged:
         self.task = task
         self.own = own
         self.held_out = np.concatenate([table["held_out"].astype(float) for table in tables], axis=1)
-        self.asked = {
+        self.asked: dict[str, Floats] = {
             split: np.concatenate([table[split].astype(float) for table in tables], axis=1)
             for split in ("dev", "test")
             if split in tables[0]

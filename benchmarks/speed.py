@@ -26,12 +26,14 @@ from importlib.metadata import PackageNotFoundError, distribution, requires
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from optimisation_document import section
 from speed_worker import KINDS, Turns, Worker, cold_starts, write_models
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "speed"
 DOCS = HERE.parent / "docs" / "speed.md"
 TRIED = "tried.json"  # written by benchmarks/speed_tried.py
+STEPS = "optimisation.json"  # written by benchmarks/optimisation.py
 
 ROUNDS = 3
 SECONDS = 1.0  # how long one measurement takes, about
@@ -235,6 +237,8 @@ def document(
     ]
     if tried:
         lines += [*TRIED_HEAD, *_tried_table(tried)]
+    if (RESULTS / STEPS).is_file():
+        lines += ["", *section(json.loads((RESULTS / STEPS).read_text(encoding="utf-8")))]
     return "\n".join(lines) + "\n"
 
 
@@ -245,6 +249,7 @@ WHY = """## How it is done
   padded, and every other step works on one piece, or one dialogue, at a time: a dialogue gets the same scores alone and
   in any batch, to the last bit.
 - One thread for each batch, several batches at once: cores never wait for each other within a layer.
+- Computing begins while the rest is still being cut into pieces, and the pieces of the last texts are remembered.
 - The graph is written by hand, so that each of its nodes is one fast kernel. The tables of queries, keys and values are
   laid out so that attention reads them in place.
 - Outliers are what makes 8 bits inexact. They are moved from a layer's input into its weights, as far as that pays;

@@ -1,6 +1,7 @@
 """The exported encoder at run time: the same scores in any company, on any machine or else with a warning."""
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from emoscope.errors import EmoscopeError, InputError
 from emoscope.models.encoder.description import Description
 from emoscope.models.encoder.layout import PIECES_AT_ONCE, batches_of_equal_length
 from emoscope.models.encoder.network import EncoderNetwork
+from emoscope.models.encoder.session import in_parallel
 from emoscope.models.label_shift import shift_prior
 from emoscope.systems.export import export_bundle
 from exported import HEADS, chats, tiny_headed
@@ -110,6 +112,43 @@ def test_batches_hold_one_length_and_everything_once(lengths: list[int]) -> None
     for batch in batches:
         assert len({lengths[place] for place in batch}) == 1
         assert len(batch) == 1 or sum(lengths[place] for place in batch) <= PIECES_AT_ONCE
+
+
+def test_a_batch_comes_as_soon_as_it_is_full() -> None:
+    asked = []
+
+    def lengths() -> Iterator[int]:
+        for length in (7, PIECES_AT_ONCE // 2, 7, PIECES_AT_ONCE // 2, 9):
+            asked.append(length)
+            yield length
+
+    batches = batches_of_equal_length(lengths())
+    assert next(batches) == [1, 3]
+    assert len(asked) == 4
+    assert list(batches) == [[4], [0, 2]]
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1000])
+@pytest.mark.parametrize("cores", ["1", "3"])
+def test_scores_do_not_depend_on_how_many_are_laid_out_at_once(
+    network: EncoderNetwork, alone: np.ndarray, monkeypatch: pytest.MonkeyPatch, at_once: int, cores: str
+) -> None:
+    monkeypatch.setattr("emoscope.models.encoder.network.LAID_OUT_AT_ONCE", at_once)
+    monkeypatch.setenv("EMOSCOPE_CORES", cores)
+    assert (network.scores(DIALOGUES) == alone).all()
+
+
+@pytest.mark.parametrize("cores", ["1", "2"])
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_tasks_in_parallel_keep_their_order(monkeypatch: pytest.MonkeyPatch, cores: str, count: int) -> None:
+    monkeypatch.setenv("EMOSCOPE_CORES", cores)
+    assert in_parallel(lambda task: task * task, (task for task in range(count))) == [n * n for n in range(count)]
+
+
+def test_a_task_that_fails_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMOSCOPE_CORES", "2")
+    with pytest.raises(ZeroDivisionError):
+        in_parallel(lambda task: 1 // task, iter([1, 2, 0, 3]))
 
 
 # Heads

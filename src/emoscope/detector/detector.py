@@ -16,7 +16,7 @@ from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prio
 if TYPE_CHECKING:
     from emoscope.detector.explain import Explanation
 
-BATCH = 256
+BATCH = 1024  # of so many dialogues enough have the same length to be computed together
 
 
 def load(

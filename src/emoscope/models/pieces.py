@@ -1,7 +1,7 @@
 """Text as the numbers of an encoder's pieces; without torch, so that training and serving share it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 from emoscope.errors import EmoscopeError
 from emoscope.text import TRIGGER, normalise_text
@@ -22,7 +22,7 @@ class Pieces:
         self.padding = padding
 
     @classmethod
-    def read(cls, description: str, *, start: int, end: int, mask: int, padding: int) -> "Pieces":
+    def read(cls, description: str, *, start: int, end: int, mask: int, padding: int) -> Self:
         """From the content of a `tokenizer.json`, which does not say what its special tokens are for."""
         from tokenizers import Tokenizer
 
@@ -30,7 +30,7 @@ class Pieces:
             tokenizer = Tokenizer.from_str(description)
         except Exception as error:  # the library raises nothing narrower
             raise EmoscopeError(f"not a tokenizer ({error})") from None
-        return Pieces(tokenizer, start=start, end=end, mask=mask, padding=padding)
+        return cls(tokenizer, start=start, end=end, mask=mask, padding=padding)
 
     def numbers(self, texts: Sequence[str]) -> list[list[int]]:
         """The pieces of texts, without special tokens but for the mask, where IEST's trigger word stands.

@@ -64,16 +64,19 @@ class Layout:
         return np.stack([places / places.sum(1, keepdims=True) for places in chosen], axis=1).astype(np.float32)
 
 
-def batches_of_equal_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Places of equal lengths together, in batches of a size that computes well, the largest first.
+def batches_of_equal_length(lengths: Iterable[int]) -> Iterator[list[int]]:
+    """Places of equal lengths together, in batches of a size that computes well.
 
-    >>> list(batches_of_equal_length([3, 200, 3, 200]))
-    [[1], [3], [0, 2]]
+    A batch comes as soon as it is full, before further lengths are asked for; at the end the rest, the longest first.
+
+    >>> list(batches_of_equal_length([3, 200, 3, 7, 200]))
+    [[1], [4], [3], [0, 2]]
     """
-    places: dict[int, list[int]] = {}
+    waiting: dict[int, list[int]] = {}
     for place, length in enumerate(lengths):
-        places.setdefault(length, []).append(place)
-    for length in sorted(places, reverse=True):
-        size = max(1, PIECES_AT_ONCE // length)
-        for first in range(0, len(places[length]), size):
-            yield places[length][first : first + size]
+        batch = waiting.setdefault(length, [])
+        batch.append(place)
+        if (len(batch) + 1) * length > PIECES_AT_ONCE:
+            yield waiting.pop(length)
+    for length in sorted(waiting, reverse=True):
+        yield waiting[length]

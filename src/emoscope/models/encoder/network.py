@@ -1,18 +1,20 @@
 """The network at run time: dialogues in, scores out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
-from emoscope.dialogue import Dialogue
+from emoscope.dialogue import Dialogue, Example
 from emoscope.files import whole_text
 from emoscope.models.encoder.description import TOKENIZER, Description
 from emoscope.models.encoder.layout import batches_of_equal_length
 from emoscope.models.encoder.session import Scores, in_parallel, open_first
-from emoscope.models.pieces import Pieces
-from emoscope.text import normalise_text
+from emoscope.models.neural.window import Row
+from emoscope.models.remembered import RememberedPieces
+
+LAID_OUT_AT_ONCE = 128
 
 
 class EncoderNetwork:
@@ -25,7 +27,7 @@ class EncoderNetwork:
     def __init__(self, folder: Path, description: Description) -> None:
         self.weight = description.weight
         self._layout = description.layout
-        self._pieces = Pieces.read(whole_text(folder / TOKENIZER), **description.layout.special)
+        self._pieces = RememberedPieces.read(whole_text(folder / TOKENIZER), **description.layout.special)
         reference = self._layout.rows(description.reference, self._pieces)
         self._run = open_first(folder, description.graphs, [self._layout.feed([row]) for row in reference])
 
@@ -36,24 +38,25 @@ class EncoderNetwork:
 
     def scores(self, dialogues: Sequence[Dialogue]) -> Scores:
         """A row of scores for each dialogue; at least one is needed."""
-        rows = self._layout.rows(dialogues, self._pieces)
-        batches = list(batches_of_equal_length([len(row.pieces) for row in rows]))
-        answers = in_parallel(
-            lambda batch: self._run(self._layout.feed([rows[place] for place in batch]))[0],
-            batches,
-        )
-        made = np.empty((len(rows), answers[0].shape[1]))
-        for batch, answer in zip(batches, answers, strict=True):
-            made[batch] = answer
+        rows: list[Row] = []
+
+        def answered(batch: list[int]) -> tuple[list[int], Scores]:
+            return batch, self._run(self._layout.feed([rows[place] for place in batch]))[0]
+
+        answers = in_parallel(answered, batches_of_equal_length(self._lengths(dialogues, rows)))
+        made = np.empty((len(rows), answers[0][1].shape[1]))
+        for batch, scores in answers:
+            made[batch] = scores
         return made
+
+    def _lengths(self, dialogues: Sequence[Dialogue], rows: list[Row]) -> Iterator[int]:
+        """Lay dialogues out, and give each one's length. A few at a time: the first are computed meanwhile."""
+        for first in range(0, len(dialogues), LAID_OUT_AT_ONCE):
+            made = self._layout.rows(dialogues[first : first + LAID_OUT_AT_ONCE], self._pieces)
+            rows += made
+            yield from [len(row.pieces) for row in made]
 
     def truncates(self, dialogue: Dialogue) -> bool:
         """Whether turns or pieces of the dialogue are not read."""
-        window = self._layout.window
-        if len(dialogue) > window.context:
-            return True
-        texts = [normalise_text(turn.text) for turn in dialogue.turns]
-        # No piece is shorter than a character, and a turn brings a separator and perhaps its speaker besides.
-        if all(map(str.isascii, texts)) and 1 + sum(len(text) + 2 for text in texts) <= window.length:
-            return False
-        return self._layout.rows([dialogue], self._pieces)[0].cut
+        # Its pieces are still known where it was answered just before.
+        return self._layout.window.cuts(Example(dialogue, len(dialogue) - 1), self._pieces)

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from emoscope.models.encoder.layout import Feed
 
 Scores = NDArray[np.float64]
 Run = Callable[[Feed], list[NDArray[Any]]]
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -62,11 +64,19 @@ def open_first(folder: Path, graphs: Iterable[Graph], references: list[Feed]) ->
     raise EmoscopeError(f"{folder}: no graph gives the scores it was saved with ({'; '.join(problems)})")
 
 
-def in_parallel(function: Callable[[Any], T], tasks: list[Any]) -> list[T]:
-    """Call a function for each task, several at once where there are cores for it."""
-    if len(tasks) == 1 or cores() == 1:
+def in_parallel(function: Callable[[S], T], tasks: Iterable[S]) -> list[T]:
+    """Call a function for each task, several at once where there are cores for it; while others are still being made.
+
+    >>> in_parallel(abs, iter([-1, 2]))
+    [1, 2]
+    """
+    if cores() == 1:
         return [function(task) for task in tasks]
-    return list(_workers().map(function, tasks))
+    stream = iter(tasks)
+    first = list(islice(stream, 2))
+    if len(first) < 2:
+        return [function(task) for task in first]
+    return list(_workers().map(function, chain(first, stream)))
 
 
 def cores() -> int:

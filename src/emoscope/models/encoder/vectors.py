@@ -20,11 +20,15 @@ class SentenceEncoder:
         path = Path(folder)
         if not (path / FILE).is_file():
             raise EmoscopeError(f"{path}: is not a sentence encoder; `emoscope corpus encoder` makes one")
+        self._folder = path.absolute()
         self._network = EncoderNetwork.load(path)
         digest = blake2b(digest_size=8)
         for file in sorted(path.iterdir()):
             digest.update(file.read_bytes())
         self.name = f"encoder-{digest.hexdigest()}"
+
+    def __reduce__(self) -> tuple[type["SentenceEncoder"], tuple[Path]]:
+        return SentenceEncoder, (self._folder,)  # another process loads its own
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> NDArray[np.float32]:
         """A row for each dialogue; at least one is needed."""

@@ -87,17 +87,21 @@ class EncoderGraph:
         return self._norm("norm", self._as_table(value), architecture.norm)
 
     def _layer(self, value: str, number: int, layer: Layer) -> str:
-        graph = self._graph
         three = {"query": layer.query, "key": layer.key, "value": layer.value}
         answer = self._attention(*self._linear(number, "attention", value, three))
         (output,) = self._linear(number, "output", answer, {"output": layer.output})
-        value = self._norm(f"{number}.output_norm", graph.node("Add", value, output), layer.output_norm)
+        value = self._added(f"{number}.output_norm", value, output, layer.output_norm)
         (wide,) = self._linear(number, "wide", value, {"wide": layer.wide})
-        active = (
-            graph.node("Gelu", wide, own=True) if self._architecture.activation == "gelu" else graph.node("Relu", wide)
-        )
-        (narrow,) = self._linear(number, "narrow", active, {"narrow": layer.narrow})
-        return self._norm(f"{number}.narrow_norm", graph.node("Add", value, narrow), layer.narrow_norm)
+        (narrow,) = self._linear(number, "narrow", self._active(wide), {"narrow": layer.narrow})
+        return self._added(f"{number}.narrow_norm", value, narrow, layer.narrow_norm)
+
+    def _active(self, value: str) -> str:
+        if self._architecture.activation == "relu":
+            return self._graph.node("Relu", value)
+        return self._graph.node("Gelu", value, own=True)
+
+    def _added(self, name: str, value: str, change: str, norm: Norm) -> str:
+        return self._norm(name, self._graph.node("Add", value, change), norm)
 
     def _linear(self, number: int, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
         name = f"{number}.{site}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -69,10 +70,26 @@ class Window:
             rows.append(self._row(laid_out, tokens, unread=example.turn + 1 > len(turns)))
         return rows
 
+    def cuts(self, example: Example, tokens: Pieces) -> bool:
+        """What `rows` says of `cut`, without laying the example out."""
+        turns = self._turns(example)
+        if example.turn + 1 > len(turns):
+            return True
+        marks = {name: tokens.number_of(name) for name in self.special}
+        pieces = tokens.numbers([turn.text for turn in turns])
+        return self._overflows(
+            [self._mark(turn, turns[-1], marks) + row for turn, row in zip(turns, pieces, strict=True)]
+        )
+
+    def _overflows(self, turns: Sequence[list[int]]) -> bool:
+        return sum(len(turn) + 1 for turn in turns) > self.length - 1
+
     def _turns(self, example: Example) -> tuple[Turn, ...]:
         return example.dialogue.turns[max(0, example.turn + 1 - self.context) : example.turn + 1]
 
     def _mark(self, turn: Turn, labelled: Turn, marks: dict[str, int]) -> list[int]:
+        if not marks:
+            return []
         if self.speakers == "roles":
             return [marks[SAME if turn.speaker == labelled.speaker else OTHER]]
         number = marks.get((turn.speaker or "").lower())
@@ -87,11 +104,11 @@ class Window:
                 break
             before.append([*turn[-(room - 1) :], tokens.end] if turn else [tokens.end])
             room -= len(before[-1])
-        cut = unread or sum(len(turn) + 1 for turn in turns) > self.length - 1
+        cut = unread or self._overflows(turns)
         if self.reverse:
-            row = [tokens.start, *labelled, *(piece for turn in before for piece in turn)]
+            row = list(chain([tokens.start], labelled, *before))
             return Row(np.array(row, np.int32), 1, 1 + len(labelled), cut)
-        row = [tokens.start, *(piece for turn in reversed(before) for piece in turn), *labelled]
+        row = list(chain([tokens.start], *reversed(before), labelled))
         return Row(np.array(row, np.int32), len(row) - len(labelled), len(row), cut)
 
     def segments(self, rows: Sequence[Row], width: int) -> Places:
