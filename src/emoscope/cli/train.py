@@ -36,6 +36,10 @@ def train_cli(
     ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
     workers: WorkersOption = 1,
+    devices: Annotated[
+        int,
+        typer.Option("--devices", min=1, help="GPUs, or processes on a CPU, that train each network together."),
+    ] = 1,
     resumable: Annotated[
         bool, typer.Option("--resumable/--not-resumable", help="Keep finished epochs, to go on after a kill.")
     ] = True,
@@ -58,6 +62,7 @@ def train_cli(
             settings=dict(parse_setting(text) for text in settings or []),
             device=device,
             workers=workers,
+            devices=devices,
             resumable=resumable,
             root=data,
             force=force,

@@ -11,6 +11,7 @@ from typing import Any
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.evaluation.score import evaluate_labels
+from emoscope.extras import check_installed
 from emoscope.files import atomic_write
 from emoscope.metrics import confusion_matrix
 from emoscope.models.block import Fitting
@@ -48,6 +49,7 @@ def train(
     settings: Mapping[str, Any] | None = None,
     device: str = "auto",
     workers: int = 1,
+    devices: int = 1,
     resumable: bool = True,
     root: Path | None = None,
     force: bool = False,
@@ -56,10 +58,13 @@ def train(
     """Fit a system on splits of a task and write the run to a folder, whole or not at all.
 
     Epochs that were finished before a kill are kept beside the folder; the same call goes on from there. Where writing
-    them costs more than it saves, `resumable` switches that off.
+    them costs more than it saves, `resumable` switches that off. `workers` parts of an ensemble are trained at once, or
+    each network on `devices` devices.
     """
     task = get_task(task_name)
     system = SYSTEMS[system_name](task, seed=seed, settings=settings)
+    if devices > 1:
+        _check_devices(system, device, devices, workers)
     located = [find_split(task, split, root) for split in splits or (system.metadata.learns_from,)]
     what = {
         "system": system_name,
@@ -77,6 +82,7 @@ def train(
             checkpoints=checkpoints if resumable else None,
             resources=data_root(root),
             workers=workers,
+            devices=devices,
         )
         if report is not None:
             fitting = replace(fitting, report=report)
@@ -88,6 +94,7 @@ def train(
             examples=len(examples),
             data_revision=located[0].revision.name,
             seconds=round(seconds, 2),
+            devices=devices,
             dev=_dev_report(task, system, located, root, part),
             held_out=_held_out_report(task, system, examples),
             **environment(),
@@ -95,6 +102,20 @@ def train(
         save_run(part, system, record)
         draw_curves(part)
     return record
+
+
+def _check_devices(system: System, device: str, devices: int, workers: int) -> None:
+    """Say what is wrong with training on several devices before any time is spent."""
+    if not system.metadata.networks:
+        raise EmoscopeError(f"{system.metadata.name} trains no neural network, so it cannot use --devices {devices}")
+    if workers > 1:
+        raise EmoscopeError(
+            f"--devices {devices} and --workers {workers} would share the same devices; give one of them"
+        )
+    check_installed("torch", extra="train")
+    from emoscope.models.neural.launch import check_devices
+
+    check_devices(device, devices)
 
 
 def _dev_report(

@@ -31,7 +31,8 @@ class Fitting:
 
     `resources` is the folder of lexicons, vectors and unlabelled text; blocks that need one say so by name. `unseen`
     holds texts that will be scored: what is learnt beside the data must not contain them. `workers` is how many parts
-    of an ensemble may be trained at once, each in a process of its own.
+    of an ensemble may be trained at once, each in a process of its own; `devices` on how many devices each network is
+    trained, batches shared out between them.
     """
 
     seed: int = 0
@@ -40,6 +41,7 @@ class Fitting:
     resources: Path | None = None
     unseen: frozenset[str] = frozenset()
     workers: int = 1
+    devices: int = 1
     report: Callable[[str, float], None] = field(default=_silent)
 
     def part(self, name: str, *, seed: int | None = None) -> "Fitting":

@@ -28,6 +28,7 @@ class SystemMetadata(BaseModel):
     published: dict[str, float] = {}  # task to the paper's test score
     learns_from: str = "train"  # the split it is trained on unless told otherwise
     extras: tuple[str, ...] = ("train",)
+    networks: bool = True  # whether it trains neural networks, which several devices can do together
     substitutions: tuple[str, ...] = ()  # what the paper used that we could not
 
 

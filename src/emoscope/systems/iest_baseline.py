@@ -18,6 +18,7 @@ class IestBaseline(Recipe):
         summary="MaxEnt with L2 over Boolean unigrams and bigrams, the paper's token pattern, symbols removed",
         tasks=("iest",),
         team="Baseline",
+        networks=False,
         citation=(
             "Klinger, De Clercq, Mohammad, Balahur (2018). IEST: WASSA-2018 Implicit Emotions Shared Task. "
             "WASSA-2018, 31-42."

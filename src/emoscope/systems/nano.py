@@ -26,6 +26,7 @@ class Nano(System):
         summary="hashed word and character n-grams of three turns, logistic regression, class-prior correction",
         tasks=tuple(TASKS),
         team="emoscope",
+        networks=False,
     )
 
     def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:

@@ -23,6 +23,7 @@ class Nelec(Recipe):
         "scores, LightGBM",
         tasks=("emocontext",),
         team="NELEC",
+        networks=False,
         citation=(
             "Agrawal, Suri (2019). NELEC at SemEval-2019 Task 3: Think Twice Before Going Deep. SemEval-2019, 266-271."
         ),

@@ -18,6 +18,7 @@ class Podlab(Recipe):
         summary="one-hot of the words that rank high by per-emotion TF-IDF, linear SVM, with the previous utterance",
         tasks=("emotionx-friends", "emotionx-push"),
         team="Podlab",
+        networks=False,
         citation=(
             "Podlab (2019), as described in: Shmueli, Ku (2019). SocialNLP EmotionX 2019 Challenge Overview: "
             "Predicting Emotions in Spoken Dialogues and Chats. arXiv:1909.07734."

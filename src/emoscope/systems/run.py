@@ -37,6 +37,7 @@ class RunRecord(BaseModel):
     data_revision: str
     seconds: float
     limit: int | None = None
+    devices: int = 1  # that trained each network together: with another number the weights differ in the last digits
     settings: dict[str, Any] = {}
     finished: str
     emoscope: str

@@ -43,7 +43,7 @@ class Checkpoint:
         if self.folder is None or not (self.folder / FILE).is_file():
             return None
         content = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
-        if content["settings"] != self.settings or not self._tensors(content["epoch"]).is_file():
+        if content.get("settings") != self.settings or not self._tensors(content["epoch"]).is_file():
             return None
         return load_file(self._tensors(content["epoch"])), content["facts"]
 

@@ -17,7 +17,8 @@ from emoscope.files import atomic_write
 from emoscope.models.block import Block, Fitting, Floats, one_hot
 from emoscope.models.neural.losses import ClassLoss, MultiTaskLoss, class_weights, grouped_targets, warmed_weights
 from emoscope.models.neural.network import NETWORKS, Network
-from emoscope.models.neural.training import Epoch, Training, curve_rows, device_of, predict, seed_everything, train
+from emoscope.models.neural.progress import Epoch, curve_rows
+from emoscope.models.neural.training import Training, device_of, predict, seed_everything, train
 
 WEIGHTS = "weights.safetensors"
 CURVE = "curve.json"
@@ -113,18 +114,9 @@ class NeuralClassifier(Block):
             return losses[0]
         return MultiTaskLoss(groupings, losses, [1.0, *(head.share for head in self.heads)])
 
-    def _warm(self, targets: Tensor) -> Any:
-        """Weighted balanced warming changes the class weights as training goes on."""
-        if not self.training.warming:
-            return None
+    def _warm(self, targets: Tensor) -> "_Warming | None":
         balanced = class_weights(targets, "balanced")
-        assert balanced is not None
-
-        def move(loss: nn.Module, progress: float) -> None:
-            main = loss if isinstance(loss, ClassLoss) else next(m for m in loss.modules() if isinstance(m, ClassLoss))
-            main.weights = warmed_weights(balanced, progress)
-
-        return move
+        return _Warming(balanced) if self.training.warming and balanced is not None else None
 
     def predict_proba(self, examples: Sequence[Example]) -> Floats:
         """The probability of each label."""
@@ -178,6 +170,17 @@ class NeuralClassifier(Block):
         return NeuralClassifier(
             self.labels, self.network_name, self.settings, replace(self.training, **changes), self.heads
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Warming:
+    """Weighted balanced warming: changes the class weights as training goes on."""
+
+    balanced: Tensor
+
+    def __call__(self, loss: nn.Module, progress: float) -> None:
+        main = loss if isinstance(loss, ClassLoss) else next(m for m in loss.modules() if isinstance(m, ClassLoss))
+        main.weights = warmed_weights(self.balanced, progress)
 
 
 def _head(values: Mapping[str, Any]) -> Head:

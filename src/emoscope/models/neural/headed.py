@@ -17,7 +17,8 @@ from emoscope.models.block import Fitting, Floats, one_hot
 from emoscope.models.neural.classifier import CURVE, WEIGHTS
 from emoscope.models.neural.losses import HeadsLoss
 from emoscope.models.neural.network import NETWORKS, Network
-from emoscope.models.neural.training import Epoch, Training, curve_rows, device_of, predict, seed_everything, train
+from emoscope.models.neural.progress import Epoch, curve_rows
+from emoscope.models.neural.training import Training, device_of, predict, seed_everything, train
 
 CONFIG = "headed.json"
 Targets = Mapping[str, Floats]

@@ -13,7 +13,8 @@ from emoscope.errors import EmoscopeError
 from emoscope.models.block import Fitting
 from emoscope.models.neural.checkpoint import Checkpoint, named, optimiser_tensors, restore_optimiser, unnamed
 from emoscope.models.neural.language_model import LanguageModel, State, discriminative_groups
-from emoscope.models.neural.training import Epoch, Training, device_of, rate_factor, seed_everything
+from emoscope.models.neural.progress import Epoch
+from emoscope.models.neural.training import Training, device_of, rate_factor, seed_everything
 
 
 @dataclass(frozen=True, slots=True)

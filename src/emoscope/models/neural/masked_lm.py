@@ -15,7 +15,8 @@ from emoscope.errors import EmoscopeError
 from emoscope.models.block import Fitting
 from emoscope.models.neural.network import Batch, Item, Network
 from emoscope.models.neural.pretrained import Encoder, Tokens
-from emoscope.models.neural.training import Epoch, Training, device_of, train
+from emoscope.models.neural.progress import Epoch
+from emoscope.models.neural.training import Training, device_of, train
 from emoscope.models.neural.window import Row, Window, padded
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def pretrain_encoder(
 
 def _key(network: "Transformer", rows: Sequence[Row], training: Training, fitting: Fitting, following: bool) -> str:
     device = device_of(fitting.device).type
-    digest = sha256(repr((network.name, network.window, training, fitting.seed, device, following)).encode())
+    how = (network.name, network.window, training, fitting.seed, device, fitting.devices, following)
+    digest = sha256(repr(how).encode())
     for row in rows:
         digest.update(row.pieces.tobytes())
         digest.update(bytes(f"{row.first},{row.last};", "ascii"))

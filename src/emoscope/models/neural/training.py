@@ -1,22 +1,21 @@
 """The one training loop of all neural blocks: mixed precision, schedules, early stopping, resumable checkpoints."""
 
-import json
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from emoscope.errors import EmoscopeError
-from emoscope.files import atomic_write
 from emoscope.models.block import Fitting
+from emoscope.models.neural.checkpoint import Checkpoint
 from emoscope.models.neural.network import Network, batches_of_like_length
+from emoscope.models.neural.progress import Epoch, Progress
+from emoscope.models.neural.team import Team
 
 Schedule = Literal["constant", "linear", "slanted"]
 
@@ -44,15 +43,6 @@ class Training:
     patience: int = 0
     unfreeze: bool = False
     average: float = 0.0  # decay of an exponential moving average of the weights; 0 keeps the last weights
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """One line of the training curve."""
-
-    epoch: int
-    loss: float
-    held_out: float | None = None
 
 
 def device_of(name: str) -> torch.device:
@@ -91,7 +81,38 @@ def train(
 
     The order of batches and the dropout of an epoch follow from the seed and the epoch's number alone, so a run that
     was killed and resumed from its checkpoint ends with the same weights as one that was not.
+
+    With several `fitting.devices` each works on its share of every batch; the batches are the same.
     """
+    if fitting.devices == 1:
+        return _learn(network, items, targets, loss, training, fitting, families, on_progress, Team())
+    from emoscope.models.neural.launch import on_devices
+
+    given = {"network": network, "items": items, "targets": targets, "loss": loss, "training": training}
+    weights, curve = on_devices(
+        _weights_and_curve, {**given, "families": families, "on_progress": on_progress}, fitting
+    )
+    network.load_state_dict(weights)
+    network.eval()
+    return curve
+
+
+def _weights_and_curve(network: Network, **given: Any) -> tuple[dict[str, Tensor], list[Epoch]]:
+    curve = _learn(network, **given)
+    return {name: value.detach().cpu() for name, value in network.state_dict().items()}, curve
+
+
+def _learn(
+    network: Network,
+    items: Sequence[dict[str, Any]],
+    targets: Tensor,
+    loss: nn.Module,
+    training: Training,
+    fitting: Fitting,
+    families: Sequence[Hashable] | None,
+    on_progress: Callable[[nn.Module, float], None] | None,
+    team: Team,
+) -> list[Epoch]:
     device = device_of(fitting.device)
     network.to(device)
     loss.to(device)
@@ -102,13 +123,14 @@ def train(
         network.parameter_groups(training.rate), weight_decay=training.decay, fused=device.type == "cuda" or None
     )
     rates = [float(group["lr"]) for group in optimiser.param_groups]
-    state = _State(network, optimiser, fitting.checkpoints, training)
+    state = Progress(network, optimiser, Checkpoint(fitting.checkpoints, asdict(training)), writes=team.leads)
     state.resume(device)
     lengths = [network.length(items[position]) for position in learn]
     for epoch in range(state.epochs_done, training.epochs):
-        if state.should_stop(training):
+        if state.should_stop(training.patience):
             break
-        seed_everything(fitting.seed * 1_000_003 + epoch)
+        # Each process drops other units; the first one those that it would drop on its own.
+        seed_everything(fitting.seed * 1_000_003 + epoch + team.rank * 15_485_863)
         _freeze(network, training, epoch)
         network.train()
         # Kept on the device: reading the loss at every step would make a GPU wait for its own answer.
@@ -122,11 +144,16 @@ def train(
                 group["lr"] = rate * factor
             if on_progress is not None:
                 on_progress(loss, step / steps)
-            with _precision(device):
-                scores = network(_moved(network.collate([items[position] for position in chosen]), device))
-            value = loss(scores.float(), targets[chosen].to(device, non_blocking=True))
+            mine = team.share(chosen)  # nothing, where the last batch has fewer rows than there are processes
+            scores = torch.zeros(0, network.outputs, device=device)
+            if mine:
+                with _precision(device):
+                    scores = network(_moved(network.collate([items[position] for position in mine]), device))
+            value = loss(team.whole(scores.float(), len(chosen)), targets[chosen].to(device, non_blocking=True))
             optimiser.zero_grad(set_to_none=True)
-            value.backward()
+            if mine:
+                value.backward()
+            team.add_gradients(network.parameters())
             if training.clip:
                 nn.utils.clip_grad_norm_(network.parameters(), training.clip)
             optimiser.step()
@@ -136,7 +163,8 @@ def train(
             if device.type == "cpu" or number % 20 == 0 or step + 1 == steps:
                 shown = f"epoch {epoch + 1}/{training.epochs}, loss {float(total) / count:.3f}"
                 fitting.report(shown, (step + 1) / steps)
-        held = _held_out_loss(network, items, targets, kept, loss, training, device) if kept else None
+        team.average_buffers(network)
+        held = _held_out_loss(network, items, targets, kept, loss, training, device, team) if kept else None
         state.finish_epoch(Epoch(epoch + 1, float(total) / max(count, 1), held))
     _freeze(network, training, training.epochs + len(network.stages()))
     state.restore_best(device)
@@ -218,10 +246,12 @@ def _held_out_loss(
     loss: nn.Module,
     training: Training,
     device: torch.device,
+    team: Team,
 ) -> float:
-    scores = predict(network, [items[position] for position in kept], device, training.batch * 2)
+    scores = predict(network, [items[position] for position in team.share(kept)], device, training.batch * 2)
     with torch.inference_mode():
-        return float(loss(scores.to(device), targets[list(kept)].to(device)))
+        every = team.whole(scores.to(device), len(kept))
+        return team.agreed(float(loss(every, targets[list(kept)].to(device))))
 
 
 def _freeze(network: Network, training: Training, epoch: int) -> None:
@@ -230,105 +260,3 @@ def _freeze(network: Network, training: Training, epoch: int) -> None:
     for number, stage in enumerate(network.stages()):
         for parameter in stage:
             parameter.requires_grad_(number <= epoch)
-
-
-class _State:
-    """What a run must remember between epochs: weights, optimiser, curve, and the best weights so far."""
-
-    def __init__(
-        self, network: Network, optimiser: torch.optim.Optimizer, folder: Path | None, training: Training
-    ) -> None:
-        self.network = network
-        self.optimiser = optimiser
-        self.folder = folder
-        self.settings = asdict(training)
-        self.curve: list[Epoch] = []
-        self.best: dict[str, Tensor] | None = None
-        self.averaged: dict[str, Tensor] | None = None
-
-    @property
-    def epochs_done(self) -> int:
-        return len(self.curve)
-
-    def should_stop(self, training: Training) -> bool:
-        held = [epoch.held_out for epoch in self.curve if epoch.held_out is not None]
-        return bool(training.patience and held and len(held) - 1 - held.index(min(held)) >= training.patience)
-
-    def average_weights(self, decay: float) -> None:
-        if not decay:
-            return
-        with torch.no_grad():
-            now = {name: value for name, value in self.network.state_dict().items() if value.is_floating_point()}
-            if self.averaged is None:
-                self.averaged = {name: value.detach().clone() for name, value in now.items()}
-            for name, value in now.items():
-                self.averaged[name].lerp_(value, 1 - decay)
-
-    def finish_epoch(self, epoch: Epoch) -> None:
-        self.curve.append(epoch)
-        held = [past.held_out for past in self.curve if past.held_out is not None]
-        if epoch.held_out is not None and epoch.held_out <= min(held):
-            self.best = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
-        if self.folder is not None:
-            self._write()
-
-    def restore_best(self, device: torch.device) -> None:
-        chosen = self.best or self.averaged
-        if chosen is not None:
-            self.network.load_state_dict({**self.network.state_dict(), **chosen})
-            self.network.to(device)
-
-    # Checkpoints: tensors in safetensors, the rest in JSON, both replaced whole; the JSON last, as the sign of success.
-
-    def _write(self) -> None:
-        assert self.folder is not None
-        self.folder.mkdir(parents=True, exist_ok=True)
-        number = len(self.curve)
-        tensors = {f"weights/{name}": value.detach() for name, value in self.network.state_dict().items()}
-        tensors |= {f"best/{name}": value for name, value in (self.best or {}).items()}
-        tensors |= {f"averaged/{name}": value for name, value in (self.averaged or {}).items()}
-        for index, memory in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"optimiser/{index}/{key}": value for key, value in memory.items()}
-        part = self.folder / f".epoch-{number}.part"
-        save_file({name: value.cpu().contiguous().clone() for name, value in tensors.items()}, part)
-        part.replace(self.folder / f"epoch-{number}.safetensors")
-        with atomic_write(self.folder / "progress.json") as handle:
-            json.dump({"curve": [asdict(epoch) for epoch in self.curve], "training": self.settings}, handle)
-        for old in self.folder.glob("epoch-*.safetensors"):
-            if old.name != f"epoch-{number}.safetensors":
-                old.unlink()
-
-    def resume(self, device: torch.device) -> None:
-        """Go on from the last whole epoch, if there is one of the same settings."""
-        if self.folder is None or not (self.folder / "progress.json").is_file():
-            return
-        content = json.loads((self.folder / "progress.json").read_text(encoding="utf-8"))
-        path = self.folder / f"epoch-{len(content['curve'])}.safetensors"
-        if content["training"] != self.settings or not path.is_file():
-            return
-        groups = _by_first_part(load_file(path))
-        self.network.load_state_dict(groups["weights"])
-        self.network.to(device)
-        self.best = groups.get("best")
-        self.averaged = {name: value.to(device) for name, value in groups.get("averaged", {}).items()} or None
-        memory: dict[int, dict[str, Tensor]] = {}
-        for name, value in groups.get("optimiser", {}).items():
-            index, key = name.split("/", 1)
-            memory.setdefault(int(index), {})[key] = value
-        if memory:
-            self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": memory})
-        self.curve = [Epoch(**epoch) for epoch in content["curve"]]
-
-
-def _by_first_part(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    groups: dict[str, dict[str, Tensor]] = {}
-    for name, value in tensors.items():
-        first, rest = name.split("/", 1)
-        groups.setdefault(first, {})[rest] = value
-    return groups
-
-
-def curve_rows(curve: Sequence[Epoch]) -> Iterator[dict[str, Any]]:
-    """A curve as plain rows, for JSON and plots."""
-    for epoch in curve:
-        yield asdict(epoch)
