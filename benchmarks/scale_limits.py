@@ -56,7 +56,7 @@ def cache_gain(detector: Detector, dialogues: Sequence[Dialogue]) -> dict[str, f
     ordered = sorted(chunk, key=lambda dialogue: sum(map(len, dialogue.texts)))
 
     def once() -> int:
-        return len(scorer.answer(chunk))
+        return len(scorer.answer(chunk)[0])
 
     def each() -> int:
         with one_core():

@@ -16,7 +16,7 @@ from corpus_command import run
 from emoscope.corpus.aggregate import aggregate, aggregate_votes
 from emoscope.corpus.annotations import Judgement
 from emoscope.corpus.crowd import dawid_skene, mace
-from emoscope.corpus.workers import read_gold, sift, worker_report
+from emoscope.corpus.workers import GOLD_LEAST, read_gold, sift, worker_report
 from emoscope.errors import EmoscopeError, MissingExtraError
 from emoscope.tasks import get_task
 
@@ -228,6 +228,19 @@ def test_workers_under_seventy_percent_are_refused() -> None:
         sift([], GOLD, min_gold=70)
 
 
+def test_too_few_gold_answers_refuse_nobody() -> None:
+    wrong = [Judgement(f"g{number}", "eve", "sad") for number in range(5)]
+    for answers in range(6):
+        said = [*wrong[:answers], Judgement("a", "eve", "joy")]
+        sifted = sift(said, GOLD)
+        assert sifted.refused == sifted.judged == ({"eve"} if answers >= GOLD_LEAST else set()), answers
+        assert bool(sift(said, GOLD, gold_least=1).refused) == (answers >= 1)
+    (report,) = worker_report(sift([*wrong[:3], Judgement("a", "eve", "joy")], GOLD), ())
+    assert (report.gold_answers, report.gold_accuracy, report.judged, report.refused) == (3, 0.0, False, False)
+    with pytest.raises(EmoscopeError, match="least number of gold answers must be 1 or more, not 0"):
+        sift([], GOLD, gold_least=0)
+
+
 def test_the_worker_report() -> None:
     sifted = sift(gold_crowd(), GOLD)
     found = aggregate(sifted.kept)
@@ -271,6 +284,10 @@ def test_the_command_writes_labels_and_reports(tmp_path: Path) -> None:
         assert shown in printed
     code, printed, _ = run(*arguments, "--min-gold", "0.5", "--json")
     assert json.loads(printed)["tasks"] == 3
+    code, printed, _ = run(*arguments, "--gold-least", "11", "--json")
+    assert json.loads(printed)["tasks"] == 3
+    assert not any(worker["judged"] for worker in json.loads(printed)["workers"])
+    assert "too few to judge" in run(*arguments, "--gold-least", "11")[1]
 
 
 def test_csv_has_a_column_for_each_soft_label(tmp_path: Path) -> None:

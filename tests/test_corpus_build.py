@@ -1,25 +1,21 @@
-"""The whole chain on a small made-up log: one command, reruns, kills, and plans with mistakes."""
+"""The whole chain on a small made-up log: one command, reruns, and plans with mistakes."""
 
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from corpus_command import run
+from corpus_tree import EXAMPLE, folders, tree, with_apertium, without_step
 from emoscope.cli.corpus_build import models_and_progress
 from emoscope.corpus.chain.plan import load_plan
-from emoscope.corpus.chain.run import TIMINGS, build
+from emoscope.corpus.chain.run import build
 from emoscope.corpus.chain.step import STEPS, WaitingError
 from emoscope.errors import EmoscopeError
 
-EXAMPLE = Path(__file__).parent / "corpus_example"
 HEAD = """
 name = "small"
 title = "Small"
@@ -28,22 +24,6 @@ labels = ["others", "happy"]
 neutral = "others"
 terms = "None."
 """
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    """Every file of a build, hidden ones too, but for how long things took."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != TIMINGS)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
-def folders(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_dir()}
-
-
-def without(plan: str, name: str) -> str:
-    """A plan without a step."""
-    start = plan.index(f'[[steps]]\nuse = "{name}"')
-    return plan[:start] + plan[plan.index("[[steps]]", start + 5) :]
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -120,7 +100,7 @@ def test_a_file_that_someone_has_altered_is_made_again(example: Path, built: Pat
 def test_a_step_that_the_plan_no_longer_has_leaves_nothing(example: Path, built: Path, tmp_path: Path) -> None:
     folder, plan = tmp_path / "b", example / "shorter.toml"
     shutil.copytree(built, folder)
-    plan.write_text(without(without((example / "plan.toml").read_text(), "sample"), "filter"))
+    plan.write_text(without_step(without_step((example / "plan.toml").read_text(), "sample"), "filter"))
     build(load_plan(plan), folder, until="annotate")
     left = {path.name for path in (folder / "steps").iterdir()}
     assert left <= set(load_plan(plan).step_names)
@@ -191,49 +171,6 @@ def test_no_name_of_a_speaker_an_annotator_or_a_log_is_given_away(built: Path) -
         text = path.read_text(encoding="utf-8")
         for name in ("Rosa", "Joris", "Ines", "mina", "whatsapp:", "telegram:", '"ann"', '"dan"'):
             assert name not in text, (path.name, name)
-
-
-# Kills
-
-
-def killed(plan: Path, folder: Path, fatal: int, until: str = "") -> subprocess.CompletedProcess[str]:
-    script = Path(__file__).parent / "killed_build.py"
-    command = [sys.executable, str(script), str(plan), str(folder), str(fatal), *([until] if until else [])]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def points(changes: int, number: int) -> Iterator[int]:
-    """So many of the moments, spread evenly, the first and the last among them."""
-    return (1 + round(place * (changes - 1) / (number - 1)) for place in range(number))
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
-def test_a_kill_at_any_point_and_a_rerun_give_the_same_bytes(example: Path, tmp_path: Path) -> None:
-    plan = example / "quick.toml"  # what finds personal data takes seconds to load, and each of these runs would
-    plan.write_text(without((example / "plan.toml").read_text(), "filter"))
-    whole = killed(plan, tmp_path / "whole", 0, "split")
-    assert whole.returncode == 0, whole.stderr
-    expected, expected_folders = tree(tmp_path / "whole"), folders(tmp_path / "whole")
-    for fatal in sorted({2, 3, 4, *points(int(whole.stdout), 9)}):
-        folder = tmp_path / f"killed-{fatal}"
-        assert killed(plan, folder, fatal, "split").returncode == -signal.SIGKILL
-        # Killed once more on the way, a little later, or not if little is left to do.
-        assert killed(plan, folder, 12, "split").returncode in (0, -signal.SIGKILL)
-        build(load_plan(plan), folder, until="split")
-        assert tree(folder) == expected, fatal
-        assert folders(folder) == expected_folders, fatal
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
-def test_a_kill_while_the_corpus_is_made(example: Path, built: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "b"
-    shutil.copytree(built, folder)
-    shutil.rmtree(folder / "corpus")
-    for fatal in (3, 5):
-        assert killed(example / "plan.toml", folder, fatal).returncode == -signal.SIGKILL
-    build(load_plan(example / "plan.toml"), folder)
-    assert tree(folder) == tree(built)
-    assert folders(folder) == folders(built)
 
 
 # Mistakes
@@ -349,11 +286,7 @@ def test_other_wordings_are_for_training_only(example: Path, built: Path, tmp_pa
     plans = tmp_path / "plans"
     shutil.copytree(example, plans)
     plan = plans / "plan.toml"
-    text = plan.read_text().replace(
-        '[[steps]]\nuse = "split"',
-        '[[steps]]\nuse = "augment"\nengine = "apertium"\nvia = ["es"]\n\n[[steps]]\nuse = "split"',
-    )
-    plan.write_text(text)
+    plan.write_text(with_apertium(plan.read_text()))
     folder = tmp_path / "b"
     shutil.copytree(built, folder)
     done = build(load_plan(plan), folder, until="split")

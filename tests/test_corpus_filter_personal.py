@@ -1,6 +1,8 @@
 """Personal data: found, masked, and what only looks like them."""
 
 import socket
+import subprocess
+import sys
 import time
 from itertools import pairwise
 from typing import NoReturn
@@ -161,3 +163,14 @@ def test_no_text_takes_forever(text: str) -> None:
     begun = time.perf_counter()
     _MASK.find(text)
     assert time.perf_counter() - begun < 30
+
+
+def test_presidio_does_not_bring_what_only_its_engines_need() -> None:
+    """Where they are installed, torch and transformers would cost every process ten seconds and 300 MB."""
+    code = (
+        "import sys\n"
+        "from emoscope.corpus.filters.presidio import PresidioFinder\n"
+        "assert PresidioFinder().find('ann@example.com')\n"
+        "assert not {'torch', 'transformers', 'stanza', 'gliner'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

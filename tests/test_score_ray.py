@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.xdist_group("ray"),  # one cluster, not one for each process that tests
 ]
 ROWS, PART = 20_000, 500
-TASK = "ray::_score"
+TASK = "ray::_part"
 
 
 @dataclass
@@ -115,6 +115,26 @@ def test_killed_workers_and_a_lost_node(cluster: Cluster, table: Path, whole: di
     _, error = process.communicate(timeout=120)
     assert process.returncode == 0, error
     assert content(out) == whole
+
+
+def test_a_row_on_which_the_model_fails_is_rejected(cluster: Cluster, tmp_path: Path) -> None:
+    rows = [*chats(1200), {"turns": ["poison"]}, {"turns": ["hollow"]}]
+    path = write_jsonl(tmp_path / "a.jsonl", rows)
+    script = str(Path(__file__).with_name("fragile_model.py"))
+    engines: dict[str, list[str]] = {"ray": ["--ray-address", cluster.address], "local": ["--workers", "1"]}
+    for engine, options in engines.items():
+        given = ["score", str(path), "-o", str(tmp_path / engine), "-m", "nano", "--engine", engine, *options]
+        done = subprocess.run(
+            [sys.executable, script, *given],
+            env={**os.environ, **cluster.variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "1,200 scored, 2 rejected" in done.stdout
+    assert [reject["row"] for reject in rejects(tmp_path / "ray")] == [1201, 1202]
+    assert content(tmp_path / "ray") == content(tmp_path / "local")
 
 
 def test_no_cluster_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

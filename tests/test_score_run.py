@@ -26,6 +26,7 @@ from emoscope.scale.manifest import Manifest
 from emoscope.scale.output import Output
 from emoscope.scale.run import Progress
 from emoscope.scale.scoring import one_core
+from fragile_model import BrokenModel, FragileModel
 from score_kit import chats, content, rejects, scores, write_jsonl, write_parquet
 
 
@@ -288,6 +289,63 @@ def test_an_empty_input_is_an_empty_run(tmp_path: Path) -> None:
     assert (done.rows, done.parts, done.drift) == (0, [], None)
 
 
+# A model that fails
+
+
+def with_bad_words(count: int) -> list[Any]:
+    rows: list[Any] = chats(count)
+    rows[3]["turns"][1] = "poison"
+    rows[4] = "{broken"
+    rows[count // 2] = {"turns": ["poison", "hollow"]}
+    rows[-1] = {"turns": ["hollow"]}
+    rows[-2] = {"turns": ["poison", "hollow"]}
+    return rows
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_row_on_which_the_model_fails_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setattr("emoscope.scale.run.Model", FragileModel)
+    rows = with_bad_words(3000)
+    path = write_jsonl(tmp_path / "a.jsonl", rows)
+    done = scored(tmp_path / "out", path, workers=workers)
+    fails = "the model fails on it (ArithmeticError: cannot bear this)"
+    found = [(reject["row"], reject["reason"]) for reject in rejects(tmp_path / "out")]
+    assert found[1][1].startswith("is not valid JSON")
+    assert [*found[:1], *found[2:]] == [
+        (4, fails),
+        (1501, fails),
+        (2999, fails),
+        (3000, "the model's answer to it is not a number"),
+    ]
+    bad = {3, 4, 1500, 2998, 2999}
+    assert [row["id"] for row in scores(tmp_path / "out")] == [place for place in range(3000) if place not in bad]
+    assert done.rejected == 5
+    with pytest.raises(EmoscopeError, match=r"a\.jsonl, row 4: the model fails on it \(ArithmeticError"):
+        scored(tmp_path / "strict", path, strict=True, workers=workers)
+
+
+def test_a_failing_row_of_parquet_is_known_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("emoscope.scale.run.Model", FragileModel)
+    rows = chats(30)
+    rows[7]["turns"], rows[20]["turns"] = [], ["poison"]
+    done = scored(tmp_path / "out", write_parquet(tmp_path / "a.parquet", rows, row_group_size=8), part_rows=10)
+    assert [reject["row"] for reject in rejects(tmp_path / "out")] == [8, 21]
+    assert done.scored == 28
+
+
+def test_a_model_that_fails_on_everything_is_not_the_rows_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", chats(20))
+    with monkeypatch.context() as patch:
+        patch.setattr("emoscope.scale.run.Model", BrokenModel)
+        with pytest.raises(EmoscopeError, match=r"^model nano fails on any dialogue \(OSError: weights are gone\)$"):
+            scored(tmp_path / "out", path)
+    assert scored(tmp_path / "out", path).scored == 20
+
+
 # A disk that fills
 
 
@@ -364,9 +422,16 @@ def test_the_command_shows_a_summary(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [*chats(30), "{broken"])
     code, shown, _ = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1")
     assert code == 0
-    assert "31 rows in 1 parts" in shown
+    assert "31 rows in 1 part: " in shown
     assert "30 scored, 1 rejected" in shown
     assert "estimated share" in shown
+    assert "earlier run" not in shown
+    (advice,) = [line for line in shown.splitlines() if "--prior" in line]
+    prior = advice.split()[-1]
+    code, shown, _ = run("score", path, "-o", tmp_path / "again", "-m", "nano", "--workers", "1", "--prior", prior)
+    assert code == 0
+    code, shown, _ = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1")
+    assert "31 of these rows were there from an earlier run" in shown
     code, shown, _ = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1", "--json")
     found = json.loads(shown)
     assert found == json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))

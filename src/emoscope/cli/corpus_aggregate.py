@@ -14,6 +14,7 @@ from rich.markup import escape
 from emoscope.cli.corpus_files import FilesArgument, Panel, read_panel
 from emoscope.cli.output import JsonOption, coloured, console, print_json, table
 from emoscope.corpus.aggregate import Method
+from emoscope.corpus.workers import GOLD_LEAST, MIN_GOLD
 from emoscope.errors import EmoscopeError
 
 if TYPE_CHECKING:
@@ -65,7 +66,10 @@ def aggregate(
     gold: Annotated[Path | None, typer.Option(help="Gold questions and their answers: a CSV with task,label.")] = None,
     min_gold: Annotated[
         float, typer.Option(min=0, max=1, help="Workers with a smaller share of right gold answers are refused.")
-    ] = 0.7,
+    ] = MIN_GOLD,
+    gold_least: Annotated[
+        int, typer.Option(min=1, help="Workers who answered fewer gold questions are not judged by them.")
+    ] = GOLD_LEAST,
     as_json: JsonOption = False,
 ) -> None:
     """Give each task one label and its soft labels, and report on the annotators.
@@ -75,7 +79,8 @@ def aggregate(
     """
     if output.suffix not in (".csv", ".jsonl"):
         raise EmoscopeError(f"{output}: expected a name in .csv or .jsonl")
-    found = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, min_gold=min_gold)
+    panel = read_panel(files)
+    found = aggregate_panel(panel, method, fallback=fallback, gold=gold, min_gold=min_gold, gold_least=gold_least)
     write_labels(output, found.aggregated)
     if as_json:
         print_json({"output": str(output), "method": method.value, **found.as_dict()})
@@ -88,7 +93,13 @@ def aggregate(
 
 
 def aggregate_panel(
-    panel: Panel, method: Method, *, fallback: str | None = None, gold: Path | None = None, min_gold: float = 0.7
+    panel: Panel,
+    method: Method,
+    *,
+    fallback: str | None = None,
+    gold: Path | None = None,
+    min_gold: float = MIN_GOLD,
+    gold_least: int = GOLD_LEAST,
 ) -> Outcome:
     """Discard the work of refused workers, then aggregate what is left."""
     from emoscope.corpus.aggregate import aggregate as label_tasks
@@ -102,7 +113,7 @@ def aggregate_panel(
     answers = {} if gold is None else read_gold(gold)
     if answers and not answers.keys() & panel.votes.keys():
         raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
-    sifted = sift(panel.judgements, answers, min_gold=min_gold)
+    sifted = sift(panel.judgements, answers, min_gold=min_gold, gold_least=gold_least)
     found = label_tasks(sifted.kept, method, fallback=fallback)
     labelled = {one.task for one in found}
     lost = tuple(sorted({said.task for said in sifted.discarded} - labelled))
@@ -149,7 +160,7 @@ def tables(found: Outcome) -> "Iterator[RenderableType]":
             worker.agreement,
             worker.gold_answers,
             worker.gold_accuracy,
-            "refused" if worker.refused else "",
+            "refused" if worker.refused else "too few to judge" if worker.gold_answers and not worker.judged else "",
         ]
         for worker in shown[:_WORKERS_SHOWN]
     ]

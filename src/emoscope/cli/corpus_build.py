@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
 from emoscope.cli.output import JsonOption, console, counted, print_json, table
 
 if TYPE_CHECKING:
     from emoscope.corpus.chain.run import StepResult
     from emoscope.corpus.chain.step import Tools
     from emoscope.corpus.filters.offensive import OffensiveScorer
+    from emoscope.corpus.parts import Spread
 
 
 def register(app: typer.Typer) -> None:
@@ -26,6 +28,9 @@ def build_cli(
         Path, typer.Option("--output", "-o", help="Folder to build in; the corpus will be in FOLDER/corpus.")
     ],
     until: Annotated[str | None, typer.Option("--until", help="Stop after this step.")] = None,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
+    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a corpus from logs, step by step; run it again to go on after a kill, or once judgements are there.
@@ -43,7 +48,7 @@ def build_cli(
         build(
             load_plan(plan),
             output,
-            tools=models_and_progress(),
+            tools=models_and_progress(chosen_spread(engine, workers, ray_address)),
             until=until,
             report=done.append,
         )
@@ -57,10 +62,11 @@ def build_cli(
         raise typer.Exit(1)
 
 
-def models_and_progress() -> "Tools":
-    """What the chain is handed: models, loaded when a step asks for them, and progress on standard error."""
+def models_and_progress(spread: "Spread | None" = None) -> "Tools":
+    """What the chain is handed: models, loaded when a step asks for them, progress on standard error, and who works."""
     from emoscope.cli.corpus_mine import open_embedder
     from emoscope.corpus.chain.step import Tools
+    from emoscope.corpus.parts import in_this_process
 
     def offensive() -> "tuple[OffensiveScorer, float]":
         from emoscope.models.offensive import OffensiveModel
@@ -68,7 +74,7 @@ def models_and_progress() -> "Tools":
         model = OffensiveModel.load()
         return model, model.threshold
 
-    return Tools(watch=_watched, embedder=open_embedder, offensive=offensive)
+    return Tools(watch=_watched, embedder=open_embedder, offensive=offensive, spread=spread or in_this_process)
 
 
 def _as_dict(step: "StepResult") -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
 from emoscope.cli.output import JsonOption, console, counted, print_json, table
 
 if TYPE_CHECKING:
@@ -34,12 +35,24 @@ def dedupe_cli(
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="Column with the text to compare.")] = None,
     format: Annotated[str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or text.")] = None,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
+    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Drop rows that are copies of earlier ones, also of another file and of a back-translation."""
     from emoscope.corpus.deduplicate import REASONS, deduplicate
 
-    counts = deduplicate(files, output, threshold=threshold, group=group, column=column, format=format, watch=_watched)
+    counts = deduplicate(
+        files,
+        output,
+        threshold=threshold,
+        group=group,
+        column=column,
+        format=format,
+        watch=_watched,
+        spread=chosen_spread(engine, workers, ray_address),
+    )
     if as_json:
         print_json({"threshold": threshold, "files": {path: count.as_dict() for path, count in counts.items()}})
         return

@@ -1,4 +1,4 @@
-"""`emoscope corpus filter`: dialogues without offence, personal data and other languages."""
+"""`emoscope corpus filter`: dialogues without offence, sensitive topics, personal data and other languages."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
 from emoscope.cli.output import JsonOption, console, counted, print_json, table
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ def filter_cli(
         float | None,
         typer.Option("--threshold", min=0.01, max=1.0, help="Score from which a turn is offensive; else the model's."),
     ] = None,
+    sensitive: Annotated[
+        str,
+        typer.Option("--sensitive", help="Topics to drop, such as self-harm,violence; `all` of them, or `off`."),
+    ] = "all",
     personal: Annotated[
         Personal, typer.Option("--personal", help="Dialogues with personal data: drop them, or mask the data.")
     ] = Personal.drop,
@@ -62,13 +67,20 @@ def filter_cli(
         str | None, typer.Option("--column", help="Column with the text, where it is not called `text`.")
     ] = None,
     format: Annotated[str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or text.")] = None,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
+    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Drop offensive dialogues, personal data and other languages, with a reason for each row that goes."""
+    """Drop offence, sensitive topics, personal data and other languages, with a reason for each row that goes.
+
+    A run that was stopped goes on where it was when it is started again.
+    """
     from emoscope.corpus.filters.table import filter_table
 
-    filters = chosen_filters(offensive, personal, language, threshold=threshold, kinds=kinds)
-    report = filter_table(source, output, filters, column=column, format=format, watch=_watched)
+    spread = chosen_spread(engine, workers, ray_address)
+    filters = chosen_filters(offensive, personal, language, sensitive=sensitive, threshold=threshold, kinds=kinds)
+    report = filter_table(source, output, filters, column=column, format=format, watch=_watched, spread=spread)
     if as_json:
         print_json(report.as_dict())
     else:
@@ -80,6 +92,7 @@ def chosen_filters(
     personal: Personal = Personal.drop,
     language: str = "en",
     *,
+    sensitive: str = "all",
     threshold: float | None = None,
     kinds: str | None = None,
 ) -> "list[DialogueFilter]":
@@ -87,6 +100,7 @@ def chosen_filters(
     from emoscope.corpus.filters.language import LanguageFilter
     from emoscope.corpus.filters.offensive import OffensiveFilter
     from emoscope.corpus.filters.personal import PersonalFilter
+    from emoscope.corpus.filters.sensitive import SensitiveFilter
     from emoscope.models.offensive import OffensiveModel
 
     filters: list[DialogueFilter] = []
@@ -95,6 +109,8 @@ def chosen_filters(
     if offensive is Offensive.drop:
         model = OffensiveModel.load()
         filters.append(OffensiveFilter(model, threshold=model.threshold if threshold is None else threshold))
+    if sensitive != "off":
+        filters.append(SensitiveFilter() if sensitive == "all" else SensitiveFilter(_listed(sensitive)))
     if personal is not Personal.off:
         named = {} if kinds is None else {"kinds": _listed(kinds)}
         filters.append(PersonalFilter(mask=personal is Personal.mask, **named))

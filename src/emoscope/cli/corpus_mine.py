@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from emoscope.cli.options import SeedOption
+from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_spread
 from emoscope.cli.output import JsonOption, console, counted, print_json, table
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def mine_cli(
             "--threshold",
             min=-1.0,
             max=1.0,
-            help="Score to ask for instead, of all classes: a cosine, less that to `others`, if any.",
+            help="Score to ask for instead, of all classes: a cosine, less that to `others`; nothing is learnt.",
         ),
     ] = None,
     per_class: Annotated[
@@ -59,6 +59,9 @@ def mine_cli(
     encoder: Annotated[
         str, typer.Option("--encoder", help="`ngrams`, or a folder that `emoscope corpus encoder` has written.")
     ] = NGRAMS,
+    learn: Annotated[
+        bool, typer.Option("--learn/--no-learn", help="Learn what sets the seeds apart, beside how near they are.")
+    ] = True,
     prune: Annotated[
         bool, typer.Option("--prune/--no-prune", help="Drop what has opposite emoticons or sentiment, or is too long.")
     ] = True,
@@ -66,15 +69,27 @@ def mine_cli(
         str | None, typer.Option("--format", help="The pool's: csv, tsv, jsonl, parquet or text.")
     ] = None,
     seed: SeedOption = 1,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
+    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find dialogues that resemble labelled ones, as EmoContext did, so that judges see fewer without emotion."""
     from emoscope.corpus.mining.mine import CANDIDATES, Settings, mine, read_seeds
     from emoscope.corpus.mining.pruning import Reason
 
-    settings = Settings(threshold=threshold, recall=recall, per_class=per_class, others=others, prune=prune, seed=seed)
+    settings = Settings(
+        threshold=threshold,
+        recall=recall,
+        learn=learn,
+        per_class=per_class,
+        others=others,
+        prune=prune,
+        seed=seed,
+    )
+    spread = chosen_spread(engine, workers, ray_address)
     embedder = open_embedder(encoder)
-    counts = mine(pool, read_seeds(seeds), output, embedder, settings, format=format, watch=_watched)
+    counts = mine(pool, read_seeds(seeds), output, embedder, settings, format=format, watch=_watched, spread=spread)
     if as_json:
         print_json({**counts.as_dict(), "encoder": embedder.name, "seed": seed})
         return

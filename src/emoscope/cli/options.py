@@ -1,9 +1,15 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from emoscope.errors import EmoscopeError
+
+if TYPE_CHECKING:
+    from emoscope.scale.engines import Engine
+    from emoscope.scale.spread import Spread
 
 TaskOption = Annotated[
     str, typer.Option("--task", "-t", help="Task name (`emoscope tasks` lists them), or the folder of a corpus.")
@@ -16,3 +22,34 @@ HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write a se
 SeedOption = Annotated[
     int, typer.Option("--seed", help="Seed of everything random; the same seed gives the same result.")
 ]
+EngineOption = Annotated[str, typer.Option("--engine", help="local: all cores of this machine; ray: a Ray cluster.")]
+RayAddressOption = Annotated[
+    str | None, typer.Option("--ray-address", help="An existing cluster; without it Ray is started here.")
+]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Processes at work at once; as many as there are cores.")
+]
+
+
+def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
+    """The engine that options name.
+
+    >>> chosen_engine("local", None)
+    'local'
+    """
+    if engine not in ("local", "ray"):
+        raise EmoscopeError(f"--engine: expected local or ray, found {engine!r}")
+    if ray_address is not None and engine != "ray":
+        raise EmoscopeError("--ray-address goes with --engine ray")
+    return "ray" if engine == "ray" else "local"
+
+
+def chosen_spread(engine: str, workers: int | None, ray_address: str | None) -> "Spread":
+    """Who works on the parts of a corpus, by the options; the result is the same whoever does."""
+    chosen = chosen_engine(engine, ray_address)
+    from emoscope.extras import check_installed
+    from emoscope.scale.spread import Spread
+
+    if chosen == "ray":
+        check_installed("ray", extra="ray")
+    return Spread(chosen, workers, ray_address)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from emoscope.cli.detect import parse_prior
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_engine
 from emoscope.cli.output import JsonOption, console, print_json, table
-from emoscope.errors import EmoscopeError
 
 if TYPE_CHECKING:
     from emoscope.scale.manifest import Manifest
     from emoscope.scale.run import Progress
 
+_FAR = 0.1  # a drift from which on another prior is proposed
 _LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
 
 
@@ -27,17 +28,13 @@ def score_cli(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT...",
+            metavar="INPUT",
             help="Parquet, JSONL, CSV or TSV: files, folders, globs, or addresses such as s3://bucket/logs/.",
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; a run stopped there goes on.")],
-    engine: Annotated[str, typer.Option("--engine", help="local: all cores of this machine; ray: a Ray cluster.")] = (
-        "local"
-    ),
-    ray_address: Annotated[
-        str | None, typer.Option("--ray-address", help="An existing cluster; without it Ray is started here.")
-    ] = None,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
     model: Annotated[str, typer.Option("--model", "-m", help="`default`, `nano`, or a run's folder.")] = "default",
     labels: Annotated[
         str | None, typer.Option("--labels", help="The set of labels to answer with, where the model has several.")
@@ -45,9 +42,7 @@ def score_cli(
     prior: Annotated[
         str | None, typer.Option("--prior", help="Your own mix of labels: others=0.9,happy=0.04,...")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Models at work at once; as many as there are cores.")
-    ] = None,
+    workers: WorkersOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first row that cannot be scored, instead of listing it.")
     ] = False,
@@ -63,19 +58,23 @@ def score_cli(
     """Score millions of dialogues: streamed, in parallel, and from where it stopped if it was stopped."""
     from emoscope.scale import score
 
-    if engine not in ("local", "ray"):
-        raise EmoscopeError(f"--engine: expected local or ray, found {engine!r}")
-    if ray_address is not None and engine != "ray":
-        raise EmoscopeError("--ray-address goes with --engine ray")
+    chosen = chosen_engine(engine, ray_address)
     begun = time.perf_counter()
-    with _progress() as report:
+    kept = 0
+    with _progress() as show:
+
+        def report(progress: "Progress") -> None:
+            nonlocal kept
+            kept = progress.kept
+            show(progress)
+
         manifest = score(
             inputs,
             output,
             model=model,
             labels=labels,
             prior=parse_prior(prior),
-            engine="ray" if engine == "ray" else "local",
+            engine=chosen,
             ray_address=ray_address,
             workers=workers,
             batch=batch,
@@ -86,10 +85,10 @@ def score_cli(
     if as_json:
         print_json(manifest.as_dict())
     else:
-        _show(manifest, output, time.perf_counter() - begun)
+        _show(manifest, output, time.perf_counter() - begun, kept)
 
 
-def _show(manifest: "Manifest", output: str, seconds: float) -> None:
+def _show(manifest: "Manifest", output: str, seconds: float, kept: int) -> None:
     screen = console()
     rows = [
         [
@@ -103,14 +102,20 @@ def _show(manifest: "Manifest", output: str, seconds: float) -> None:
         for label, count in manifest.labels.items()
     ]
     heads = ["label", "rows", "share", "estimated share", "model expects", "drift"]
-    screen.print(table(f"{manifest.rows:,} rows in {len(manifest.parts):,} parts: {output}", heads, rows))
+    parts = f"{len(manifest.parts):,} part{'s' * (len(manifest.parts) != 1)}"
+    screen.print(table(f"{manifest.rows:,} rows in {parts}: {output}", heads, rows))
     screen.print(f"\n{manifest.scored:,} scored, {manifest.rejected:,} rejected, in {seconds:,.1f} s.")
+    if kept:
+        screen.print(f"{kept:,} of these rows were there from an earlier run.")
     if manifest.rejected:
         screen.print(f"Why rows were rejected: {output}/rejects")
     for each in manifest.unreadable:
         screen.print(f"Not read: {each['path']}: {each['reason']}", style="bold")
     if manifest.drift is not None:
         screen.print(f"The estimated mix differs from what the model expects in {manifest.drift:.1%} of rows.")
+        if manifest.drift >= _FAR:
+            mix = ",".join(f"{label}={share:.4f}" for label, share in manifest.estimated_prior.items())
+            screen.print(f"To score with it, into another folder: --prior {mix}")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from emoscope.corpus.duplicates import THRESHOLD, DuplicateFinder
+from emoscope.corpus.parts import Spread, in_this_process
 from emoscope.errors import EmoscopeError
 from emoscope.files import atomic_folder
 from emoscope.tables import PIPE, Record, open_writer, read_records, turn_columns
@@ -46,6 +47,7 @@ def deduplicate(
     group: str | None = None,
     format: str | None = None,
     watch: Watch = lambda _, records: records,
+    spread: Spread = in_this_process,
 ) -> dict[str, FileCounts]:
     """Write the files without rows that are copies of earlier rows, their own or of earlier files.
 
@@ -53,7 +55,7 @@ def deduplicate(
     the column `group`, stay or go together. One file becomes a file; several become a folder, complete or absent.
     """
     _check(paths, output)
-    finder = DuplicateFinder(threshold=threshold)
+    finder = DuplicateFinder(threshold=threshold, spread=spread)
     # The number of the item that each row belongs to, and of each item the file.
     items: list[list[int]] = []
     file_of: list[int] = []

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.corpus.minhash import BANDS, ROWS, jaccard, shared_buckets, shingles, signatures
+from emoscope.corpus.parts import Spread, batches, in_this_process
 
 THRESHOLD = 0.8
 _BATCH = 2048
+_PART = 32_768  # texts that one process signs: half a second, for a process takes longer than that to start
 # An estimate from 100 numbers is off by more than this once in a thousand pairs; what passes is compared exactly.
 _SLACK = 0.15
 # A bucket fuller than this tells little (a greeting that thousands of dialogues begin with), and going through all of
@@ -53,37 +55,32 @@ class DuplicateFinder:
     [(1, 0)]
     """
 
-    def __init__(self, *, threshold: float = THRESHOLD) -> None:
+    def __init__(self, *, threshold: float = THRESHOLD, spread: Spread = in_this_process) -> None:
         self.threshold = threshold
+        self._spread = spread  # who signs texts; which are copies is decided here, one after the other
         self._numbers: dict[str, int] = {}
         self._texts_of: dict[int, list[int]] = {}
-        self._waiting: list[str] = []
-        self._signatures: list[NDArray[np.uint32]] = []
 
     def add(self, item: int, text: str) -> None:
         """Take one more text of an item."""
-        text = comparable(text)
-        if text not in self._numbers:
-            self._numbers[text] = len(self._numbers)
-            self._waiting.append(text)
-            if len(self._waiting) == _BATCH:
-                self._sign()
+        number = self._numbers.setdefault(comparable(text), len(self._numbers))
         mine = self._texts_of.setdefault(item, [])
-        if self._numbers[text] not in mine:
-            mine.append(self._numbers[text])
+        if number not in mine:
+            mine.append(number)
 
-    def _sign(self) -> None:
-        if self.threshold < 1:
-            self._signatures.append(signatures(self._waiting))
-        self._waiting.clear()
+    def _near(self) -> "_NearTexts | None":
+        if self.threshold == 1:
+            return None
+        texts = list(self._numbers)
+        signed = list(self._spread(_signed, batches(texts, _PART)))
+        return _NearTexts(texts, np.concatenate(signed) if signed else signatures([]), self.threshold)
 
     def duplicates(self) -> Iterator[Duplicate]:
         """The items to drop, from the smallest number on: copies of items with a smaller number that are not dropped.
 
         An item of several texts is a copy if any of them is one; texts of one item are never compared.
         """
-        self._sign()
-        near = _NearTexts(list(self._numbers), self._signatures, self.threshold) if self.threshold < 1 else None
+        near = self._near()
         holder: dict[int, int] = {}  # which item that is not dropped holds a text
         for item in sorted(self._texts_of):
             mine = self._texts_of[item]
@@ -108,8 +105,7 @@ class DuplicateFinder:
         >>> list(finder.related())
         [(2, 0)]
         """
-        self._sign()
-        near = _NearTexts(list(self._numbers), self._signatures, self.threshold) if self.threshold < 1 else None
+        near = self._near()
         holder: dict[int, int] = {}
         for item in sorted(self._texts_of):
             others: dict[int, None] = {}
@@ -124,12 +120,17 @@ class DuplicateFinder:
             yield from ((item, other) for other in others if other != item)
 
 
+def _signed(texts: Sequence[str]) -> NDArray[np.uint32]:
+    """The signatures of many texts, made from a few at a time: on the way they take much more memory."""
+    return np.concatenate([signatures(part) for part in batches(texts, _BATCH)])
+
+
 class _NearTexts:
     """The texts that are kept so far, in the buckets where a near copy would lie, too."""
 
-    def __init__(self, texts: list[str], found: list[NDArray[np.uint32]], threshold: float) -> None:
+    def __init__(self, texts: list[str], found: NDArray[np.uint32], threshold: float) -> None:
         self._texts = texts
-        self._signatures = np.concatenate(found)
+        self._signatures = found
         self._threshold = threshold
         self._buckets = shared_buckets(self._signatures)
         self._kept: dict[int, list[int]] = {}

@@ -12,6 +12,8 @@ from emoscope.corpus.annotations_csv import read_rows
 from emoscope.errors import EmoscopeError, InputError
 
 MIN_GOLD = 0.7
+# With fewer answers, one slip refuses a good worker; from four on, it takes two.
+GOLD_LEAST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +21,13 @@ class Sifted:
     """Judgements after the gold questions: those to aggregate, and who was refused.
 
     `gold` has the numbers of right and of all answers to gold questions, by worker. `kept` holds no gold question.
+    `judged` are those who answered enough of them to be refused or trusted.
     """
 
     kept: tuple[Judgement, ...]
     discarded: tuple[Judgement, ...]
     gold: Mapping[str, tuple[int, int]]
+    judged: frozenset[str]
     refused: frozenset[str]
 
 
@@ -36,6 +40,7 @@ class Worker:
     agreement: float | None
     gold_answers: int
     gold_accuracy: float | None
+    judged: bool  # answered enough gold questions to be refused or trusted
     refused: bool
 
     def as_dict(self) -> dict[str, Any]:
@@ -55,29 +60,39 @@ def read_gold(path: str | Path) -> dict[str, str]:
     return found
 
 
-def sift(judgements: Iterable[Judgement], gold: Mapping[str, str], *, min_gold: float = MIN_GOLD) -> Sifted:
+def sift(
+    judgements: Iterable[Judgement],
+    gold: Mapping[str, str],
+    *,
+    min_gold: float = MIN_GOLD,
+    gold_least: int = GOLD_LEAST,
+) -> Sifted:
     """Refuse workers whose share of right answers to gold questions is under `min_gold`, and discard all they did.
 
-    Who met no gold question is not refused.
+    Who answered fewer than `gold_least` gold questions is not refused: so few say little.
 
     >>> said = [Judgement("g", "ann", "joy"), Judgement("g", "ben", "sad"), Judgement("1", "ann", "joy")]
-    >>> sift(said, {"g": "joy"}).refused
-    frozenset({'ben'})
+    >>> sift(said, {"g": "joy"}).refused, sift(said, {"g": "joy"}, gold_least=1).refused
+    (frozenset(), frozenset({'ben'}))
     """
     if not 0 <= min_gold <= 1:
         raise EmoscopeError(f"the least share of right gold answers must lie between 0 and 1, not {min_gold}")
+    if gold_least < 1:
+        raise EmoscopeError(f"the least number of gold answers must be 1 or more, not {gold_least}")
     every = tuple(judgements)
     answers: defaultdict[str, list[bool]] = defaultdict(list)
     for said in every:
         if said.task in gold:
             answers[said.worker].append(said.label == gold[said.task])
     scores = {worker: (sum(right), len(right)) for worker, right in answers.items()}
-    refused = frozenset(worker for worker, (right, total) in scores.items() if right / total < min_gold)
+    judged = frozenset(worker for worker, (_, total) in scores.items() if total >= gold_least)
+    refused = frozenset(worker for worker in judged if scores[worker][0] / scores[worker][1] < min_gold)
     asked = [said for said in every if said.task not in gold]
     return Sifted(
         kept=tuple(said for said in asked if said.worker not in refused),
         discarded=tuple(said for said in asked if said.worker in refused),
         gold=scores,
+        judged=judged,
         refused=refused,
     )
 
@@ -100,6 +115,7 @@ def worker_report(sifted: Sifted, aggregated: Sequence[Aggregated]) -> list[Work
                 agreement=sum(compared) / len(compared) if compared else None,
                 gold_answers=answers,
                 gold_accuracy=right / answers if answers else None,
+                judged=worker in sifted.judged,
                 refused=worker in sifted.refused,
             )
         )

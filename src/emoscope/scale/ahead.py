@@ -2,13 +2,13 @@
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def read_ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
+def read_ahead(items: Iterator[T], depth: int = 2) -> Generator[T, None, None]:
     """The items in order, at most `depth` of them made before they are asked for.
 
     >>> list(read_ahead(iter([1, 2, 3])))

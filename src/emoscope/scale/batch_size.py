@@ -6,6 +6,7 @@ from itertools import chain, islice
 
 from emoscope.detector import Detector
 from emoscope.dialogue import Dialogue
+from emoscope.scale.answering import answer_batch
 from emoscope.scale.plan import Plan
 from emoscope.scale.reading import read_part
 from emoscope.scale.scoring import BATCH, one_core
@@ -23,7 +24,7 @@ def best_batch(detector: Detector, plan: Plan) -> int:
     if not dialogues:
         return BATCH
     with one_core():
-        detector.predict_proba(dialogues[:32])  # the first answers of a process are slower
+        answer_batch(detector, dialogues[:32])  # the first answers of a process are slower
         return max(SIZES, key=lambda size: rate(detector, dialogues, size))
 
 
@@ -33,5 +34,5 @@ def rate(detector: Detector, dialogues: Sequence[Dialogue], size: int) -> float:
     count = 0
     while (spent := time.perf_counter() - begun) < SECONDS:
         first = count % len(dialogues)
-        count += len(detector.predict_proba(dialogues[first : first + size]))
+        count += len(answer_batch(detector, dialogues[first : first + size])[0])
     return count / spent

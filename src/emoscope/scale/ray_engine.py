@@ -1,41 +1,39 @@
-"""The cores of a Ray cluster, or of this machine through Ray: each part is a task, each worker keeps its model.
+"""The cores of a Ray cluster, or of this machine through Ray: each part is a task, each worker keeps the work open.
 
 Plain tasks rather than Ray Data: a part reads and writes its own files, so nothing flows between tasks that Ray Data
 could help with. Ray places the tasks, tries again those whose worker or node died, and adds nodes for those that wait.
 """
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Generator, Iterator
+from hashlib import blake2b
 from typing import Any
 
 from emoscope.errors import EmoscopeError
 from emoscope.extras import require
 from emoscope.scale.events import Advanced, Event, Failed, Finished
-from emoscope.scale.scoring import Job, Scorer
+from emoscope.scale.work import Part, Steps, Take, Work
 
 ATTEMPTS = 5
 WAITING = 1000  # tasks that Ray may know of at once where no number of workers is given: what it adds nodes for
-_scorers: dict[str, Scorer] = {}  # the model of this worker
+_opened: dict[str, Callable[[Any], Steps]] = {}  # the work of this worker, by its digest
 
 
-def score_on_ray(
-    job: Job, parts: Sequence[int], workers: int | None, address: str | None
-) -> Generator[Event, None, None]:
-    """Score parts as Ray tasks, on the cluster at `address` or on one that is started here for the purpose."""
+def work_on_ray(work: Work, take: Take, workers: int | None, address: str | None) -> Generator[Event, None, None]:
+    """Do parts as Ray tasks, on the cluster at `address` or on one that is started here for the purpose."""
     ray = _ray()
     started = not ray.is_initialized()
     if started:
         _connect(ray, workers, address)
     try:
-        task = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(_score)
-        shared = ray.put(job)
-        left = iter(parts)
+        task = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(_part)
+        packed = pickle.dumps(work)
+        digest, shared = blake2b(packed, digest_size=16).hexdigest(), ray.put(packed)
         running: dict[Any, int] = {}
         while True:
-            for part in left:
-                running[task.remote(shared, part)] = part
-                if len(running) >= (workers or WAITING):
-                    break
+            while len(running) < (workers or WAITING) and (part := take()) is not None:
+                running[task.remote(digest, shared, part)] = part.number
             if not running:
                 return
             done, _ = ray.wait(list(running), num_returns=1)
@@ -66,7 +64,7 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
 
 def _outcome(ray: Any, reference: Any, part: int) -> Iterator[Event]:
     try:
-        rows, problem = ray.get(reference)
+        rows, answer, problem = ray.get(reference)
     except ray.exceptions.RayTaskError:
         raise
     except ray.exceptions.RayError as error:
@@ -76,16 +74,20 @@ def _outcome(ray: Any, reference: Any, part: int) -> Iterator[Event]:
         yield Failed(part, problem)
     else:
         yield Advanced(part, rows)
-        yield Finished(part)
+        yield Finished(part, answer)
 
 
-def _score(job: Job, part: int) -> tuple[int, str | None]:
-    """In a worker: how many rows were scored, or why they were not."""
-    run = job.plan.fingerprint
+def _part(digest: str, work: bytes, part: Part) -> tuple[int, Any, str | None]:
+    """In a worker: how many rows are done and the answer, or why they cannot be done."""
     try:
-        if run not in _scorers:
-            _scorers.clear()
-            _scorers[run] = Scorer(job)
-        return sum(_scorers[run].score(part)), None
+        if digest not in _opened:
+            _opened.clear()
+            _opened[digest] = pickle.loads(work).open()
+        rows, steps = 0, _opened[digest](part.content)
+        while True:
+            try:
+                rows += next(steps)
+            except StopIteration as end:
+                return rows, end.value, None
     except EmoscopeError as error:
-        return 0, str(error)
+        return 0, None, str(error)

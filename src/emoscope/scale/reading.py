@@ -1,7 +1,7 @@
 """The rows of a part in chunks: dialogues to score, the columns beside them, and the rows that cannot be scored."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
@@ -34,11 +34,28 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Rows read together: a dialogue for each row of the table, and the rejects."""
+    """Rows of a file read together: a dialogue for each row of the table, its number in the file, and the rejects."""
 
+    file: str
     table: Any
     dialogues: Sequence[Dialogue]
+    rows: Sequence[int]
     rejects: Sequence[Reject]
+
+    def without(self, problems: Mapping[int, str]) -> "Chunk":
+        """The same with some dialogues, named by their place, among the rejects, which are in the rows' order."""
+        if not problems:
+            return self
+        pa = require("pyarrow", extra="scale")
+        kept = [place for place in range(len(self.dialogues)) if place not in problems]
+        found = [Reject(self.file, self.rows[place], problem) for place, problem in problems.items()]
+        return Chunk(
+            self.file,
+            self.table.take(pa.array(kept, pa.int64())),
+            [self.dialogues[place] for place in kept],
+            [self.rows[place] for place in kept],
+            sorted([*self.rejects, *found], key=attrgetter("row")),
+        )
 
 
 def read_part(plan: Plan, part: int) -> Iterator[Chunk]:
@@ -68,7 +85,7 @@ def _read_text(piece: Slice, schema: Schema) -> Iterator[Chunk]:
 
 def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
     pa = require("pyarrow", extra="scale")
-    dialogues, kept, rejects = [], [], []
+    dialogues, kept, numbers, rejects = [], [], [], []
     for row in rows:
         if row.columns is None:
             rejects.append(Reject(path, row.place.line, row.problem))
@@ -79,8 +96,9 @@ def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
             rejects.append(Reject(path, row.place.line, str(error)))
         else:
             kept.append(row.columns)
+            numbers.append(row.place.line)
     arrays = [json_array([columns.get(field.name) for columns in kept], field.type) for field in schema]
-    return Chunk(pa.table(arrays, schema=schema), dialogues, rejects)
+    return Chunk(path, pa.table(arrays, schema=schema), dialogues, numbers, rejects)
 
 
 # Parquet
@@ -127,7 +145,8 @@ def _row_group(
         problem = f"cannot be read ({(str(error).splitlines() or ['?'])[0]})"
     while done < last:
         end = min(last, done + CHUNK)
-        yield Chunk(schema.empty_table(), [], [Reject(path, number + 1, problem) for number in range(done, end)])
+        missing = [Reject(path, number + 1, problem) for number in range(done, end)]
+        yield Chunk(path, schema.empty_table(), [], [], missing)
         done = end
 
 
@@ -148,7 +167,7 @@ def _parquet_chunk(path: str, table: Any, first: int, schema: Schema) -> Chunk:
             kept.append(number)
     if rejects:
         table = table.take(pa.array(kept, pa.int64()))
-    return Chunk(_conform(table, schema), dialogues, rejects)
+    return Chunk(path, _conform(table, schema), dialogues, [first + number + 1 for number in kept], rejects)
 
 
 def _values(column: Any) -> list[Any]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import emoscope
 from emoscope.detector.bundle import PRESETS, resolve
@@ -13,16 +12,15 @@ from emoscope.errors import EmoscopeError
 from emoscope.extras import check_installed
 from emoscope.models.encoder.session import cores
 from emoscope.scale.batch_size import best_batch
+from emoscope.scale.engines import Engine, run_parts
 from emoscope.scale.events import Advanced, Event, Failed, Finished, Lost
 from emoscope.scale.inputs import Source, find_sources
-from emoscope.scale.local_engine import score_here, score_in_processes
 from emoscope.scale.manifest import Manifest, finish
 from emoscope.scale.output import PLAN, SCORES, Output, scores_file
 from emoscope.scale.part_file import read_footer
 from emoscope.scale.plan import FORMAT, Plan, make_plan
 from emoscope.scale.scoring import Job, Model
-
-Engine = Literal["local", "ray"]
+from emoscope.scale.work import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +81,13 @@ def score(
     if missing:
         job = Job(plan, target, loadable, batch or best_batch(detector, plan), strict)
         try:
-            _watch(_events(job, missing, engine, workers, ray_address), plan, missing, report)
+            left = (Part(part, part) for part in missing)
+            events = run_parts(job, lambda: next(left, None), engine, workers, ray_address)
+            _watch(events, plan, missing, report)
         finally:
             target.tidy()
+    else:
+        report(Progress(plan.rows, plan.rows, plan.rows))
     return finish(plan, target, detector)
 
 
@@ -148,17 +150,6 @@ def _is_done(target: Output, plan: Plan, part: int, there: Collection[str], stri
     if footer is None or footer.get("run") != plan.fingerprint:
         return False
     return not (strict and footer["rejected"])  # scored again, it will name the row that is at fault
-
-
-def _events(
-    job: Job, parts: Sequence[int], engine: Engine, workers: int | None, address: str | None
-) -> Generator[Event, None, None]:
-    if engine == "ray":
-        from emoscope.scale.ray_engine import score_on_ray
-
-        return score_on_ray(job, parts, workers, address)
-    count = workers or cores()
-    return score_here(job, parts) if count == 1 else score_in_processes(job, parts, count)
 
 
 def _watch(

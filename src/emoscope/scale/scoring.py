@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from emoscope.detector import Detector, load
 from emoscope.dialogue import Dialogue
 from emoscope.scale.ahead import read_ahead
+from emoscope.scale.answering import Problems, answer_batch
 from emoscope.scale.output import Output, rejects_file, scores_file
 from emoscope.scale.part_file import PartWriter
 from emoscope.scale.plan import Plan
 from emoscope.scale.reading import Chunk, Reject, read_part
+from emoscope.scale.work import Steps
 
 BATCH = 512  # dialogues the model answers together, where it was not measured which number is best
 
@@ -43,6 +45,10 @@ class Job:
     model: Model
     batch: int = BATCH
     strict: bool = False
+
+    def open(self) -> Callable[[int], Steps]:
+        """Load the model, and score parts with it, given their numbers."""
+        return Scorer(self).score
 
 
 @dataclass(slots=True)
@@ -72,7 +78,7 @@ class Scorer:
         """The model."""
         return self._detector
 
-    def score(self, part: int) -> Iterator[int]:
+    def score(self, part: int) -> Steps:
         """Score the rows of a part and write its files, saying how many rows are done, a chunk at a time.
 
         The rejects are written first: once the scores are there, the part is complete.
@@ -89,9 +95,11 @@ class Scorer:
             self._write_rejects(part, rejects)
 
     def _chunk(self, chunk: Chunk, writer: PartWriter, counts: Counts, rejects: list[Reject]) -> None:
+        probabilities, problems = self.answer(chunk.dialogues)
+        chunk = chunk.without(problems)
+        probabilities = np.delete(probabilities, list(problems), axis=0)
         if chunk.rejects and self._job.strict:
             raise chunk.rejects[0].error()
-        probabilities = self.answer(chunk.dialogues)
         chosen = self._detector.choose(probabilities)
         writer.write(chunk.table, probabilities, chosen, [self._detector.truncates(each) for each in chunk.dialogues])
         rejects += chunk.rejects
@@ -102,10 +110,10 @@ class Scorer:
             counts.labels[label] += int((chosen == column).sum())
             counts.sums[label] += float(probabilities[:, column].sum())
 
-    def answer(self, dialogues: Sequence[Dialogue]) -> NDArray[np.float64]:
+    def answer(self, dialogues: Sequence[Dialogue]) -> tuple[NDArray[np.float64], Problems]:
         """Probabilities in the order of the dialogues, which the model gets in batches of about the same length.
 
-        What occurs several times is answered once.
+        What occurs several times is answered once. Beside them, by the dialogue's place, why one has no answer.
         """
         numbers: dict[tuple[tuple[str, str | None], ...], int] = {}
         different: list[Dialogue] = []
@@ -118,11 +126,14 @@ class Scorer:
             places_of.append(number)
         order = sorted(range(len(different)), key=lambda place: _length(different[place]))
         answers = np.empty((len(different), len(self._detector.labels)))
+        problems: Problems = {}
         with one_core():
             for begin in range(0, len(order), self._job.batch):
                 places = order[begin : begin + self._job.batch]
-                answers[places] = self._detector.predict_proba([different[place] for place in places])
-        return answers[places_of]
+                answers[places], found = answer_batch(self._detector, [different[place] for place in places])
+                problems |= {places[place]: problem for place, problem in found.items()}
+        failed = {place: problems[number] for place, number in enumerate(places_of) if number in problems}
+        return answers[places_of], failed
 
     def _write_rejects(self, part: int, rejects: Sequence[Reject]) -> None:
         name = rejects_file(part)

@@ -44,6 +44,7 @@ class Mine(Step):
     recall: float = Field(default=0.5, gt=0, le=1)
     threshold: float | None = Field(default=None, ge=-1, le=1)
     encoder: str = "ngrams"
+    learn: bool = True
     prune: bool = True
 
     def check(self, plan: "Plan") -> None:
@@ -108,6 +109,7 @@ class Mine(Step):
         settings = Settings(
             threshold=self.threshold,
             recall=self.recall,
+            learn=self.learn,
             per_class=self.per_class,
             others=self.others,
             prune=self.prune,
@@ -115,7 +117,8 @@ class Mine(Step):
         )
         embedder = work.tools.embedder(self._encoder(work.plan))
         seeds = self._seeds(work.plan)
-        return mine(str(pool), seeds, work.cache / "mined", embedder, settings, watch=work.watch).as_dict()
+        folder, spread = work.cache / "mined", work.tools.spread
+        return mine(str(pool), seeds, folder, embedder, settings, watch=work.watch, spread=spread).as_dict()
 
 
 class Augment(Step):

@@ -96,7 +96,7 @@ class Split(Step):
     def _tied(self, work: Work, labels: list[str]) -> tuple[Any, Any, Any]:
         """Each row's label, whether it is natural, and its group: rows of one dialogue, and copies, belong together."""
         number = {label: place for place, label in enumerate(labels)}
-        finder = DuplicateFinder(threshold=self.threshold)
+        finder = DuplicateFinder(threshold=self.threshold, spread=work.tools.spread)
         kinds: list[int] = []
         natural: list[bool] = []
         firsts: dict[str, int] = {}

@@ -174,7 +174,7 @@ class Dedupe(Step):
     def run(self, work: Work) -> Counts:
         """Read once to find copies, and again to write what stays."""
         counts = Counts()
-        finder = DuplicateFinder(threshold=self.threshold)
+        finder = DuplicateFinder(threshold=self.threshold, spread=work.tools.spread)
         for item, row in enumerate(work.watch("looking for copies", read_rows(work.before))):
             for text in wordings_of(row):
                 finder.add(item, text)

@@ -17,7 +17,7 @@ from emoscope.corpus.chain.rows import dialogue_of, read_rows, rows_file, text_o
 from emoscope.corpus.chain.step import Counts, Stage, Step, WaitingError, Work
 from emoscope.corpus.distant import Reason, label_text
 from emoscope.corpus.items import annotations_of, items_of
-from emoscope.corpus.workers import MIN_GOLD, read_gold, sift, worker_report
+from emoscope.corpus.workers import GOLD_LEAST, MIN_GOLD, read_gold, sift, worker_report
 from emoscope.emotion_words import TRIGGERS
 from emoscope.errors import EmoscopeError
 
@@ -64,6 +64,7 @@ class Aggregate(Step):
     fallback: str | None = None
     gold: str | None = None
     min_gold: float = Field(default=MIN_GOLD, ge=0, le=1)
+    gold_least: int = Field(default=GOLD_LEAST, ge=1)
     min_votes: int = Field(default=1, ge=1)
 
     def check(self, plan: "Plan") -> None:
@@ -108,7 +109,7 @@ class Aggregate(Step):
     def _labels(
         self, work: Work, said: Sequence[Judgement], gold: Mapping[str, str]
     ) -> tuple[dict[str, Aggregated], Counts]:
-        sifted = sift(said, gold, min_gold=self.min_gold)
+        sifted = sift(said, gold, min_gold=self.min_gold, gold_least=self.gold_least)
         if not sifted.kept:
             raise EmoscopeError("no judgement is left: all are of gold questions or by refused annotators")
         found = aggregate(sifted.kept, self.method, fallback=self.fallback)

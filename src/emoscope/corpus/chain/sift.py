@@ -12,12 +12,16 @@ from emoscope.corpus.filters.language import LanguageFilter
 from emoscope.corpus.filters.offensive import OffensiveFilter
 from emoscope.corpus.filters.personal import PersonalFilter
 from emoscope.corpus.filters.review import DialogueFilter
+from emoscope.corpus.filters.sensitive import SensitiveFilter, Topic
 from emoscope.corpus.filters.spans import Kind
 from emoscope.corpus.filters.table import DROPPED, REPORT, filter_table
 
 
 class Filter(Step):
-    """Drop other languages and offensive dialogues, and drop or mask personal data; `dropped.jsonl` has the reasons."""
+    """Drop other languages, offence and sensitive topics, and drop or mask personal data.
+
+    `dropped.jsonl` has the reasons.
+    """
 
     name: ClassVar[str] = "filter"
     takes: ClassVar[frozenset[Stage]] = frozenset({Stage.DIALOGUES})
@@ -25,6 +29,7 @@ class Filter(Step):
     languages: tuple[str, ...] = ("en",)  # to keep, such as "en+es" for those that mix the two; none keeps all
     offensive: bool = True
     threshold: float | None = Field(default=None, gt=0, le=1)  # of offence; without it, the model's own
+    sensitive: tuple[Topic, ...] = tuple(Topic)  # to drop; none keeps all
     personal: Literal["drop", "mask", "off"] = "mask"
     kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1)
 
@@ -33,7 +38,12 @@ class Filter(Step):
         source, made = work.before / ROWS, work.cache / "filtered"
         shutil.rmtree(made, ignore_errors=True)
         report = filter_table(
-            str(source), made, self._filters(work), format="jsonl", watch=lambda rows: work.watch("filtering", rows)
+            str(source),
+            made,
+            self._filters(work),
+            format="jsonl",
+            watch=lambda rows: work.watch("filtering", rows),
+            spread=work.tools.spread,
         )
         for name, target in ((report.file, ROWS), (DROPPED, DROPPED), (REPORT, REPORT)):
             shutil.move(made / name, work.folder / target)
@@ -53,6 +63,8 @@ class Filter(Step):
         if self.offensive:
             scorer, own = work.tools.offensive()
             filters.append(OffensiveFilter(scorer, threshold=own if self.threshold is None else self.threshold))
+        if self.sensitive:
+            filters.append(SensitiveFilter(self.sensitive))
         if self.personal != "off":
             filters.append(PersonalFilter(mask=self.personal == "mask", kinds=self.kinds))
         return filters

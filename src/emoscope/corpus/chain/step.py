@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from emoscope.corpus.parts import Spread, in_this_process
 from emoscope.errors import EmoscopeError
 from emoscope.registry import Registry
 
@@ -65,7 +66,7 @@ def _no_scorer() -> "tuple[OffensiveScorer, float]":
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What only layers above can give: models, and someone to show progress to.
+    """What only layers above can give: models, someone to show progress to, and processes to share the work out to.
 
     `offensive` gives what scores texts, and the score from which it takes them for offensive.
     """
@@ -73,6 +74,7 @@ class Tools:
     watch: Callable[[str, Iterable[Any]], Iterator[Any]] = _unwatched
     embedder: Callable[[str], "Embedder"] = _ngrams_only
     offensive: Callable[[], "tuple[OffensiveScorer, float]"] = _no_scorer
+    spread: Spread = in_this_process
 
 
 @dataclass(frozen=True, slots=True)

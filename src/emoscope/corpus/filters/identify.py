@@ -40,8 +40,12 @@ class LanguageIdentifier:
     def __init__(self, candidates: Iterable[str] = CANDIDATES) -> None:
         lingua = require("lingua", extra="corpus")
         self._codes = lingua.IsoCode639_1
-        languages = [lingua.Language.from_iso_code_639_1(self._code(code)) for code in dict.fromkeys(candidates)]
+        self._candidates = tuple(dict.fromkeys(candidates))
+        languages = [lingua.Language.from_iso_code_639_1(self._code(code)) for code in self._candidates]
         self._detector = lingua.LanguageDetectorBuilder.from_languages(*languages).build()
+
+    def __reduce__(self) -> tuple[type["LanguageIdentifier"], tuple[tuple[str, ...]]]:
+        return LanguageIdentifier, (self._candidates,)  # another process makes its own
 
     def identify(self, texts: Sequence[str]) -> str:
         """The language, or languages, of the turns of one dialogue."""

@@ -6,7 +6,9 @@ a cheap look shows that it could find something: most turns have neither an @ no
 
 import logging
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from emoscope.corpus.filters.language_words import is_common
@@ -15,6 +17,9 @@ from emoscope.extras import require
 
 # Numbers without a country code are read as numbers of these countries.
 REGIONS = ("US", "GB", "IN", "CA", "AU", "NZ", "IE", "DE", "FR", "ES", "IT", "NL", "SE", "PL", "BR", "MX")
+
+# What Presidio takes, where it is there, for engines that are not used here: ten seconds and 300 MB of every process.
+_FOR_ITS_ENGINES = ("torch", "transformers", "stanza", "gliner")
 
 _DIGIT = re.compile(r"\d")
 _WORD_WITH_DOT = re.compile(r"[^\s.]+\.\S+")
@@ -62,7 +67,8 @@ class PresidioFinder:
     """
 
     def __init__(self) -> None:
-        recognisers = require("presidio_analyzer.predefined_recognizers", extra="corpus")
+        with _hidden(*_FOR_ITS_ENGINES):
+            recognisers = require("presidio_analyzer.predefined_recognizers", extra="corpus")
         # An IBAN-like word that is none is not worth a line on the user's screen.
         logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)
         self._email = _offline_email(recognisers.EmailRecognizer)
@@ -71,6 +77,9 @@ class PresidioFinder:
         self._iban = recognisers.IbanRecognizer()
         self._ip = recognisers.IpRecognizer()
         self._phone = recognisers.PhoneRecognizer(supported_regions=REGIONS)
+
+    def __reduce__(self) -> tuple[type["PresidioFinder"], tuple[()]]:
+        return PresidioFinder, ()  # another process makes its own
 
     def find(self, text: str) -> list[Span]:
         """All finds; they may overlap."""
@@ -163,6 +172,19 @@ def _has_check_digit(number: str) -> bool:
 def _asked(recogniser: Any, text: str, kind: Kind) -> list[Span]:
     results = recogniser.analyze(text, recogniser.supported_entities)
     return [Span(one.start, one.end, kind) for one in results if one.score >= 0.3]
+
+
+@contextmanager
+def _hidden(*packages: str) -> Iterator[None]:
+    """Within the block, packages that are not loaded yet are as if they were not installed."""
+    unloaded = [name for name in packages if name not in sys.modules]
+    for name in unloaded:
+        sys.modules[name] = None  # type: ignore[assignment]  # Python's own way to say that there is no such module
+    try:
+        yield
+    finally:
+        for name in unloaded:
+            del sys.modules[name]
 
 
 def _offline_email(recogniser: Any) -> Any:

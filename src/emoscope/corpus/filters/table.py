@@ -1,24 +1,28 @@
 """A table of dialogues without those that filters drop: what is kept, what went and why, and a report."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shutil
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from emoscope.corpus.filters.cells import whole_dialogue, with_turns
 from emoscope.corpus.filters.error_rates import error_rates
-from emoscope.corpus.filters.review import DialogueFilter, Review
+from emoscope.corpus.filters.review import DialogueFilter
+from emoscope.corpus.filters.verdicts import Reviewer, Verdict, verdicts
+from emoscope.corpus.parts import PartFolder, Spread, batches, in_this_process, packed
 from emoscope.errors import EmoscopeError
 from emoscope.files import atomic_folder, atomic_write
 from emoscope.tables import Record, RowWriter, format_of, open_writer, read_records
 
 DROPPED = "dropped.jsonl"
 REPORT = "report.json"
-_BATCH = 512
+PART = 512  # dialogues that are reviewed together: what is lost, for each worker, when a run is killed
 _SUFFIX = {"text": "txt"}
 
 Watch = Callable[[Iterator[Record]], Iterator[Record]]
@@ -71,11 +75,14 @@ def filter_table(
     column: str | None = None,
     format: str | None = None,
     watch: Watch = lambda records: records,
+    spread: Spread = in_this_process,
 ) -> Report:
     """Write the dialogues that no filter drops into a new folder, which is complete or absent.
 
     `kept.*` is in the format of the source, `dropped.jsonl` has a line with all reasons for each row that went (none of
     its text), and `report.json` the counts. Every filter sees every dialogue, so its counts do not depend on others.
+    What the filters say is kept in a hidden folder beside the other until that is complete, so that a run that was
+    killed goes on from there. `spread` says who works; filters that go to other processes are pickled.
 
     >>> import tempfile, pathlib
     >>> from emoscope.corpus.filters.offensive import OffensiveFilter
@@ -88,21 +95,36 @@ def filter_table(
     '{"row": 3, "id": "2", "reasons": [{"filter": "offensive", "reason": "offensive", "turn": 1, "score": 1.0}]}\\n'
     """
     if not filters:
-        raise EmoscopeError("no filter is on; choose at least one of offensive, personal and language")
+        raise EmoscopeError("no filter is on; choose at least one of offensive, sensitive, personal and language")
     report = Report({one.name: FilterCounts() for one in filters}, {one.name: dict(one.settings) for one in filters})
     records = watch(read_records(source, format, column=column))
+    said = _said_folder(Path(folder), report)
     with atomic_folder(folder) as part, ExitStack() as stack:
         first = next(records, None)
         report.file, kind = _target(source, format, first)
         kept = stack.enter_context(open_writer(str(part / report.file), kind))
         dropped = stack.enter_context(open_writer(str(part / DROPPED)))
-        everything = chain([] if first is None else [first], records)
-        while rows := list(islice(everything, _BATCH)):
-            _pass_on(rows, filters, column, kept, dropped, report)
+        waiting: deque[Sequence[Record]] = deque()  # rows that the filters are looking at
+
+        def parts() -> Iterator[bytes]:
+            for rows in batches(chain([] if first is None else [first], records), PART):
+                waiting.append(rows)
+                yield packed(whole_dialogue(record, column) for record in rows)
+
+        for path in said.fill(parts(), Reviewer(tuple(filters)), spread):
+            for record, verdict in zip(waiting.popleft(), verdicts(path.read_bytes()), strict=True):
+                _pass_on(record, verdict, column, kept, dropped, report)
         stack.close()
         with atomic_write(part / REPORT) as handle:
             handle.write(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) + "\n")
+    shutil.rmtree(said.folder, ignore_errors=True)
     return report
+
+
+def _said_folder(folder: Path, report: Report) -> PartFolder:
+    # Looked up by name, for the package's front door leads to layers above this one.
+    depends = {"emoscope": import_module("emoscope").__version__, "filters": report.settings}
+    return PartFolder(folder.absolute().parent / f".{folder.name}.said", json.dumps(depends), ".jsonl")
 
 
 def _target(source: str, format: str | None, first: Record | None) -> tuple[str, str]:
@@ -114,36 +136,17 @@ def _target(source: str, format: str | None, first: Record | None) -> tuple[str,
 
 
 def _pass_on(
-    rows: Sequence[Record],
-    filters: Sequence[DialogueFilter],
-    column: str | None,
-    kept: RowWriter,
-    dropped: RowWriter,
-    report: Report,
+    record: Record, verdict: Verdict, column: str | None, kept: RowWriter, dropped: RowWriter, report: Report
 ) -> None:
-    given = [whole_dialogue(record, column) for record in rows]
-    dialogues = given
-    reviews: list[list[Review]] = []
-    for one in filters:
-        reviews.append(one.review(dialogues))
-        dialogues = [review.dialogue for review in reviews[-1]]
-    for record, before, after, *said in zip(rows, given, dialogues, *reviews, strict=True):
-        report.read += 1
-        reasons = list(_reasons(filters, said, report))
-        if reasons:
-            name = record.columns.get("id")
-            dropped.write({"row": record.row, **({} if name is None else {"id": name}), "reasons": reasons})
-            continue
-        for one, review in zip(filters, said, strict=True):
-            report.filters[one.name].masked.update(review.masked)
-        report.kept += 1
-        changed = after != before
-        report.changed += changed
-        kept.write(with_turns(record, after, column) if changed else record.columns)
-
-
-def _reasons(filters: Sequence[DialogueFilter], said: Iterable[Review], report: Report) -> Iterator[dict[str, Any]]:
-    for one, review in zip(filters, said, strict=True):
-        if review.reason is not None:
-            report.filters[one.name].dropped[review.reason] += 1
-            yield {"filter": one.name, "reason": review.reason, **review.details}
+    report.read += 1
+    if verdict.reasons:
+        for one in verdict.reasons:
+            report.filters[one["filter"]].dropped[one["reason"]] += 1
+        name = record.columns.get("id")
+        dropped.write({"row": record.row, **({} if name is None else {"id": name}), "reasons": verdict.reasons})
+        return
+    for filter_name, counts in verdict.masked.items():
+        report.filters[filter_name].masked.update(counts)
+    report.kept += 1
+    report.changed += verdict.changed is not None
+    kept.write(record.columns if verdict.changed is None else with_turns(record, verdict.changed, column))

@@ -1,7 +1,7 @@
 """Which dialogues judges are to see: numbers in, places in the pool out."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ class ClassCounts:
 
     seeds: int
     threshold: float
+    thresholds: Mapping[float, float] = field(default_factory=dict)  # what other shares of the class would ask for
     near: int = 0
     dropped: Counter[Reason] = field(default_factory=Counter)
     candidates: int = 0
@@ -28,6 +29,7 @@ class ClassCounts:
         return {
             "seeds": self.seeds,
             "threshold": round(self.threshold, 6),
+            "threshold_at_recall": {str(recall): round(value, 6) for recall, value in self.thresholds.items()},
             "near": self.near,
             "dropped": {reason.value: self.dropped[reason] for reason in Reason},
             "candidates": self.candidates,

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from emoscope.corpus.mining.choice import NONE, ClassCounts, Nearness, drawn
 from emoscope.corpus.mining.embedder import Embedder
+from emoscope.corpus.mining.learnt import LearntSeeds, Scorer, background
 from emoscope.corpus.mining.pruning import Pruner, Reason
 from emoscope.corpus.mining.similarity import NEIGHBOURS, SeedVectors
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
+from emoscope.corpus.parts import Spread, in_this_process
 from emoscope.dialogue import Dialogue
 from emoscope.errors import EmoscopeError, InputError
 from emoscope.files import atomic_write
@@ -24,6 +26,7 @@ from emoscope.tables import PIPE, Record, open_writer, read_records
 
 CANDIDATES, COUNTS, VECTORS = "candidates.jsonl", "counts.json", "vectors"
 OTHERS = "others"
+RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # whose thresholds are told, for the next run
 Watch = Callable[[str, Iterator[Record]], Iterator[Record]]
 Seeds = Mapping[str, Sequence[Dialogue]]
 
@@ -32,8 +35,9 @@ Seeds = Mapping[str, Sequence[Dialogue]]
 class Settings:
     """How to mine.
 
-    `recall` is the share of an emotion to look for, which sets each class's threshold by its seeds; `threshold` is one
-    for all classes instead: a cosine or, if some seeds are `others`, by how much nearer to the class than to those.
+    `recall` is the share of an emotion to look for, which sets each class's threshold by its seeds. `threshold` is one
+    for all classes instead: a cosine or, if some seeds are `others`, by how much nearer to the class than to those;
+    what is learnt from the seeds is left out then, as without `learn`.
     `per_class` is the largest number of candidates of a class, and `others` the number of dialogues drawn at random, by
     default as many as there are candidates. Without `prune`, rules about the text are left out.
     """
@@ -41,6 +45,7 @@ class Settings:
     threshold: float | None = None
     recall: float = 0.5
     neighbours: int = NEIGHBOURS
+    learn: bool = True
     per_class: int | None = None
     others: int | None = None
     prune: bool = True
@@ -95,11 +100,13 @@ def mine(
     *,
     format: str | None = None,
     watch: Watch | None = None,
+    spread: Spread = in_this_process,
 ) -> Counts:
     """Write `candidates.jsonl` and `counts.json` into a folder, beside the vectors of the pool.
 
     A candidate is a row of the pool with `mined_as`, a class or `others`, and `mined_score`. A second run takes
-    the vectors that are there, so it goes on after a kill, and another threshold costs no embedding.
+    the vectors that are there, so it goes on after a kill, and another threshold costs no embedding. `spread` says who
+    embeds and compares; an embedder that goes to other processes is pickled.
     """
     if pool == PIPE:
         raise EmoscopeError("the pool is read three times, which a pipe does not allow; give a file")
@@ -112,18 +119,22 @@ def mine(
 
     embedded = {name: as_bytes(embedder.vectors(list(seeds[name]))) for name in sorted(seeds)}
     others = embedded.pop(OTHERS, None)
-    known = SeedVectors(embedded, others, settings.neighbours)
+    near = SeedVectors(embedded, others, settings.neighbours)
     vectors = VectorFolder(target / VECTORS, embedder)
-    vectors.fill(record.dialogue for record in records("embedding"))
+    total = vectors.fill((record.dialogue for record in records("embedding")), spread=spread)
+    known: Scorer = near
+    if settings.learn and settings.threshold is None and total:
+        known = LearntSeeds.of(near, background(vectors.shards(), total, seed=settings.seed))
     counts = {
         name: ClassCounts(
             len(seeds[name]),
             known.threshold(name, settings.recall) if settings.threshold is None else settings.threshold,
+            {recall: known.threshold(name, recall) for recall in RECALLS},
         )
         for name in embedded
     }
     nearness = Nearness.of(
-        np.concatenate([known.scores(shard) for shard in vectors.shards()]),
+        np.concatenate(list(spread(known.scores, vectors.shards()))),
         [each.threshold for each in counts.values()],
     )
     texts = {dialogue.texts for found in seeds.values() for dialogue in found}

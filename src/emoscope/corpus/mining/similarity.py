@@ -52,10 +52,14 @@ class SeedVectors:
 
         Dialogues of the class should reach it as often, if the seeds were drawn at random.
         """
+        return float(np.quantile(self.own_scores(name), 1 - recall))
+
+    def own_scores(self, name: str) -> Floats:
+        """The scores of a class's seeds among the others of them."""
         seeds = self.classes[name]
         # The nearest is the seed itself, or one that is its double.
         own = nearest(seeds, seeds, self.neighbours + 1)[:, 1:].mean(axis=1)
-        return float(np.quantile(own - self._near_others(seeds), 1 - recall))
+        return np.asarray(own - self._near_others(seeds))
 
     def _near_others(self, vectors: Bytes) -> Floats:
         if self.others is None:
@@ -71,7 +75,8 @@ def nearest(seeds: Bytes, vectors: Bytes, count: int) -> Floats:
     """
     usearch = load_usearch()
     count = min(count, len(seeds))
-    found = usearch.search(seeds, vectors, count, usearch.MetricKind.Cos, exact=True)
+    # In one thread: whoever wants several shares out the vectors.
+    found = usearch.search(seeds, vectors, count, usearch.MetricKind.Cos, exact=True, threads=1)
     distances = np.asarray(found.distances, np.float32).reshape(len(vectors), count)
     # A vector of nothing but zeros has no direction, so it is near to none.
     directed = np.abs(vectors).max(axis=1, keepdims=True) > 0

@@ -1,26 +1,24 @@
 """The vectors of millions of dialogues: bytes in files of a few thousand, read in place and never all in memory.
 
-A file is named by what its vectors were made of, the embedder and the texts. So a run that was killed goes on where it
+A file is named by what its vectors were made of, the embedder and the turns. So a run that was killed goes on where it
 stopped, a pool that has grown is embedded only where it is new, and no vector is ever used for another text.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
-from itertools import islice
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.corpus.mining.embedder import Embedder, Floats
+from emoscope.corpus.parts import PartFolder, Spread, batches, in_this_process, packed, unpacked
 from emoscope.dialogue import Dialogue
 from emoscope.errors import EmoscopeError
-from emoscope.files import atomic_write
 
 Bytes = NDArray[np.int8]
-SHARD = 8192  # dialogues in a file: at most the work of so many is lost when a run is killed
-_NAME = re.compile(r"\d{5,}-[0-9a-f]{32}\.npy")
+SHARD = 2048  # dialogues in a file: at most the work of so many is lost, for each worker, when a run is killed
 
 
 def as_bytes(vectors: Floats) -> Bytes:
@@ -41,23 +39,18 @@ class VectorFolder:
         self.embedder = embedder
         self._files: list[Path] = []
 
-    def fill(self, dialogues: Iterable[Dialogue], *, shard: int = SHARD) -> int:
+    def fill(self, dialogues: Iterable[Dialogue], *, shard: int = SHARD, spread: Spread = in_this_process) -> int:
         """Embed what is not embedded yet, forget what is no longer in the pool, and say how many dialogues that has."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._files, read = [], 0
-        for number, part in enumerate(_batches(dialogues, shard)):
-            path = self.folder / f"{number:05d}-{self._digest(part)}.npy"
-            read += len(part)
-            if not path.exists():
-                vectors = self.embedder.vectors(part)
-                if len(vectors) != len(part) or not np.isfinite(vectors).all():
-                    raise EmoscopeError(f"{self.embedder.name}: expected {len(part)} finite vectors")
-                with atomic_write(path, "wb") as handle:
-                    np.save(handle, as_bytes(vectors))
-            self._files.append(path)
-        for old in self.folder.iterdir():
-            if _NAME.fullmatch(old.name) and old not in self._files:
-                old.unlink()
+        read = 0
+
+        def parts() -> Iterator[bytes]:
+            nonlocal read
+            for part in batches(dialogues, shard):
+                read += len(part)
+                yield packed(part)
+
+        folder = PartFolder(self.folder, self.embedder.name, ".npy")
+        self._files = list(folder.fill(parts(), _Embedding(self.embedder), spread))
         return read
 
     def shards(self) -> Iterator[Bytes]:
@@ -65,16 +58,18 @@ class VectorFolder:
         for path in self._files:
             yield np.load(path, mmap_mode="r", allow_pickle=False)
 
-    def _digest(self, part: Sequence[Dialogue]) -> str:
-        digest = blake2b(self.embedder.name.encode(), digest_size=16)
-        for dialogue in part:
-            # Lengths keep "ab", "c" apart from "a", "bc".
-            turns = [text.encode("utf-8", "surrogatepass") for text in dialogue.texts]
-            digest.update(b"|".join(str(len(turn)).encode() for turn in turns) + b"\n" + b"".join(turns))
-        return digest.hexdigest()
 
+@dataclass(frozen=True, slots=True)
+class _Embedding:
+    """The vectors of a part's dialogues, as a file."""
 
-def _batches(dialogues: Iterable[Dialogue], size: int) -> Iterator[list[Dialogue]]:
-    remaining = iter(dialogues)
-    while part := list(islice(remaining, size)):
-        yield part
+    embedder: Embedder
+
+    def __call__(self, part: bytes) -> bytes:
+        dialogues = unpacked(part)
+        vectors = self.embedder.vectors(dialogues)
+        if len(vectors) != len(dialogues) or not np.isfinite(vectors).all():
+            raise EmoscopeError(f"{self.embedder.name}: expected {len(dialogues)} finite vectors")
+        made = io.BytesIO()
+        np.save(made, as_bytes(vectors))
+        return made.getvalue()

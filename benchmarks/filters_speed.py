@@ -1,0 +1,42 @@
+"""Dialogues a second and peak memory of the filters, each alone and all, each in a process of its own."""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from emoscope.cli.corpus_filter import Offensive, Personal, chosen_filters
+from emoscope.corpus.filters.table import filter_table
+
+COMMAND = Path(__file__).with_name("filters.py")
+
+
+def one_speed(data: Path, options: str) -> None:
+    """One run of the filters in this process, on EmoContext's training dialogues."""
+    offensive, sensitive, personal, language = options.split(",")
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.perf_counter()
+        filters = chosen_filters(Offensive(offensive), Personal(personal), language, sensitive=sensitive)
+        ready = time.perf_counter()
+        report = filter_table(str(data / "emocontext/train.txt"), Path(folder) / "out", filters)
+        done = time.perf_counter()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{report.read:,} | {report.kept:,} | {ready - begun:.1f} | {report.read / (done - ready):,.0f} | {peak:,.0f}"
+    )
+
+
+def speed(data: Path) -> None:
+    print("| filters | dialogues | kept | seconds to start | dialogues a second | peak MB |\n|---" + "|---:" * 5 + "|")
+    for name, options in (
+        ("language", "off,off,off,en"),
+        ("offensive", "drop,off,off,off"),
+        ("sensitive", "off,all,off,off"),
+        ("personal, drop", "off,off,drop,off"),
+        ("personal, mask", "off,off,mask,off"),
+        ("all, mask", "drop,all,mask,en"),
+    ):
+        command = [sys.executable, str(COMMAND), "one", "--data", str(data), "--filters", options]
+        print(f"| {name} | {subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()} |")

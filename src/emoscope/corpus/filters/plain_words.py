@@ -1,0 +1,102 @@
+"""Chat writing made plain, so that one pattern finds a word however it is written: "k1lll urself" is "kill yourself".
+
+Nothing here is meant to be read by people: marks become commas, short forms their long ones.
+"""
+
+import re
+import unicodedata
+from collections.abc import Container
+
+from emoscope.corpus.filters.language_words import is_common
+
+_LEET = str.maketrans(
+    {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "!": "i"}
+)
+_TOKEN = re.compile(r"[a-z0-9@$!*']*[a-z0-9@$*']|[^\s\w]+", re.ASCII)
+_MARKS = re.compile(r"[^a-z0-9@$!*' ]+", re.ASCII)
+_DISGUISED = re.compile(r"(?=.*[a-z])(?=.*[0-9@$!])", re.ASCII)
+_RUN = re.compile(r"([a-z])\1{2,}")
+# Letters with a space or a mark between them: s.e.x, k i l l. Two are an abbreviation.
+_SPELLED = re.compile(r"(?<![a-z0-9'])[a-z0-9](?:(?: |[._*-] ?)[a-z0-9](?![a-z0-9'])){2,}", re.ASCII)
+_LETTERS = re.compile(r"[a-z0-9]", re.ASCII)
+_LONG_FORMS = {
+    "u": "you", "ya": "you", "ur": "your", "r": "are", "n": "and", "y": "why", "im": "i am", "ive": "i have",
+    "id": "i would", "youre": "you are", "theyre": "they are", "hes": "he is", "shes": "she is", "its": "it is",
+    "wanna": "want to", "gonna": "going to", "gunna": "going to", "gotta": "got to", "imma": "i am going to",
+    "ima": "i am going to", "tryna": "trying to", "lets": "let us", "dont": "do not", "doesnt": "does not",
+    "didnt": "did not", "cant": "can not", "cannot": "can not", "couldnt": "could not", "wont": "will not",
+    "wouldnt": "would not", "isnt": "is not", "arent": "are not", "wasnt": "was not", "shouldnt": "should not",
+    "havent": "have not", "hasnt": "has not", "urself": "yourself", "yourselves": "yourself", "myslf": "myself",
+    "ppl": "people", "lyf": "life", "lyfe": "life", "h8": "hate", "plz": "please", "pls": "please", "da": "the",
+    "tha": "the", "dem": "them", "em": "them", "cuz": "because", "coz": "because", "bcoz": "because", "wid": "with",
+    "gf": "girlfriend", "bf": "boyfriend", "rn": "right now", "af": "as fuck", "mum": "mom", "mommy": "mom",
+    "daddy": "dad", "wud": "would", "shud": "should", "dat": "that", "dis": "this", "fck": "fuck", "fuk": "fuck",
+    "phuck": "fuck", "fking": "fucking", "fcking": "fucking", "azz": "ass",
+}  # fmt: skip
+_ENDINGS = (("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would"))
+
+
+def plain_words(text: str, known: Container[str] = ()) -> str:
+    """A text in lower-case words with single spaces, marks as commas; `known` are words that may be meant.
+
+    >>> plain_words("I'm gonna k!lllll u!!", {"kill"})
+    'i am going to kill you , '
+    >>> plain_words("S E X? im 25 and soooo h@ppy...", {"sex"})
+    'sex , i am 25 and so happy , '
+    """
+    split = unicodedata.normalize("NFKD", text.replace("’", "'").lower())
+    folded = "".join(mark for mark in split if not unicodedata.combining(mark)).encode("ascii", "replace").decode()
+    joined = _SPELLED.sub(lambda match: _joined(match.group(), known), folded)
+    words = [
+        word
+        for token in _TOKEN.findall(joined)
+        for word in ([","] if _MARKS.fullmatch(token) else _plain(token, known))
+    ]
+    found = " ".join(words)
+    return f"{found} " if found.endswith(",") else found
+
+
+def _joined(spelled: str, known: Container[str]) -> str:
+    """Letters put together; an "i" or an "a" before a word may be one of its own."""
+    letters = "".join(_LETTERS.findall(spelled))
+    if letters[0] in "ia" and letters not in known and _meant(letters[1:], known) in known:
+        return f"{letters[0]} {letters[1:]}"
+    return letters if _meant(letters, known) in known else spelled
+
+
+def _plain(token: str, known: Container[str]) -> list[str]:
+    bare = token.strip("!'@$*") if not token.isdigit() else token
+    if not bare:
+        return [","]
+    marked = [","] if token.endswith("!") else []
+    if bare in _LONG_FORMS:
+        return [*_LONG_FORMS[bare].split(), *marked]
+    if bare.endswith("n't"):
+        return [{"ca": "can", "wo": "will"}.get(bare[:-3], bare[:-3]), "not", *marked]
+    for ending, whole in _ENDINGS:
+        if bare.endswith(ending):
+            return [*_LONG_FORMS.get(bare[: -len(ending)], bare[: -len(ending)]).split(), whole, *marked]
+    found = _meant(bare.replace("'", ""), known)
+    return [*_LONG_FORMS.get(found, found).split(), *marked]
+
+
+def _meant(word: str, known: Container[str]) -> str:
+    """The word that is meant: with letters for the digits, and none held for longer than it is written."""
+    if not _RUN.search(word) and not _DISGUISED.match(word):
+        return word
+    for candidate in _readings(word):
+        if candidate in known or is_common(candidate):
+            return candidate
+    return _RUN.sub(r"\1", word)
+
+
+def _readings(word: str) -> tuple[str, ...]:
+    plain = [word]
+    if _DISGUISED.match(word):
+        plain += [
+            word.translate(_LEET),
+            word.replace("1", "l").translate(_LEET),
+            word.replace("!", "l").translate(_LEET),
+        ]
+    found = [reading for one in plain for reading in (one, _RUN.sub(r"\1\1", one), _RUN.sub(r"\1", one))]
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,139 @@
+"""Dialogues about what people may not want in a corpus: self-harm, sex, violence, drugs, hate, illness, credentials."""
+
+import codecs
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from emoscope.corpus.filters.credentials import discloses_credentials
+from emoscope.corpus.filters.plain_words import plain_words
+from emoscope.corpus.filters.review import Review
+from emoscope.corpus.filters.words import sensitive as _folder
+from emoscope.dialogue import Dialogue
+from emoscope.errors import EmoscopeError
+
+
+class Topic(StrEnum):
+    """What a dialogue may be about."""
+
+    SELF_HARM = "self-harm"
+    SEXUAL = "sexual"
+    VIOLENCE = "violence"
+    DRUGS = "drugs"
+    HATE = "hate"
+    HEALTH = "health"
+    CREDENTIALS = "credentials"
+
+
+class SensitiveFilter:
+    """Drops a dialogue if one of its turns is about one of the topics; the reason names them all.
+
+    >>> said = [Dialogue.of(["i want to kill myself"]), Dialogue.of(["this traffic is killing me"])]
+    >>> [review.reason for review in SensitiveFilter().review(said)]
+    ['sensitive:self-harm', None]
+    """
+
+    name = "sensitive"
+
+    def __init__(self, topics: Iterable[Topic | str] = tuple(Topic)) -> None:
+        try:
+            wanted = {Topic(topic) for topic in topics}
+        except ValueError as error:
+            raise EmoscopeError(f"{error}; sensitive topics are: {', '.join(Topic)}") from None
+        if not wanted:
+            raise EmoscopeError(f"no sensitive topic to look for; there are: {', '.join(Topic)}")
+        self.topics = tuple(topic for topic in Topic if topic in wanted)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Plain values for the report."""
+        return {"topics": [topic.value for topic in self.topics]}
+
+    def find(self, text: str) -> list[Topic]:
+        """The topics of a text, those that were asked for."""
+        return [topic for topic in topics_of(text) if topic in self.topics]
+
+    def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
+        """One review for each dialogue; its details are the turns, counted from 1, of each topic."""
+        return [self._review(dialogue) for dialogue in dialogues]
+
+    def _review(self, dialogue: Dialogue) -> Review:
+        turns: dict[Topic, list[int]] = {}
+        for number, text in enumerate(dialogue.texts, start=1):
+            for topic in self.find(text):
+                turns.setdefault(topic, []).append(number)
+        if not turns:
+            return Review(dialogue)
+        found = {topic.value: turns[topic] for topic in self.topics if topic in turns}
+        return Review(dialogue, " and ".join(f"sensitive:{topic}" for topic in found), {"turns": found})
+
+
+def topics_of(text: str) -> list[Topic]:
+    """What a text is about.
+
+    >>> topics_of("my p1n is 4821, k i l l him"), topics_of("I'd kill for a pizza")
+    ([<Topic.VIOLENCE: 'violence'>, <Topic.CREDENTIALS: 'credentials'>], [])
+    """
+    patterns, known = _lexicon()
+    plain = plain_words(text, known)
+    found = [topic for topic, own in patterns.items() if own.match(plain)]
+    return [*found, Topic.CREDENTIALS] if discloses_credentials(text) else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    harmless: re.Pattern[str]
+    sensitive: re.Pattern[str]
+
+    def match(self, plain: str) -> bool:
+        """Whether something is left to find without what is harmless."""
+        return bool(self.sensitive.search(plain)) and bool(self.sensitive.search(self.harmless.sub(",", plain)))
+
+
+@cache
+def _lexicon() -> tuple[dict[Topic, _Patterns], frozenset[str]]:
+    """The patterns of each topic, and all words in them, which may be written in disguise.
+
+    A file has `patterns`, which are about the topic, and `harmless` ones, which are taken out before; both are of plain
+    words, and {names} in them stand for one of the words in `parts`. Slurs are in ROT13, for the sake of its readers.
+    """
+    made: dict[Topic, _Patterns] = {}
+    known: set[str] = set()
+    for topic in Topic:
+        if topic is Topic.CREDENTIALS:
+            continue
+        file = tomllib.loads(files(_folder).joinpath(f"{topic}.toml").read_text(encoding="utf-8"))
+        parts = file.get("parts", {})
+        coded = [codecs.decode(pattern, "rot13") for pattern in file.get("rot13", ())]
+        sensitive = [_filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
+        harmless = [_filled(pattern, parts) for pattern in file["harmless"]]
+        made[topic] = _Patterns(_any_of(harmless), _any_of(sensitive))
+        known |= {word for pattern in sensitive for word in _words_in(pattern)}
+    return made, frozenset(known)
+
+
+def _filled(pattern: str, parts: Mapping[str, Sequence[str]]) -> str:
+    """A pattern without line ends, and with the words of each part it names; these may name others."""
+    found = re.sub(r"\n *", "", pattern)
+    return re.sub(
+        r"\{([a-z_]+)\}", lambda match: f"(?:{'|'.join(_filled(one, parts) for one in parts[match[1]])})", found
+    )
+
+
+def _words_in(pattern: str) -> set[str]:
+    """The words of a pattern, with and without a last letter that may be left out.
+
+    >>> sorted(_words_in("(?:kill|stabs?) \\\\w+ him"))
+    ['him', 'kill', 'stab', 'stabs']
+    """
+    found = re.findall(r"(?<!\\)[a-z]{3,}\??", pattern)
+    return {word.removesuffix("?") for word in found} | {word[:-2] for word in found if word.endswith("?")}
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(patterns)})(?!\w)")
