@@ -36,6 +36,7 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "systems"
 BLIND = HERE / "blind"
 DOCS = HERE.parent / "docs" / "systems.md"
+ON_CPU = HERE / "results" / "systems-cpu.json"
 FOLDS = 5
 
 # Where a measured run leaves the recipe's defaults; the encoder is set for every system that has one.
@@ -184,6 +185,7 @@ def render() -> None:
         chosen.sort(key=lambda pair: -pair[0].published.get(task, 0))
         parts += [_row(task, metadata, mine) for metadata, mine in chosen]
         parts.append("")
+    parts += _without_gpu()
     DOCS.write_text("\n".join(parts), encoding="utf-8")
     print(DOCS.read_text(encoding="utf-8"))
 
@@ -208,6 +210,29 @@ COLUMNS = {
     "substitutions | changed |",
     False: "| system | score | runs | paper | training | substitutions | changed |",
 }
+
+
+def _without_gpu() -> list[str]:
+    """What `benchmarks/systems_cpu.py` found."""
+    if not ON_CPU.is_file():
+        return []
+    lines = [
+        "## Without a GPU",
+        "",
+        "Training time of the systems without a transformer on two CPU cores (`python benchmarks/systems_cpu.py`).",
+        "Where shares of the data are below 1, the time for all follows from the times for these. Systems with a",
+        "language model need smaller settings to stay within twenty minutes; the scores above are without them.",
+        "",
+        "| system | task | shares measured | seconds for all | settings |",
+        "|---|---|---|---:|---|",
+    ]
+    for each in json.loads(ON_CPU.read_text(encoding="utf-8")):
+        shares = ", ".join(
+            f"{share:g}: {taken:,.0f} s" for share, taken in zip(each["shares"], each["seconds"], strict=True)
+        )
+        changed = ", ".join(f"{key}={value}" for key, value in each["settings"].items()) or "the defaults"
+        lines.append(f"| {each['system']} | {each['task']} | {shares} | {each['whole']:,} | {changed} |")
+    return [*lines, ""]
 
 
 def _mean(mine: Sequence[dict[str, Any]], key: str) -> str:

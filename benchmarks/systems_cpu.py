@@ -1,0 +1,117 @@
+"""How long the systems without a transformer take to train on this machine's CPU, and the table in docs/systems.md.
+
+    python benchmarks/systems_cpu.py --data DATA [--systems nelec,snu-ids] [--shares 0.05 0.1] [--whole]
+
+Each is trained on two shares of its training data (and of the text it is pretrained on); the time for all of it follows
+from the line through both. `--whole` trains on everything instead. Systems with a language model are far from the limit
+of twenty minutes with the paper's settings; SMALLER has settings for machines without a GPU. Results are kept in
+benchmarks/results/systems-cpu.json, and `python benchmarks/systems.py render` writes them into the table.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from emoscope.models.block import Fitting
+from emoscope.systems import SYSTEMS
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+
+RESULTS = Path(__file__).resolve().parent / "results" / "systems-cpu.json"
+LIMIT = 20 * 60
+SYSTEMS_WITHOUT = (
+    ("emocontext-baseline", "emocontext"),
+    ("nelec", "emocontext"),
+    ("caire-hkust", "emocontext"),
+    ("snu-ids", "emocontext"),
+    ("thu-hcsi", "emocontext"),
+    ("figure-eight", "emocontext"),
+    ("podlab", "emotionx-friends"),
+    ("cyut", "emotionx-friends"),
+    ("iest-baseline", "iest"),
+    ("ntua-slp", "iest"),
+)
+SMALLER: dict[str, dict[str, Any]] = {
+    "figure-eight": {
+        "directions": "forward",
+        "seeds": 1,
+        "embedding": 200,
+        "hidden": 400,
+        "max_features": 10_000,
+        "pretraining_text": 20_000,
+        "lm_epochs": 2,
+        "tune_epochs": 2,
+        "epochs": 4,
+    },
+    "ntua-slp": {
+        "seeds": 1,
+        "lm_hidden": 400,
+        "max_features": 10_000,
+        "pretraining_text": 20_000,
+        "lm_epochs": 2,
+        "tune_epochs": 1,
+        "lm_classifier_epochs": 4,
+    },
+}
+
+
+def seconds(name: str, task_name: str, share: float, data: Path) -> float:
+    """The time to train on a share of everything, in this process."""
+    task = get_task(task_name)
+    settings = dict(SMALLER.get(name, {}))
+    text = {**getattr(SYSTEMS[name], "defaults", {}), **settings}.get("pretraining_text")
+    if text:
+        settings["pretraining_text"] = max(1, round(text * share))
+    system = SYSTEMS[name](task, settings=settings or None)
+    splits = ("train", "dev") if task_name == "iest" else (system.metadata.learns_from,)
+    examples = [example for split in splits for example in read_split(task, split, data)]
+    begun = time.perf_counter()
+    system.fit(examples[: round(len(examples) * share)], Fitting(device="cpu", resources=data))
+    return time.perf_counter() - begun
+
+
+def measure(name: str, task_name: str, shares: list[float], data: Path) -> dict[str, Any]:
+    """Each share in a process of its own, and what follows for the whole."""
+    taken = []
+    for share in shares:
+        job = [sys.executable, __file__, "--data", str(data), "--one", name, task_name, str(share)]
+        taken.append(float(subprocess.run(job, check=True, capture_output=True, text=True).stdout.split()[-1]))
+    whole = taken[-1]
+    if shares[-1] < 1:
+        slope = (taken[-1] - taken[0]) / (shares[-1] - shares[0])
+        whole = taken[-1] + slope * (1 - shares[-1])
+    result = {"system": name, "task": task_name, "shares": shares, "seconds": [round(each, 1) for each in taken]}
+    return {**result, "whole": round(whole), "settings": SMALLER.get(name, {}), "cores": os.cpu_count()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
+    parser.add_argument("--systems", default=",".join(name for name, _ in SYSTEMS_WITHOUT))
+    parser.add_argument("--shares", type=float, nargs=2, default=[0.05, 0.1])
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(seconds(options.one[0], options.one[1], float(options.one[2]), options.data))
+        return
+    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else []
+    for name, task_name in SYSTEMS_WITHOUT:
+        if name in options.systems.split(","):
+            found = measure(name, task_name, [1.0] if options.whole else options.shares, options.data)
+            known = [*(each for each in known if each["system"] != name), found]
+            RESULTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+            verdict = "within" if found["whole"] <= LIMIT else "beyond"
+            print(
+                f"{name}: {found['seconds']} s for {found['shares']}, {found['whole']} s in all, {verdict} the limit",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
