@@ -116,7 +116,8 @@ def with_pandas(source: str, target: str, model: str) -> None:
 def with_ray_data(source: str, target: str, model: str, workers: int) -> None:
     ray = require("ray", extra="ray")
     data = require("ray.data", extra="ray")
-    ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
+    # One more than there are models: reading and writing are tasks of their own, and would wait for a model to end.
+    ray.init(num_cpus=workers + 1, include_dashboard=False, log_to_driver=False)
     rows = data.read_parquet(source)
     scored = rows.map_batches(
         Pipeline,
