@@ -50,12 +50,15 @@ SMALLER: dict[str, dict[str, Any]] = {
     },
     "ntua-slp": {
         "seeds": 1,
-        "lm_hidden": 400,
+        "embedding": 100,
+        "hidden": 150,
         "max_features": 10_000,
         "pretraining_text": 20_000,
-        "lm_epochs": 2,
+        "epochs": 3,
+        "source_epochs": 1,
+        "lm_epochs": 1,
         "tune_epochs": 1,
-        "lm_classifier_epochs": 4,
+        "lm_classifier_epochs": 3,
     },
 }
 
