@@ -155,22 +155,43 @@ def systems(
     task: Annotated[str | None, typer.Option("--task", "-t", help="Only systems made for this task.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the systems that can be trained."""
+    """List the systems that can be trained, with the papers' scores and our own."""
     from emoscope.systems import SYSTEMS
+    from emoscope.systems.measured import measured_scores
     from emoscope.tasks import get_task
 
     wanted = get_task(task).name if task is not None else None
     every = [SYSTEMS[name].metadata for name in SYSTEMS]
     chosen = [metadata for metadata in every if wanted is None or wanted in metadata.tasks]
+    ours = measured_scores()
     if as_json:
-        print_json([metadata.model_dump() for metadata in chosen])
+        print_json(
+            [
+                {
+                    **metadata.model_dump(),
+                    "measured": {t: m.model_dump() for t, m in ours.get(metadata.name, {}).items()},
+                }
+                for metadata in chosen
+            ]
+        )
         return
     rows = [
-        (metadata.name, metadata.team, ", ".join(metadata.tasks), metadata.summary, _published(metadata.published))
+        (
+            metadata.name,
+            metadata.team,
+            metadata.summary,
+            "\n".join(metadata.tasks),
+            "\n".join(f"{metadata.published[t]:.4f}" if t in metadata.published else "-" for t in metadata.tasks),
+            "\n".join(str(ours.get(metadata.name, {}).get(t, "-")) for t in metadata.tasks),
+        )
         for metadata in chosen
     ]
-    console().print(table(None, ["system", "team", "tasks", "what it is", "published score"], rows, left=4))
-
-
-def _published(scores: dict[str, float]) -> str:
-    return ", ".join(f"{score:.4f} ({task})" for task, score in scores.items()) or "-"
+    shown = table(None, ["system", "team", "what it is", "task", "paper", "ours"], rows, left=4)
+    for index in (0, 3, 4, 5):
+        shown.columns[index].no_wrap = True
+    console().print(shown)
+    console().print(
+        "The papers' scores are of their test sets. Ours are means over runs, of EmoContext's dev set and of folds of "
+        "the others' training data, and IEST is a re-split: see docs/systems.md.",
+        style="dim",
+    )
