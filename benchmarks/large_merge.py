@@ -94,7 +94,11 @@ def merge(task: Task, runs: Sequence[Path], data: Path, out: Path) -> None:
     result |= {"blend": round(whole.score(data), 4), "weights": whole.weights.tolist(), "bias": whole.bias.tolist()}
     result["decision"] = None if whole.decision is None else whole.decision.tolist()
     content: dict[str, Any] = {"head": task.name.partition("-")[0], "task": task.name, "labels": task.labels}
-    content |= {"seeds": seeds, "seed_scores": alone, "notes": ["two runs blended; all-mpnet-base-v2 as the encoder"]}
+    content |= {
+        "seeds": seeds,
+        "seed_scores": alone,
+        "notes": [f"{len(runs)} runs blended; all-mpnet-base-v2 as the encoder"],
+    }
     if task.name == "emocontext":
         content |= {"splits": ["dev"], "split": "dev (Test1)", "prior": dict(task.metadata.natural_prior or {})}
         content["training_prior"] = dict(zip(task.labels, whole.trained.tolist(), strict=True))
@@ -121,6 +125,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
+    if len(options.runs) < 2:
+        parser.error("expected at least two runs")
     for name in TASKS:
         merge(get_task(name), options.runs, options.data, options.out)
 

@@ -87,7 +87,7 @@ def measure(name: str, task_name: str, shares: list[float], data: Path) -> dict[
     whole = taken[-1]
     if shares[-1] < 1:
         slope = (taken[-1] - taken[0]) / (shares[-1] - shares[0])
-        whole = taken[-1] + slope * (1 - shares[-1])
+        whole += max(0.0, slope) * (1 - shares[-1])  # a start that takes long can make the smaller share the slower
     result = {"system": name, "task": task_name, "shares": shares, "seconds": [round(each, 1) for each in taken]}
     return {**result, "whole": round(whole), "settings": SMALLER.get(name, {}), "cores": os.cpu_count()}
 

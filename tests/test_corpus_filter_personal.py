@@ -82,7 +82,7 @@ def test_kinds_can_be_chosen() -> None:
     (review,) = only.review([Dialogue.of(["my name is Anna, anna@example.com"])])
     assert review.dialogue.texts == ("my name is Anna, <EMAIL>",)
     assert dict(review.masked) == {"email": 1}
-    with pytest.raises(EmoscopeError, match="kinds of personal data are: email"):
+    with pytest.raises(EmoscopeError, match="no kind of personal data 'fax'; there are: email"):
         PersonalFilter(mask=True, kinds=["fax"])
     with pytest.raises(EmoscopeError, match="no kind"):
         PersonalFilter(mask=True, kinds=[])

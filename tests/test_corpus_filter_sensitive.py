@@ -100,9 +100,9 @@ def test_topics_are_chosen_by_name() -> None:
     chosen = SensitiveFilter(["violence", "self-harm"])
     assert chosen.settings == {"topics": ["self-harm", "violence"]}
     assert pickle.loads(pickle.dumps(chosen)).settings == chosen.settings
-    with pytest.raises(EmoscopeError, match="'politics' is not a valid Topic; sensitive topics are: self-harm"):
+    with pytest.raises(EmoscopeError, match="no sensitive topic 'politics'; there are: self-harm"):
         SensitiveFilter(["politics"])
-    with pytest.raises(EmoscopeError, match="no sensitive topic"):
+    with pytest.raises(EmoscopeError, match="no sensitive topic to look for"):
         SensitiveFilter([])
 
 

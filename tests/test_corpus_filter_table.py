@@ -187,5 +187,5 @@ def test_the_command_refuses(log: Path, tmp_path: Path) -> None:
     off = ("--personal", "off", "--offensive", "off", "--sensitive", "off", "--language", "off")
     assert "no filter is on" in run("corpus", "filter", log, "-o", tmp_path / "out", *off)[2]
     assert "no language" in run("corpus", "filter", log, "-o", tmp_path / "out", "--language", "english")[2]
-    assert "kinds of personal data" in run("corpus", "filter", log, "-o", tmp_path / "out", "--kinds", "fax")[2]
+    assert "no kind of personal data 'fax'" in run("corpus", "filter", log, "-o", tmp_path / "out", "--kinds", "fax")[2]
     assert not (tmp_path / "out").exists()

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from emoscope.corpus.filters.chat_writing import handles, spelled_emails
+from emoscope.corpus.filters.choice import choose
 from emoscope.corpus.filters.person_names import person_names
 from emoscope.corpus.filters.presidio import PresidioFinder
 from emoscope.corpus.filters.review import Review
 from emoscope.corpus.filters.spans import Kind, Span, masked_text, without_overlaps
 from emoscope.corpus.filters.street_addresses import street_addresses
 from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError
 
 # Longer turns are looked at in pieces; patterns take time that grows faster than the text.
 _PIECE = 1_000
@@ -33,13 +33,7 @@ class PersonalFilter:
 
     def __init__(self, *, mask: bool, kinds: Iterable[Kind | str] = tuple(Kind)) -> None:
         self.mask = mask
-        try:
-            wanted = {Kind(kind) for kind in kinds}
-        except ValueError as error:
-            raise EmoscopeError(f"{error}; kinds of personal data are: {', '.join(Kind)}") from None
-        if not wanted:
-            raise EmoscopeError(f"no kind of personal data to look for; there are: {', '.join(Kind)}")
-        self.kinds = tuple(kind for kind in Kind if kind in wanted)
+        self.kinds = choose(Kind, kinds, "kind of personal data")
         self._presidio = PresidioFinder()
 
     @property

@@ -10,12 +10,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from emoscope.corpus.filters.choice import choose
 from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.corpus.filters.plain_words import plain_words
 from emoscope.corpus.filters.review import Review
 from emoscope.corpus.filters.words import sensitive as _folder
 from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError
 
 
 class Topic(StrEnum):
@@ -41,13 +41,7 @@ class SensitiveFilter:
     name = "sensitive"
 
     def __init__(self, topics: Iterable[Topic | str] = tuple(Topic)) -> None:
-        try:
-            wanted = {Topic(topic) for topic in topics}
-        except ValueError as error:
-            raise EmoscopeError(f"{error}; sensitive topics are: {', '.join(Topic)}") from None
-        if not wanted:
-            raise EmoscopeError(f"no sensitive topic to look for; there are: {', '.join(Topic)}")
-        self.topics = tuple(topic for topic in Topic if topic in wanted)
+        self.topics = choose(Topic, topics, "sensitive topic")
 
     @property
     def settings(self) -> Mapping[str, Any]:
