@@ -78,6 +78,18 @@ class Blend(Block):
             answers[:, number] = geometric_mean([copy.predict_proba(examples) for copy in copies])
         return blended(answers, self.weights, self.bias)
 
+    def answers_unseen(self, examples: Sequence[Example], folds: Sequence[int]) -> Floats:
+        """The blend's probabilities for new wordings of what it was fitted on: each example is answered by the copies
+        that had not seen the fold its original lies in."""
+        wanted = np.asarray(folds)
+        answers = np.zeros((len(examples), len(self.fitted), len(self.labels)))
+        for fold in np.unique(wanted).tolist():
+            there = np.flatnonzero(wanted == fold)
+            asked = [examples[place] for place in there.tolist()]
+            for number, copies in enumerate(self.fitted):
+                answers[there, number] = copies[fold].predict_proba(asked)
+        return blended(answers, self.weights, self.bias)
+
     def out_of_fold(self) -> Floats:
         """The blend's probabilities for the examples it was fitted on, each by the copies that had not seen it."""
         return blended(self.held_out, self.weights, self.bias)

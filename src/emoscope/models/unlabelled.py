@@ -23,7 +23,8 @@ def unlabelled_dialogues(
     """Dialogues of one or more sources, joined by "+", up to `limit` turns in all.
 
     `dialogues` are those of the examples; `friends-scripts` the ten seasons of Friends, a dialogue a scene; `friends`
-    and `emotionpush` the dialogues of EmotionX, the former also back-translated; `tweets` SemEval's and TweetEval's.
+    and `emotionpush` the dialogues of EmotionX, the former also back-translated; `emocontext` those of EmoContext's
+    training file; `tweets` SemEval's and TweetEval's; `comments` GoEmotions' from Reddit.
 
     >>> unlabelled_dialogues("dialogues", [Example(Dialogue.of(["hi", "hello"]), 1)], Fitting())[0].texts
     ('hi', 'hello')
@@ -109,9 +110,29 @@ def tweets(folder: Path) -> Iterator[Dialogue]:
             yield Dialogue((Turn(text),))
 
 
+def emocontext_dialogues(path: Path) -> Iterator[Dialogue]:
+    """The dialogues of EmoContext's training file, whatever their labels: `id`, three turns, and a label."""
+    lines = text_lines(path)
+    next(lines, None)
+    for row, line in lines:
+        cells = line.split("\t")
+        if len(cells) != 5:
+            raise InputError(path, f"expected 5 tab-separated columns, found {len(cells)}", row=row)
+        yield Dialogue.of(cells[1:4])
+
+
+def comments(folder: Path) -> Iterator[Dialogue]:
+    """The comments of GoEmotions that are meant for training, each once."""
+    for text in dict.fromkeys(text.partition("\t")[0].strip() for _, text in text_lines(folder / "train.tsv")):
+        if text:
+            yield Dialogue((Turn(text),))
+
+
 _RESOURCES: dict[str, tuple[str, Callable[[Path], Iterator[Dialogue]]]] = {
     "friends-scripts": ("auxiliary/friends-scripts/friends.txt.gz", friends_scripts),
     "friends": ("emotionx/friends.augmented.json", emotionx_dialogues),
     "emotionpush": ("emotionx/emotionpush.json", emotionx_dialogues),
+    "emocontext": ("emocontext/train.txt", emocontext_dialogues),
     "tweets": ("auxiliary", tweets),
+    "comments": ("auxiliary/goemotions/ekman", comments),
 }

@@ -1,7 +1,7 @@
 """What large models know, written down for a small one: a pool of texts with the teachers' probabilities."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,13 @@ from emoscope.systems.affect import plain
 from emoscope.systems.large import Large
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
+from emoscope.text import TRIGGER
 
 Floats = NDArray[np.float64]
 RECOMBINED = 24_000
 SCRIPTS = 30_000
 MASKED_PLACES = 40_000
+VARIED = 3  # new wordings of each tweet
 
 # The texts each task's teacher is asked about, beside those it was trained on. No text of a development or test set is
 # among them: the student must be measured on what it has not met.
@@ -31,7 +33,7 @@ ASKED: Mapping[str, tuple[str, ...]] = {
     "emocontext": ("recombined", "meld", "friends", "push"),
     "emotionx-friends": ("scripts", "meld"),
     "emotionx-push": ("emocontext",),
-    "iest": ("masked-words", "masked-places"),
+    "iest": ("masked-words", "masked-places", "varied"),
 }
 HEAD_OF: Mapping[str, str] = {
     "emocontext": "emocontext",
@@ -51,23 +53,36 @@ def own_examples(task_name: str, fitting: Fitting) -> list[Example]:
 
 def pool_part(name: str, fitting: Fitting) -> list[Example]:
     """A named part of the pool: the same examples in the same order each time."""
-    match name:
-        case "recombined":
-            return list(recombined(read_split(get_task("emocontext"), "train", fitting.resources), RECOMBINED))
-        case "emocontext":
-            return read_split(get_task("emocontext"), "train", fitting.resources)
-        case "friends" | "push":
-            return read_split(get_task(f"emotionx-{name}"), "train", fitting.resources)
-        case "meld" | "masked-words":
-            return source_examples(name, fitting)
-        case "masked-places":
-            texts = chosen(list(masked_places(unlabelled_texts(fitting))), MASKED_PLACES)
-            return [Example(Dialogue((Turn(text),)), 0) for text in texts]
-        case "scripts":
-            scenes = unlabelled_dialogues("friends-scripts", [], fitting)
-            every = [Example(scene, turn) for scene in scenes for turn in range(len(scene))]
-            return chosen(every, SCRIPTS)
-    raise EmoscopeError(f"the pool has no part {name!r}")
+    if name not in _PARTS:
+        raise EmoscopeError(f"the pool has no part {name!r}")
+    return _PARTS[name](fitting)
+
+
+def _train(task_name: str, fitting: Fitting) -> list[Example]:
+    return read_split(get_task(task_name), "train", fitting.resources)
+
+
+def _masked_places(fitting: Fitting) -> list[Example]:
+    texts = chosen(list(masked_places(unlabelled_texts(fitting))), MASKED_PLACES)
+    return [Example(Dialogue((Turn(text),)), 0) for text in texts]
+
+
+def _scripts(fitting: Fitting) -> list[Example]:
+    scenes = unlabelled_dialogues("friends-scripts", [], fitting)
+    return chosen([Example(scene, turn) for scene in scenes for turn in range(len(scene))], SCRIPTS)
+
+
+_PARTS: Mapping[str, Callable[[Fitting], list[Example]]] = {
+    "recombined": lambda fitting: list(recombined(_train("emocontext", fitting), RECOMBINED)),
+    "emocontext": lambda fitting: _train("emocontext", fitting),
+    "friends": lambda fitting: _train("emotionx-friends", fitting),
+    "push": lambda fitting: _train("emotionx-push", fitting),
+    "meld": lambda fitting: source_examples("meld", fitting),
+    "masked-words": lambda fitting: source_examples("masked-words", fitting),
+    "masked-places": _masked_places,
+    "varied": lambda fitting: list(varied(own_examples("iest", fitting), VARIED)),
+    "scripts": _scripts,
+}
 
 
 def recombined(examples: Sequence[Example], count: int) -> Iterator[Example]:
@@ -84,6 +99,31 @@ def recombined(examples: Sequence[Example], count: int) -> Iterator[Example]:
         if number % 4 == 1:
             kept = (*other.dialogue.turns[1:],)
         yield Example(Dialogue(kept), len(kept) - 1, origin=other.dialogue)
+
+
+def varied(examples: Sequence[Example], times: int) -> Iterator[Example]:
+    """New wordings of IEST's tweets: words left out, words of other tweets instead, or the words around the trigger.
+
+    Not all of them are English, and none has a label. They let a teacher say what it makes of many more of the
+    surroundings in which an emotion is named than there are tweets.
+    """
+    draw = np.random.default_rng(0)
+    words = [word for example in examples for word in example.text.split() if TRIGGER not in word]
+    for example in examples:
+        said = example.text.split()
+        place = next((number for number, word in enumerate(said) if TRIGGER in word), None)
+        for number in range(times if place is not None else 0):
+            chance = draw.random(len(said))
+            chance[place] = 1.0
+            if number % 3 == 0:
+                made = [word for word, keep in zip(said, chance > 0.2, strict=True) if keep]
+            elif number % 3 == 1:
+                others = draw.integers(len(words), size=len(said)).tolist()
+                made = [words[new] if c < 0.15 else word for word, new, c in zip(said, others, chance, strict=True)]
+            else:
+                first, last = draw.integers(0, place + 1), draw.integers(place + 1, len(said) + 1)  # type: ignore[operator]
+                made = said[first:last]
+            yield Example(Dialogue((Turn(" ".join(made)),)), 0, origin=example.dialogue)
 
 
 def teach(system: Large, fitting: Fitting) -> dict[str, Floats]:
@@ -103,8 +143,12 @@ def teach(system: Large, fitting: Fitting) -> dict[str, Floats]:
             f"the teacher was trained on {len(answers['own']):,} examples, but the data here have {len(own):,}"
         )
     known = {plain(example.text) for example in own} - {""}
+    fold_of = dict(zip((example.family for example in own), system.block.cut.tolist(), strict=True))
     for name in ASKED[system.task.name]:
         part = pool_part(name, fitting)
+        if name == "varied":
+            answers[name] = system.block.answers_unseen(part, [fold_of[example.family] for example in part])
+            continue
         new = [number for number, example in enumerate(part) if plain(example.text) not in known]
         if name in ("recombined", "emocontext"):
             new = list(range(len(part)))  # other surroundings, or another task's texts: nothing was learnt of these

@@ -49,7 +49,8 @@ class Large(Recipe):
     # of LAYOUTS. Each is trained `repeats` times, from other seeds. `pretraining_text` bounds the examples of each
     # source of the intermediate training, which `lm_` settings steer; 0 leaves it out. `adaptation` names unlabelled
     # text (see `models.unlabelled`) whose masked words the encoder learns to guess before that, at most
-    # `adaptation_text` turns of it. `taught` is a folder to keep the encoder in then, for other tasks to share.
+    # `adaptation_text` turns of it, for `adaptation_epochs`. `taught` is a folder to keep the encoder in then, for
+    # other tasks to share.
     defaults: ClassVar[Mapping[str, Any]] = {
         **{name: value for name, value in FINE_TUNING.items() if name not in ("context", "pooling")},
         "encoder": "sentence-transformers/all-mpnet-base-v2",
@@ -63,7 +64,8 @@ class Large(Recipe):
         "average": 0.0,
         "taught": None,
         "adaptation": None,
-        "adaptation_text": 100_000,
+        "adaptation_text": None,
+        "adaptation_epochs": 2,
         "pretraining_text": 20_000,
         "lm_epochs": 2,
         "lm_batch": 64,
@@ -113,6 +115,7 @@ class Large(Recipe):
                 "pretraining": "masked",
                 "pretraining_source": self.settings["adaptation"],
                 "pretraining_text": self.settings["adaptation_text"],
+                "lm_epochs": self.settings["adaptation_epochs"],
                 "lm_batch": self.settings["lm_batch"],
                 "lm_rate": self.settings["lm_rate"],
             }

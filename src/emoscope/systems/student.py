@@ -1,6 +1,7 @@
 """The small model with a head for each label set, taught by large ones; what `default` is made from."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,7 +50,9 @@ class StudentPlan:
     each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it. `start` is
     the folder of a student to go on from, instead of the encoder and the mixture; `limit` bounds what is taken of each
     source. `misleading` is how often dialogues count whose last turn misleads on its own (see `context_cases`).
-    `middle` keeps that many units in the middle of each of the encoder's layers.
+    `middle` keeps that many units in the middle of each of the encoder's layers. `adaptation` names unlabelled text
+    (see `models.unlabelled`) whose masked words the encoder learns to guess first. `prepared` is a folder to keep the
+    encoder in once it has learnt the mixture; if it is there already, the student goes on from it.
     """
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
@@ -57,6 +60,10 @@ class StudentPlan:
     max_length: int = 96
     dropout: float = 0.1
     middle: int | None = None
+    adaptation: str | None = None
+    adaptation_epochs: int = 2
+    adaptation_rate: float = 3e-4
+    prepared: str | None = None
     hard: float = 0.35
     mixture_epochs: int = 2
     mixture_batch: int = 128
@@ -78,6 +85,7 @@ class Targets:
         self.context = context
         self.examples: list[Example] = []
         self.tables: dict[str, list[Floats | None]] = {head: [] for head in HEADS}
+        self._told: Counter[tuple[str, int]] = Counter()
         self._row: dict[tuple[str, ...], int] = {}
 
     def repeat(self, head: str, examples: Sequence[Example], targets: Floats, times: int) -> None:
@@ -100,7 +108,8 @@ class Targets:
                     table.append(None)
             row = self._row[key]
             before = self.tables[head][row]
-            self.tables[head][row] = target if before is None else (before + target) / 2
+            self._told[head, row] += 1
+            self.tables[head][row] = target if before is None else before + (target - before) / self._told[head, row]
 
     def table(self) -> Floats:
         """All heads side by side; what is not asked is not a number."""
@@ -186,7 +195,7 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
     from emoscope.models.neural.headed import HeadedClassifier
     from emoscope.models.transfer import replace_head
 
-    network = {
+    network: dict[str, Any] = {
         "encoder": plan.encoder,
         "pooling": "mean+focus",
         "context": plan.context,
@@ -194,12 +203,22 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
         "dropout": plan.dropout,
         "middle": plan.middle,
     }
+    if plan.adaptation:
+        network |= {
+            "pretraining": "masked",
+            "pretraining_source": plan.adaptation,
+            "lm_epochs": plan.adaptation_epochs,
+            "lm_batch": plan.mixture_batch,
+            "lm_rate": plan.adaptation_rate,
+        }
     gathered = gather(answers, plan, fitting)  # first: a file that is wrong must not be found out after an hour
     start = teacher = None
     if plan.start is not None:
         teacher = HeadedClassifier.load(Path(plan.start))
         if teacher.heads != dict(HEADS):
             raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(HEADS)}")
+    elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
+        teacher = HeadedClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:
         keep = (lambda example: not is_held_out(example)) if plan.hold_out else None
         mixture = affect_examples(fitting, limit=plan.limit, keep=keep)
@@ -210,6 +229,9 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
             {"epochs": plan.mixture_epochs, "batch": plan.mixture_batch, "rate": plan.mixture_rate},
         )
         teacher.fit(*teacher.targets(mixture), fitting.part("mixture"))
+        if plan.prepared is not None:
+            teacher.save(Path(plan.prepared))
+            save_report(Path(plan.prepared), {})
     add_single_labels(gathered, teacher, plan, fitting)
     if teacher is not None:
         start = teacher.network
