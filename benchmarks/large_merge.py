@@ -4,8 +4,8 @@
 
 Reads the members' answers (TASK.members.npz), finds the weights of all of them together, and leaves in --out what
 `benchmarks/large.py` leaves for one run: TASK.json, TASK.answers.json and blind/TASK/large.txt. Held-out scores are
-those of blends whose weights were found on the other folds. It is what `emoscope train large --set repeats=2` trains,
-but for the intermediate training, which each run here did for itself.
+those of blends whose weights were found on the other folds. It is what `emoscope train large --set repeats=3` trains,
+but for the training before it, which each run here did for itself.
 """
 
 import argparse

@@ -14,7 +14,7 @@ TRADES = {
     "outliers not moved into the weights": "less exact",
     "a fixed step for the widest layer too": "less exact: see above",
     "ReLU, not GELU": "a network trained for it",
-    "a middle of 1,024": "a network trained for it",
+    "a middle of 1,536, as its encoder had": "what `default` was before",
     "a middle of 768": "a network trained for it",
     "four layers": "a network trained for it",
     "three layers": "a network trained for it",

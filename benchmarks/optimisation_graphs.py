@@ -183,7 +183,7 @@ def variants() -> dict[str, tuple[Architecture, Int8, type[EncoderGraph]]]:
         "outliers not moved into the weights": (own, Int8(byte_weights(own, smooth=False)), EncoderGraph),
         "a fixed step for the widest layer too": (own, Int8(byte_weights(own, fixed=True)), EncoderGraph),
         "ReLU, not GELU": (replace(own, activation="relu"), bytes_, EncoderGraph),
-        "a middle of 1,024": smaller(inner=1024),
+        "a middle of 1,536, as its encoder had": smaller(inner=1536),
         "a middle of 768": smaller(inner=768),
         "four layers": smaller(layers=4),
         "three layers": smaller(layers=3),

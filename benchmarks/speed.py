@@ -35,7 +35,7 @@ DOCS = HERE.parent / "docs" / "speed.md"
 TRIED = "tried.json"  # written by benchmarks/speed_tried.py
 STEPS = "optimisation.json"  # written by benchmarks/optimisation.py
 
-ROUNDS = 3
+ROUNDS = 5
 SECONDS = 1.0  # how long one measurement takes, about
 BUSY = 0.05  # the most that others may take of the machine
 ALONE = 100  # dialogues answered one by one for the latency, in each round

@@ -14,7 +14,7 @@ from emoscope.extras import require
 
 HERE = Path(__file__).resolve().parent
 # What the files of `default` do not say of its network, and what is said of distilroberta.
-SMALL = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536}
+SMALL = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 512}
 PEER = {"num_hidden_layers": 6, "max_position_embeddings": 514, "type_vocab_size": 1, "num_labels": 4}
 
 Turns = list[str]

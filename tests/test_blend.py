@@ -43,6 +43,14 @@ def test_every_example_is_answered_by_copies_that_did_not_see_it() -> None:
     assert (made.out_of_fold().argmax(1) == [LABELS.index(label) for label in labels]).mean() > 0.9
 
 
+def test_new_wordings_are_answered_by_copies_that_did_not_see_their_original() -> None:
+    rows, labels = examples()
+    made = blend().fit(rows, labels, Fitting(seed=1))
+    assert np.allclose(made.answers_unseen(rows, made.cut.tolist()), made.out_of_fold())
+    other = made.answers_unseen(rows, ((made.cut + 1) % 3).tolist())
+    assert not np.allclose(other, made.out_of_fold())
+
+
 def test_workers_give_what_one_process_gives(tmp_path: Path) -> None:
     rows, labels = examples()
     alone = blend().fit(rows, labels, Fitting(seed=1))

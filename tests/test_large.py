@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +35,7 @@ from emoscope.systems.distillation import (  # noqa: E402
     recombined,
     save_answers,
     teach,
+    varied,
 )
 from emoscope.systems.large import Large  # noqa: E402
 from emoscope.systems.run import load_run  # noqa: E402
@@ -49,7 +51,6 @@ from emoscope.systems.student import (  # noqa: E402
     save_report,
     vote_shares,
 )
-from emoscope.systems.student_average import average_students  # noqa: E402
 from emoscope.systems.student_bundle import student_bundle  # noqa: E402
 from emoscope.tasks import get_task  # noqa: E402
 
@@ -181,6 +182,7 @@ def test_multipliers_are_left_alone_where_the_best_answer_is_best() -> None:
 # Training, teaching, and the student
 
 SMALL = {"epochs": 1, "batch": 8, "folds": 2, "repeats": 1, "max_length": 24, "lm_batch": 16, "pretraining_text": 4}
+SMALL["adaptation"] = None
 
 
 def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tmp_path: Path) -> None:
@@ -196,6 +198,8 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     assert answers["own"].shape == (144, 6)
     assert np.allclose(answers["own"].sum(1), 1)
     assert len(answers["masked-words"]) == len(pool_part("masked-words", fitting))
+    assert np.allclose(answers["varied"].sum(1), 1)
+    assert len(answers["varied"]) == len(pool_part("varied", fitting))
     save_answers(tmp_path / "iest.npz", "iest", system.task.labels, answers)
     task, labels, tables = load_answers(tmp_path / "iest.npz")
     assert (task, labels) == ("iest", system.task.labels)
@@ -264,33 +268,69 @@ def test_no_case_that_is_shown_or_checked_is_learnt() -> None:
     assert not learnt & set(TABLE_1)
 
 
-def test_students_are_averaged_and_gone_on_from(data: Path, encoder: str, tmp_path: Path) -> None:
-    fitting = Fitting(seed=2, device="cpu", resources=data)
-    own = own_examples("iest", fitting)
-    file = tmp_path / "iest.npz"
-    save_answers(file, "iest", get_task("iest").labels, {"own": np.full((len(own), 6), 1 / 6)})
-    plan = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, mixture_epochs=0, misleading=1, limit=5)
-    folders = [tmp_path / "one", tmp_path / "two"]
-    for seed, folder in enumerate(folders):
-        fit_student([file], plan, replace(fitting, seed=seed)).save(folder)
-    made = average_students(folders)
-    one, two = (HeadedClassifier.load(folder) for folder in folders)
-    assert made.network is not None
-    assert one.network is not None
-    assert two.network is not None
-    for name, value in made.network.state_dict().items():
-        assert torch.allclose(value, (one.network.state_dict()[name] + two.network.state_dict()[name]) / 2)
-    going_on = fit_student([file], replace(plan, start=str(folders[0]), rate=0.0), fitting)
-    assert np.allclose(going_on.scores(own[:4]), one.scores(own[:4]), atol=1e-6)
-    with pytest.raises(EmoscopeError, match="at least two students"):
-        average_students(folders[:1])
-    HeadedClassifier({"other": ["x", "y"]}, "transformer", one.settings).fit(
-        own[:4], np.full((4, 2), 0.5), fitting
-    ).save(tmp_path / "three")
-    with pytest.raises(EmoscopeError, match=r"three: has other heads or another encoder than"):
-        average_students([folders[0], tmp_path / "three"])
+def small_plan(encoder: str, **changes: Any) -> StudentPlan:
+    """A plan for the tiny encoder."""
+    made = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, middle=None, adaptation=None, misleading=1)
+    return replace(made, mixture_batch=16, mixture_epochs=1, **changes)
+
+
+@pytest.fixture
+def even_answers(fitting: Fitting, tmp_path: Path) -> Path:
+    """A teacher of IEST that does not know."""
+    file = tmp_path / "even.npz"
+    table = np.full((len(own_examples("iest", fitting)), 6), 1 / 6)
+    save_answers(file, "iest", get_task("iest").labels, {"own": table})
+    return file
+
+
+def test_a_student_is_gone_on_from(fitting: Fitting, encoder: str, even_answers: Path, tmp_path: Path) -> None:
+    plan = small_plan(encoder, mixture_epochs=0, limit=5)
+    rows = own_examples("iest", fitting)[:4]
+    one = fit_student([even_answers], plan, fitting)
+    one.save(tmp_path / "one")
+    going_on = fit_student([even_answers], replace(plan, start=str(tmp_path / "one"), rate=0.0), fitting)
+    assert np.allclose(going_on.scores(rows), one.scores(rows), atol=1e-6)
+    other = HeadedClassifier({"other": ["x", "y"]}, "transformer", one.settings)
+    other.fit(rows, np.full((4, 2), 0.5), fitting).save(tmp_path / "other")
     with pytest.raises(EmoscopeError, match="is not a student with the heads"):
-        fit_student([file], replace(plan, start=str(tmp_path / "three")), fitting)
+        fit_student([even_answers], replace(plan, start=str(tmp_path / "other")), fitting)
+
+
+def test_a_prepared_encoder_is_kept_and_gone_on_from(
+    fitting: Fitting, encoder: str, even_answers: Path, tmp_path: Path
+) -> None:
+    """The mixture is learnt once; a second student from the same folder is the same as the first."""
+    plan = small_plan(encoder, limit=5, prepared=str(tmp_path / "prepared"), adaptation="emocontext", middle=24)
+    rows = own_examples("iest", fitting)[:4]
+    first = fit_student([even_answers], plan, fitting)
+    weights = tmp_path / "prepared" / "weights.safetensors"
+    before = weights.stat().st_mtime_ns
+    second = fit_student([even_answers], plan, fitting)
+    assert weights.stat().st_mtime_ns == before
+    assert np.allclose(first.scores(rows), second.scores(rows), atol=1e-5)
+    again = fit_student([even_answers], replace(plan, prepared=None, adaptation=None), fitting)
+    assert not np.allclose(first.scores(rows), again.scores(rows), atol=1e-5)
+
+
+def test_several_teachers_count_the_same() -> None:
+    targets = Targets(context=1)
+    example = Example(Dialogue.of(["a"]), 0)
+    for said in ([1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0]):
+        targets.add("emocontext", [example], np.array([said]))
+    assert np.allclose(targets.table()[0, :4], [1 / 3, 1 / 3, 1 / 3, 0])
+
+
+def test_new_wordings_keep_the_trigger_and_know_their_original(fitting: Fitting) -> None:
+    own = own_examples("iest", fitting)
+    made = list(varied(own, 3))
+    assert made == list(varied(own, 3))
+    assert len(made) == 3 * len(own)
+    assert all(example.text.count("[#TRIGGERWORD#]") == 1 for example in made)
+    assert [example.family for example in made[::3]] == [example.family for example in own]
+    known = {word for example in own for word in example.text.split()}
+    assert {word for example in made for word in example.text.split()} <= known
+    assert any(example.text != own[number // 3].text for number, example in enumerate(made))
+    assert list(varied([Example(Dialogue.of(["no trigger here"]), 0)], 3)) == []
 
 
 def test_votes_become_shares() -> None:
@@ -307,9 +347,8 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
         table = np.full((len(own), len(labels)), 1 / len(labels))
         files.append(tmp_path / f"{name}.npz")
         save_answers(files[-1], name, labels, {"own": table})
-    plan = StudentPlan(
-        encoder=encoder, max_length=24, epochs=2, batch=16, mixture_epochs=1, mixture_batch=16, hold_out=True
-    )
+    plan = small_plan(encoder, hold_out=True)
+    plan = replace(plan, epochs=2, batch=16, misleading=4)
     pool = gather(files, plan, fitting)
     judged = {
         e.context.texts[-3:] for name in ("emocontext", "iest") for e in own_examples(name, fitting) if is_held_out(e)

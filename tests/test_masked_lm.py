@@ -170,6 +170,7 @@ def resources(folder: Path) -> Fitting:
     for name, text in (
         ("tweeteval/irony/train_text.txt", "one\ntwo\none\n"),
         ("tweeteval/irony/test_text.txt", "no\n"),
+        ("goemotions/ekman/train.tsv", "a comment\t3\tx1\nanother\t1,2\tx2\na comment\t0\tx3\n"),
     ):
         path = folder / "auxiliary" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -177,6 +178,9 @@ def resources(folder: Path) -> Fitting:
     path = folder / "auxiliary" / "semeval2017-4a" / "train" / "a.tsv"
     path.parent.mkdir(parents=True)
     path.write_text("1\tpositive\tthree\n", encoding="utf-8")
+    (folder / "emocontext").mkdir()
+    dialogues = "id\tturn1\tturn2\tturn3\tlabel\n0\thi\twhat\tbye\thappy\n"
+    (folder / "emocontext" / "train.txt").write_text(dialogues, encoding="utf-8")
     return Fitting(resources=folder)
 
 
@@ -190,6 +194,7 @@ def test_sources(tmp_path: Path) -> None:
     assert texts("friends") == [("hi", "bye"), ("hello", "bye")]
     assert texts("tweets") == [("one",), ("two",), ("three",)]
     assert texts("tweets+emotionpush") == [("one",), ("two",), ("three",), ("hi", "bye"), ("hello", "bye")]
+    assert texts("emocontext+comments") == [("hi", "what", "bye"), ("a comment",), ("another",)]
     assert texts("tweets", limit=2) == [("one",), ("two",)]
     speakers = [turn.speaker for turn in unlabelled_dialogues("friends-scripts", [], fitting)[0].turns]
     assert speakers == ["Ross", "Joey"]
@@ -202,5 +207,8 @@ def test_sources_that_are_not_there(tmp_path: Path) -> None:
         unlabelled_dialogues("friends-scripts", [], CPU)
     fitting = resources(tmp_path)
     (tmp_path / "emotionx" / "emotionpush.json").write_text('{"a": 1}', encoding="utf-8")
+    (tmp_path / "emocontext" / "train.txt").write_text("id\tturn1\n1\thi\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"train\.txt, row 2: expected 5 tab-separated columns, found 2"):
+        unlabelled_dialogues("emocontext", [], fitting)
     with pytest.raises(InputError, match="not a file of EmotionX dialogues"):
         unlabelled_dialogues("emotionpush", [], fitting)

@@ -94,28 +94,6 @@ def student_cli(
         console().print(f"{head}: {shown}{extra}")
 
 
-@app.command("average")
-def average_cli(
-    students: Annotated[list[Path], typer.Argument(help="Students' folders, written by `emoscope distil student`.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for their average.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace a student that is there already.")] = False,
-) -> None:
-    """Write the mean of several students' weights as one student: students of other seeds, from the same encoder."""
-    from emoscope.extras import check_installed
-    from emoscope.systems.recipe import PACKAGES
-    from emoscope.systems.run import new_run_folder
-    from emoscope.systems.student import save_report
-    from emoscope.systems.student_average import average_students
-
-    check_installed(*PACKAGES, extra="train")
-    from emoscope.models.neural.headed import CONFIG
-
-    with new_run_folder(output, force=force, mark=CONFIG) as part:
-        average_students(students).save(part)
-        save_report(part, {})
-    console().print(f"the average of {len(students)} students written to {output}")
-
-
 @app.command("bundle")
 def bundle_cli(
     student: Annotated[Path, typer.Argument(help="A student's folder, written by `emoscope distil student`.")],

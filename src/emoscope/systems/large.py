@@ -12,7 +12,7 @@ from emoscope.errors import EmoscopeError
 from emoscope.extras import check_installed
 from emoscope.models.block import Block, Fitting, Floats
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.systems.affect import affect_labels, auxiliary_examples
+from emoscope.systems.affect import IN_DOMAIN, affect_labels, auxiliary_examples
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.decision import choose_multipliers
 from emoscope.systems.fine_tuning import FINE_TUNING
@@ -57,19 +57,19 @@ class Large(Recipe):
         "max_length": 96,
         "folds": 5,
         "layouts": None,
-        "repeats": 2,
+        "repeats": 3,
         "batch": 64,
         "rate": 4e-5,
         "smoothing": 0.0,
         "average": 0.0,
         "taught": None,
-        "adaptation": None,
+        "adaptation": IN_DOMAIN,
         "adaptation_text": None,
         "adaptation_epochs": 2,
         "pretraining_text": 20_000,
         "lm_epochs": 2,
-        "lm_batch": 64,
-        "lm_rate": 5e-5,
+        "lm_batch": 128,
+        "lm_rate": 8e-5,
         "ngrams": True,
         "shift": "natural",
     }

@@ -19,7 +19,7 @@ from emoscope.models.auxiliary import EKMAN, source_examples
 from emoscope.models.block import Fitting, one_hot
 from emoscope.models.calibration import temperature_of
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.systems.affect import affect_examples, affect_labels, plain
+from emoscope.systems.affect import IN_DOMAIN, affect_examples, affect_labels, plain
 from emoscope.systems.context_cases import context_cases
 from emoscope.systems.decision import choose_multipliers
 from emoscope.systems.distillation import HEAD_OF, load_answers, own_examples, pool_part
@@ -44,7 +44,7 @@ HEADS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class StudentPlan:
-    """How a student is made; `default` was made with these settings, its last epoch cut short.
+    """How a student is made; `default` was made with these settings.
 
     `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth of
     each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it. `start` is
@@ -59,8 +59,8 @@ class StudentPlan:
     context: int = 3
     max_length: int = 96
     dropout: float = 0.1
-    middle: int | None = None
-    adaptation: str | None = None
+    middle: int | None = 512
+    adaptation: str | None = IN_DOMAIN
     adaptation_epochs: int = 2
     adaptation_rate: float = 3e-4
     prepared: str | None = None
@@ -68,9 +68,9 @@ class StudentPlan:
     mixture_epochs: int = 2
     mixture_batch: int = 128
     mixture_rate: float = 2e-4
-    epochs: int = 6
-    batch: int = 128
-    rate: float = 2e-4
+    epochs: int = 10
+    batch: int = 256
+    rate: float = 3e-4
     hold_out: bool = False
     start: str | None = None
     misleading: int = 4
