@@ -1,7 +1,7 @@
 """Whether back-translations help on EmotionX: the provided ones, ours through Apertium, both, or neither.
 
     python benchmarks/augmentation.py --data DATA --work FOLDER [--parts files,speed,similarity,effect]
-        [--systems podlab,nano] [--rows 4]
+        [--systems podlab,nano,cyut] [--rows 4]
 
 FOLDER gets our augmented files if it does not have them, and what Apertium needed for them; then every system is fitted
 on all folds but one and judged on the original wordings of that one. A dialogue and all its variants are on one side.
@@ -167,7 +167,10 @@ def predictions(
         model.fit([example.context for example in learn], [str(example.label) for example in learn])
         best = model.predict_proba([example.context for example in judge]).argmax(1)
         return [model.labels[index] for index in best]
-    settings = {"strength": STRENGTH[system] / proportion}
+    settings: dict[str, Any] = {"strength": STRENGTH[system] / proportion} if system in STRENGTH else {}
+    if system == "cyut":  # on what the comparison gives it, and all of that
+        settings["neutral_share"] = 1.0
+        learn = [replace(example, variants={}) for example in learn]
     fitted = SYSTEMS[system](task, seed=seed, settings=settings)
     return fitted.fit(learn, Fitting(seed=seed, device="cpu", resources=data)).predict(judge)
 

@@ -21,7 +21,9 @@ from emoscope.dialogue import Dialogue, Example  # noqa: E402
 from emoscope.errors import EmoscopeError, InputError  # noqa: E402
 from emoscope.evaluation.challenge import read_checks  # noqa: E402
 from emoscope.evaluation.run import train  # noqa: E402
+from emoscope.models.blend import Blend  # noqa: E402
 from emoscope.models.block import Fitting  # noqa: E402
+from emoscope.models.neural.classifier import NeuralClassifier  # noqa: E402
 from emoscope.models.neural.headed import HeadedClassifier  # noqa: E402
 from emoscope.models.neural.losses import ClassLoss, HeadsLoss  # noqa: E402
 from emoscope.systems.affect import affect_examples, affect_labels, auxiliary_examples  # noqa: E402
@@ -182,7 +184,7 @@ def test_multipliers_are_left_alone_where_the_best_answer_is_best() -> None:
 # Training, teaching, and the student
 
 SMALL = {"epochs": 1, "batch": 8, "folds": 2, "repeats": 1, "max_length": 24, "lm_batch": 16, "pretraining_text": 4}
-SMALL["adaptation"] = None
+SMALL |= {"adaptation": None, "words": False}
 
 
 def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tmp_path: Path) -> None:
@@ -209,6 +211,16 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     network = json.loads((tmp_path / "run/model/member0/fold0/block.json").read_text())["config"]
     assert network["settings"]["context"] == 2
     assert network["training"]["rate"] == 1e-3
+
+
+def test_each_task_has_its_members() -> None:
+    """Two layouts, several times, and n-grams; a network over word vectors where it is known to help."""
+    for task, words in (("emocontext", 1), ("iest", 0)):
+        block = Large(get_task(task), seed=0, settings={"repeats": 2}).build("encoder")
+        assert isinstance(block, Blend)
+        networks = [each.network_name for each in block.members if isinstance(each, NeuralClassifier)]
+        assert networks == ["transformer"] * 4 + ["semi-hierarchical"] * words
+        assert len(block.members) == 5 + words
 
 
 def test_the_encoder_reads_unlabelled_text_before_it_is_taught(data: Path, encoder: str, tmp_path: Path) -> None:
@@ -271,7 +283,8 @@ def test_no_case_that_is_shown_or_checked_is_learnt() -> None:
 def small_plan(encoder: str, **changes: Any) -> StudentPlan:
     """A plan for the tiny encoder."""
     made = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, middle=None, adaptation=None, misleading=1)
-    return replace(made, mixture_batch=16, mixture_epochs=1, **changes)
+    made = replace(made, mixture_batch=16, mixture_epochs=1)
+    return replace(made, **changes)
 
 
 @pytest.fixture

@@ -111,19 +111,23 @@ def varied(examples: Sequence[Example], times: int) -> Iterator[Example]:
     words = [word for example in examples for word in example.text.split() if TRIGGER not in word]
     for example in examples:
         said = example.text.split()
-        place = next((number for number, word in enumerate(said) if TRIGGER in word), None)
-        for number in range(times if place is not None else 0):
-            chance = draw.random(len(said))
-            chance[place] = 1.0
-            if number % 3 == 0:
-                made = [word for word, keep in zip(said, chance > 0.2, strict=True) if keep]
-            elif number % 3 == 1:
-                others = draw.integers(len(words), size=len(said)).tolist()
-                made = [words[new] if c < 0.15 else word for word, new, c in zip(said, others, chance, strict=True)]
-            else:
-                first, last = draw.integers(0, place + 1), draw.integers(place + 1, len(said) + 1)  # type: ignore[operator]
-                made = said[first:last]
+        places = [place for place, word in enumerate(said) if TRIGGER in word]
+        for number in range(times if places else 0):
+            made = _reworded(said, places[0], number % 3, words, draw)
             yield Example(Dialogue((Turn(" ".join(made)),)), 0, origin=example.dialogue)
+
+
+def _reworded(said: list[str], place: int, how: int, words: list[str], draw: np.random.Generator) -> list[str]:
+    """The words with a fifth of them left out (0), every seventh exchanged (1), or some around the place alone (2)."""
+    chance = draw.random(len(said))
+    chance[place] = 1.0
+    if how == 0:
+        return [word for word, number in zip(said, chance, strict=True) if number > 0.2]
+    if how == 1:
+        others = draw.integers(len(words), size=len(said)).tolist()
+        return [words[new] if c < 0.15 else word for word, new, c in zip(said, others, chance, strict=True)]
+    first, last = draw.integers(0, place + 1), draw.integers(place + 1, len(said) + 1)
+    return said[first:last]
 
 
 def teach(system: Large, fitting: Fitting) -> dict[str, Floats]:

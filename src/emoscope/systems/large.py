@@ -26,6 +26,22 @@ LAYOUTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "emotionx-push": ({"context": 2}, {"context": 4, "speakers": "roles"}),
     "iest": ({"context": 1}, {"context": 1, "pooling": "mask"}),
 }
+# A network over word vectors, emoji's among them, which errs elsewhere than transformers do; where it is known to help.
+WORDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "emocontext": (
+        "semi-hierarchical",
+        {
+            "hidden": 128,
+            "embedding": 100,
+            "vectors": "glove+emoji",
+            "dropout": 0.4,
+            "word_dropout": 0.05,
+            "min_count": 2,
+            "max_features": 20_000,
+            "max_length": 60,
+        },
+    )
+}
 NAMES = ("Chandler", "Joey", "Monica", "Phoebe", "Rachel", "Ross")
 STARTED = "taught.json"
 _NETWORK = ("max_length", "dropout", "layer_decay")
@@ -41,7 +57,7 @@ class Large(Recipe):
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
         name="large",
-        summary="multi-task intermediate training, folds of two layouts and n-grams blended, prior correction",
+        summary="multi-task intermediate training, folds of two layouts, n-grams, words blended, prior correction",
         tasks=tuple(TASKS),
         team="emoscope",
     )
@@ -50,7 +66,7 @@ class Large(Recipe):
     # source of the intermediate training, which `lm_` settings steer; 0 leaves it out. `adaptation` names unlabelled
     # text (see `models.unlabelled`) whose masked words the encoder learns to guess before that, at most
     # `adaptation_text` turns of it, for `adaptation_epochs`. `taught` is a folder to keep the encoder in then, for
-    # other tasks to share.
+    # other tasks to share. `ngrams` and `words` add a member of that kind, the latter where the task has one in WORDS.
     defaults: ClassVar[Mapping[str, Any]] = {
         **{name: value for name, value in FINE_TUNING.items() if name not in ("context", "pooling")},
         "encoder": "sentence-transformers/all-mpnet-base-v2",
@@ -71,6 +87,7 @@ class Large(Recipe):
         "lm_batch": 128,
         "lm_rate": 8e-5,
         "ngrams": True,
+        "words": True,
         "shift": "natural",
     }
 
@@ -139,7 +156,7 @@ class Large(Recipe):
         (folder / STARTED).write_text(json.dumps(counts), encoding="utf-8")
 
     def build(self, encoder: str | None = None) -> Block:
-        """The blend: a fine-tuned transformer for each layout, and n-grams."""
+        """The blend: a fine-tuned transformer for each layout, n-grams, and a network over word vectors."""
         from emoscope.models.blend import Blend
         from emoscope.models.neural.classifier import NeuralClassifier
         from emoscope.models.neural.training import Training
@@ -156,6 +173,10 @@ class Large(Recipe):
             members.append(NeuralClassifier(self.task.labels, "transformer", wanted, training))
         if chosen["ngrams"]:
             members.append(NgramBlock(self.task.labels))
+        if chosen["words"] and self.task.form in WORDS:
+            network, sizes = WORDS[self.task.form]
+            training = Training(epochs=4, batch=64, rate=2e-3)
+            members.append(NeuralClassifier(self.task.labels, network, sizes, training))
         if not members:
             raise EmoscopeError("large needs at least one member")
         return Blend(members, chosen["folds"])

@@ -193,6 +193,7 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
     """Teach the encoder the mixture of all tasks, then what the teachers say."""
     check_installed(*PACKAGES, extra="train")
     from emoscope.models.neural.headed import HeadedClassifier
+    from emoscope.models.neural.training import seed_everything
     from emoscope.models.transfer import replace_head
 
     network: dict[str, Any] = {
@@ -237,6 +238,7 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
         start = teacher.network
         assert start is not None
         if plan.start is None:
+            seed_everything(fitting.seed)  # the same student from an encoder just prepared and from one that was kept
             replace_head(start, sum(len(labels) for labels in HEADS.values()))
     student = HeadedClassifier(
         HEADS,
