@@ -16,7 +16,7 @@ from emoscope.detector.bundle import Bundle, Head
 from emoscope.detector.encoder import EncoderModel
 from emoscope.dialogue import Dialogue, Example
 from emoscope.errors import EmoscopeError
-from emoscope.models.combine import Folds, Majority, Mean
+from emoscope.models.combine import Folds, Mean
 from emoscope.models.encoder.layout import Layout
 from emoscope.models.encoder.network import EncoderNetwork
 from emoscope.models.export.network import export_network
@@ -27,7 +27,7 @@ from emoscope.models.neural.training import predict
 from emoscope.models.neural.transformer import POOLINGS, Transformer
 from emoscope.models.pieces import Pieces
 from emoscope.systems.export import REFERENCE, export_bundle, export_run
-from exported import HEADS, chats, tiny_classifier, tiny_headed, tiny_network, untrained
+from exported import HEADS, chats, tiny_classifier, tiny_headed, tiny_network
 
 CPU = torch.device("cpu")
 LABELS = ("joy", "sadness", "anger", "neutral")
@@ -242,15 +242,6 @@ def test_means_are_averaged(tmp_path: Path) -> None:
     assert len(list((tmp_path / "out").glob("network*"))) == 3
 
 
-def test_what_cannot_be_exported_is_named(tmp_path: Path) -> None:
-    options = {"name": "no", "task": "iest", "heads": heads_of({"iest": LABELS}), "dialogues": None}
-    with pytest.raises(EmoscopeError, match="cannot export RecurrentNetwork: only fine-tuned transformers"):
-        export_bundle(untrained("recurrent", LABELS), tmp_path / "out", **options)
-    with pytest.raises(EmoscopeError, match="cannot export a majority block: only fine-tuned transformers"):
-        export_bundle(Majority([untrained("recurrent", LABELS)]), tmp_path / "out", **options)
-    assert not (tmp_path / "out").exists()
-
-
 # Runs
 
 
@@ -298,10 +289,10 @@ def test_a_run_becomes_a_model(run: Path, tmp_path: Path) -> None:
     assert np.abs(bundle.backend(tmp_path / "out").predict_proba(dialogues) - expected).max() < 1e-4
 
 
-def test_runs_that_are_not_neural_are_refused(tmp_path: Path, run: Path) -> None:
+def test_runs_that_need_no_export_are_refused(tmp_path: Path, run: Path) -> None:
     from emoscope.detector.bundle import resolve
 
-    with pytest.raises(EmoscopeError, match="cannot export nano: it is not a neural system"):
+    with pytest.raises(EmoscopeError, match="cannot export nano: its runs are loaded as they are"):
         export_run(resolve("nano"), tmp_path / "out")
     with pytest.raises(EmoscopeError, match="a run becomes one with: emoscope export"):
         Bundle.load(run)

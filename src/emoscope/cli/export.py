@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export_cli(
-    run: Annotated[Path, typer.Argument(help="A run's folder, of a fine-tuned transformer or a mean of several.")],
+    run: Annotated[Path, typer.Argument(help="A run's folder, of a neural system or an ensemble.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],
     int8: Annotated[
         bool, typer.Option("--int8/--fp32", help="Weights as bytes, a quarter of the size and faster; or as they are.")

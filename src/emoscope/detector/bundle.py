@@ -153,6 +153,7 @@ Loader = Callable[[Path, Bundle, Head], Backend]
 KINDS: Registry[Loader] = Registry("kind of model")
 KINDS.add("nano", "emoscope.detector.kinds:load_nano")
 KINDS.add("encoder", "emoscope.detector.kinds:load_encoder")
+KINDS.add("blocks", "emoscope.detector.kinds:load_blocks")
 
 
 def resolve(model: str | Path) -> Path:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from emoscope.detector.bundle import Bundle, Head
 from emoscope.dialogue import Dialogue
 from emoscope.errors import EmoscopeError
+from emoscope.models.answers import softmax
 from emoscope.models.encoder.network import EncoderNetwork
 from emoscope.models.label_shift import prior_vector
 
@@ -74,13 +75,3 @@ class EncoderHead:
     def truncates(self, dialogue: Dialogue) -> bool:
         """Whether a part of the dialogue is not read."""
         return self.model.truncates(dialogue)
-
-
-def softmax(scores: Floats) -> Floats:
-    """Scores as probabilities.
-
-    >>> softmax(np.array([[0.0, 0.0]])).tolist()
-    [[0.5, 0.5]]
-    """
-    raised = np.exp(scores - scores.max(1, keepdims=True))
-    return np.asarray(raised / raised.sum(1, keepdims=True))

@@ -18,3 +18,11 @@ def load_encoder(folder: Path, bundle: Bundle, head: Head) -> Backend:
     from emoscope.detector.encoder import EncoderModel
 
     return EncoderModel.load(folder, bundle).head(head.name)
+
+
+def load_blocks(folder: Path, bundle: Bundle, head: Head) -> Backend:
+    """Any block that needs no torch."""
+    from emoscope.detector.blocks import BlockModel
+
+    del bundle
+    return BlockModel.load(folder, head)

@@ -13,6 +13,7 @@ from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.extras import require
 from emoscope.files import atomic_write, whole_text
+from emoscope.models.answers import softmax
 from emoscope.models.block import Block, Fitting, Floats, load_block, one_hot
 from emoscope.models.combine import dialogue_folds
 from emoscope.models.parallel import Part, fit_parts
@@ -133,13 +134,13 @@ def geometric_mean(answers: Sequence[Floats]) -> Floats:
     >>> geometric_mean([np.array([[0.8, 0.2]]), np.array([[0.2, 0.8]])]).tolist()
     [[0.5, 0.5]]
     """
-    return _softmax(np.mean([np.log(np.maximum(each, _TINY)) for each in answers], axis=0))
+    return softmax(np.mean([np.log(np.maximum(each, _TINY)) for each in answers], axis=0))
 
 
 def blended(answers: Floats, weights: Floats, bias: Floats) -> Floats:
     """Probabilities of examples × members × labels as those of the blend."""
     logs = np.log(np.maximum(answers, _TINY))
-    return _softmax(np.einsum("nml,m->nl", logs, weights) + bias)
+    return softmax(np.einsum("nml,m->nl", logs, weights) + bias)
 
 
 def blend_weights(answers: Floats, targets: Floats) -> tuple[Floats, Floats]:
@@ -156,7 +157,7 @@ def blend_weights(answers: Floats, targets: Floats) -> tuple[Floats, Floats]:
 
     def loss(values: Floats) -> tuple[float, Floats]:
         scores = np.einsum("nml,m->nl", logs, values[:members]) + values[members:]
-        likely = _softmax(scores)
+        likely = softmax(scores)
         wrong = (likely - targets) / len(targets)
         gradient = np.concatenate([np.einsum("nl,nml->m", wrong, logs), wrong.sum(0)])
         # A little pull towards equal weights and no bias, for data too few to tell.
@@ -168,8 +169,3 @@ def blend_weights(answers: Floats, targets: Floats) -> tuple[Floats, Floats]:
     bounds = [(0.0, 3.0)] * members + [(-3.0, 3.0)] * labels
     found = optimise.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return np.asarray(found[:members]), np.asarray(found[members:])
-
-
-def _softmax(scores: Floats) -> Floats:
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    return np.asarray(powers / powers.sum(-1, keepdims=True))

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from emoscope.detector.blocks import FOLDER as BLOCK
 from emoscope.detector.bundle import FILE, Bundle, Head
 from emoscope.dialogue import Dialogue
 from emoscope.errors import EmoscopeError
 from emoscope.extras import check_installed
-from emoscope.models.block import Block, block_name
+from emoscope.models.block import Block
 from emoscope.models.combine import Folds, Mean
+from emoscope.systems.export_blocks import Exporting
 from emoscope.systems.recipe import Recipe
 from emoscope.systems.run import load_run, new_run_folder, read_record
 from emoscope.tasks import get_task
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from emoscope.models.neural.classifier import NeuralClassifier
     from emoscope.models.neural.headed import HeadedClassifier
     from emoscope.models.neural.network import Network
+
 
 PACKAGES = ("torch", "transformers", "onnx")
 CALIBRATION = 256  # dialogues from which the ranges of values are learnt
@@ -44,6 +48,9 @@ def export_bundle(
 ) -> None:
     """Write a bundle for `emoscope.load`.
 
+    A mean of transformers answers all its heads at once; of other blocks every network becomes a graph of its own, and
+    the rest stays as it is: n-grams, boosted trees, votes, cascades.
+
     `heads` say what is answered, in this order: labels, training mix, prior, temperature, decision. With `dialogues`,
     some hundred like those to come, weights become 8-bit whole numbers; with None they stay as they are. `vocabulary`
     are texts: pieces that are not in them are dropped, which makes the model smaller.
@@ -51,6 +58,9 @@ def export_bundle(
     check_installed(*PACKAGES, extra="train")
     from emoscope.models.export.network import export_network
 
+    if isinstance(classifier, Block) and not _is_mean_of_transformers(classifier):
+        _export_block(classifier, folder, name, task, heads, reference, dialogues, vocabulary, force=force)
+        return
     networks = list(_networks_of(classifier, heads))
     with new_run_folder(folder, force=force, mark=FILE) as part:
         for number, (network, columns, weight) in enumerate(networks):
@@ -64,6 +74,24 @@ def export_bundle(
                 weight=weight,
             )
         Bundle(name=name, kind="encoder", task=task, heads=tuple(heads)).save(part)
+
+
+def _export_block(
+    block: Block,
+    folder: Path,
+    name: str,
+    task: str,
+    heads: Sequence[Head],
+    reference: Sequence[Dialogue],
+    dialogues: Sequence[Dialogue] | None,
+    vocabulary: Sequence[str] | None,
+    *,
+    force: bool,
+) -> None:
+    with TemporaryDirectory() as work, new_run_folder(folder, force=force, mark=FILE) as part:
+        exporting = Exporting.into(Path(work), reference, dialogues, vocabulary)
+        exporting.without_torch(block).save(part / BLOCK)
+        Bundle(name=name, kind="blocks", task=task, heads=tuple(heads)).save(part)
 
 
 def export_run(
@@ -80,7 +108,7 @@ def export_run(
     record = read_record(run)
     system = load_run(run, record.task)
     if not isinstance(system, Recipe) or system.block is None or system.prior is None:
-        raise EmoscopeError(f"cannot export {record.system}: it is not a neural system")
+        raise EmoscopeError(f"cannot export {record.system}: its runs are loaded as they are")
     head = _head_of(system, system.block)
     if dialogues is None and (int8 or prune):
         dialogues = [example.context for example in read_split(get_task(record.task), "train", root)]
@@ -143,27 +171,37 @@ def _networks_of(
         yield _fitted(block.network), [block.labels.index(label) for label in head.labels], weight
 
 
-def _members(block: Block, weight: float) -> Iterable[tuple["NeuralClassifier", float]]:
+def _is_mean_of_transformers(block: Block) -> bool:
     from emoscope.models.neural.classifier import NeuralClassifier
     from emoscope.models.transfer import Transferred
 
     match block:
-        case NeuralClassifier(heads=()):
+        case NeuralClassifier(heads=(), network_name="transformer"):
+            return not block.settings.get("frozen")
+        case Mean() | Folds(vote=False):
+            return all(map(_is_mean_of_transformers, block.parts))
+        case Transferred():
+            return all(map(_is_mean_of_transformers, block.copies))
+    return False
+
+
+def _members(block: Block, weight: float) -> Iterable[tuple["NeuralClassifier", float]]:
+    """The transformers of a mean, with their shares."""
+    from emoscope.models.neural.classifier import NeuralClassifier
+    from emoscope.models.transfer import Transferred
+
+    match block:
+        case NeuralClassifier():
             yield block, weight
         case Mean():
             for part, share in zip(block.parts, block.weights, strict=True):
                 yield from _members(part, weight * share / sum(block.weights))
-        case Folds(vote=False):
+        case Folds():
             for part in block.parts:
                 yield from _members(part, weight / len(block.parts))
         case Transferred():
             for part in block.copies:
                 yield from _members(part, weight / len(block.copies))
-        case _:
-            raise EmoscopeError(
-                f"cannot export a {block_name(type(block))} block: only fine-tuned transformers and means of them can "
-                "run without torch"
-            )
 
 
 def _fitted(network: "Network | None") -> "Network":

@@ -33,7 +33,6 @@ WORDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {
             "hidden": 128,
             "embedding": 100,
-            "vectors": "glove+emoji",
             "dropout": 0.4,
             "word_dropout": 0.05,
             "min_count": 2,
@@ -66,7 +65,8 @@ class Large(Recipe):
     # source of the intermediate training, which `lm_` settings steer; 0 leaves it out. `adaptation` names unlabelled
     # text (see `models.unlabelled`) whose masked words the encoder learns to guess before that, at most
     # `adaptation_text` turns of it, for `adaptation_epochs`. `taught` is a folder to keep the encoder in then, for
-    # other tasks to share. `ngrams` and `words` add a member of that kind, the latter where the task has one in WORDS.
+    # other tasks to share. `ngrams` and `words` add a member of that kind, the latter where the task has one in WORDS,
+    # with the `vectors` named.
     defaults: ClassVar[Mapping[str, Any]] = {
         **{name: value for name, value in FINE_TUNING.items() if name not in ("context", "pooling")},
         "encoder": "sentence-transformers/all-mpnet-base-v2",
@@ -88,6 +88,7 @@ class Large(Recipe):
         "lm_rate": 8e-5,
         "ngrams": True,
         "words": True,
+        "vectors": "glove+emoji",
         "shift": "natural",
     }
 
@@ -176,7 +177,8 @@ class Large(Recipe):
         if chosen["words"] and self.task.form in WORDS:
             network, sizes = WORDS[self.task.form]
             training = Training(epochs=4, batch=64, rate=2e-3)
-            members.append(NeuralClassifier(self.task.labels, network, sizes, training))
+            wanted = {**sizes, "vectors": chosen["vectors"]}
+            members.append(NeuralClassifier(self.task.labels, network, wanted, training))
         if not members:
             raise EmoscopeError("large needs at least one member")
         return Blend(members, chosen["folds"])

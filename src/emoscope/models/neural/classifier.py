@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.files import atomic_write
+from emoscope.models.answers import Question, label_probabilities
 from emoscope.models.block import Block, Fitting, Floats, one_hot
 from emoscope.models.neural.losses import ClassLoss, MultiTaskLoss, class_weights, grouped_targets, warmed_weights
 from emoscope.models.neural.network import NETWORKS, Network
@@ -125,16 +126,11 @@ class NeuralClassifier(Block):
         if not examples:
             return np.zeros((0, len(self.labels)))
         scores = predict(self.network, self.network.encode(examples), device_of(self._device))
-        answers = torch.softmax(scores[:, : len(self.labels)].double(), dim=-1)
-        start = len(self.labels)
-        for head in self.heads:
-            grouped = torch.softmax(scores[:, start : start + len(head.groups)].double(), dim=-1)
-            start += len(head.groups)
-            for label, group in enumerate(head.grouping(self.labels)):
-                if group >= 0:
-                    answers[:, label] *= grouped[:, group]
-        answers = answers / answers.sum(-1, keepdim=True).clamp_min(1e-30)
-        return np.asarray(answers.numpy())
+        return label_probabilities(scores.double().numpy(), self.questions(), len(self.labels))
+
+    def questions(self) -> list[Question]:
+        """The extra heads, as the answers need them."""
+        return [Question(len(head.groups), tuple(head.grouping(self.labels))) for head in self.heads]
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments, as JSON."""

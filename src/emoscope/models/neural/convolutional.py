@@ -7,11 +7,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.models.neural.layers import mask_of
-from emoscope.models.neural.network import Batch, Item
-from emoscope.models.neural.word_network import SeparateTurns, by_example, joined
+from emoscope.models.neural.network import Batch
+from emoscope.models.neural.word_network import WordNetwork, by_example
+from emoscope.models.neural.word_rows import EitherRows
 
 
 class Convolutions(nn.Module):
@@ -41,7 +41,7 @@ class Convolutions(nn.Module):
         return torch.cat(found, dim=-1).relu()
 
 
-class ConvolutionalNetwork(SeparateTurns):
+class ConvolutionalNetwork(EitherRows, WordNetwork):
     """Convolutions of several widths, pooled by their maximum, then a dense layer.
 
     turns: `joined` reads all turns as one row; `separate` reads each as its own row, with the same filters, and puts
@@ -75,13 +75,6 @@ class ConvolutionalNetwork(SeparateTurns):
             return width
         self.between = nn.Sequential(nn.Dropout(self.dropout.p), nn.Linear(width, self.dense), nn.ReLU())
         return self.dense
-
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as its turns, or as one row."""
-        items = super().encode(examples)
-        if self.turns == "separate":
-            return items
-        return [{"turns": [joined(item["turns"])[-self.max_length :]]} for item in items]
 
     def features(self, batch: Batch) -> Tensor:
         """The filters' maxima."""

@@ -67,16 +67,6 @@ class Network(nn.Module):
         """Read what `save_assets` wrote and build the layers."""
 
 
-def pad(rows: Sequence[Sequence[int]], value: int = 0) -> Tensor:
-    """Rows of numbers as one tensor, the shorter ones filled up.
-
-    >>> pad([[1, 2], [3]]).tolist()
-    [[1, 2], [3, 0]]
-    """
-    width = max((len(row) for row in rows), default=0) or 1
-    return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows], dtype=torch.long)
-
-
 def batches_of_like_length(lengths: Sequence[int], size: int, generator: torch.Generator) -> Iterator[list[int]]:
     """Positions in random batches whose members are about as long as each other.
 

@@ -1,19 +1,16 @@
 """Recurrent networks over words: one row of turns, a hierarchy over turns, and something between the two."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from emoscope.dialogue import Example
 from emoscope.models.neural.layers import Pooling, Recurrent, mask_of, pooled_recurrent
-from emoscope.models.neural.network import Batch, Item, pad
+from emoscope.models.neural.network import Batch
 from emoscope.models.neural.vocabulary import Vocabulary
-from emoscope.models.neural.word_network import JoinedTurns, SeparateTurns, by_example, each_once
-
-CHARACTERS = "characters.json"
+from emoscope.models.neural.word_network import JoinedTurns, WordNetwork, by_example
+from emoscope.models.neural.word_rows import SpelledRows
 
 
 class RecurrentNetwork(JoinedTurns):
@@ -66,7 +63,7 @@ class RecurrentNetwork(JoinedTurns):
         return cast(Tensor, self.between(self.pool(states, batch["lengths"])))
 
 
-class HierarchicalNetwork(SeparateTurns):
+class HierarchicalNetwork(WordNetwork):
     """A reader of words makes a vector of each turn; a second one reads those vectors in order.
 
     With `skip` the last turn's own vector stands beside what the second reader makes of the dialogue.
@@ -148,7 +145,7 @@ class SpellingEncoder(nn.Module):
         return found.masked_fill(~mask_of(lengths, spellings.shape[1])[:, None, :], 0).amax(-1)
 
 
-class SemiHierarchicalNetwork(SeparateTurns):
+class SemiHierarchicalNetwork(SpelledRows, WordNetwork):
     """Words and their spellings; the last turn is read a second time, now knowing what was said before.
 
     A first reader makes states of every turn. The previous turns are pooled and summed up by a GRU; the summary joins
@@ -192,38 +189,6 @@ class SemiHierarchicalNetwork(SeparateTurns):
         self.second_pool = pooled_recurrent(self.second_reader, self.pooling)
         return self.second_pool.width + self.hidden
 
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as its turns, and the spelling of every word."""
-        rows = each_once(self._spelled_row, (text for example in examples for text in self.turn_texts(example)))
-        items = []
-        for example in examples:
-            chosen = [rows[text] for text in self.turn_texts(example)]
-            items.append({"turns": [words for words, _ in chosen], "spellings": [spelt for _, spelt in chosen]})
-        return items
-
-    def _spelled_row(self, text: str) -> tuple[list[int], list[tuple[int, ...]]]:
-        tokens = self.cut(text)[-self.max_length :]
-        if not tokens:
-            return [Vocabulary.unknown], [(Vocabulary.unknown,)]
-        spellings = [tuple(self.alphabet.encode(token[: self.max_characters])) for token in tokens]
-        return self.vocabulary.encode(tokens), spellings
-
-    def collate(self, items: Sequence[Item]) -> Batch:
-        """Each different spelling of a batch is kept once; words point at it."""
-        place: dict[tuple[int, ...], int] = {(Vocabulary.padding,): 0}
-        turns = [
-            [place.setdefault(spelling, len(place)) for spelling in turn]
-            for item in items
-            for turn in item["spellings"]
-        ]
-        spellings = list(place)
-        return {
-            **super().collate(items),
-            "spelt": pad(turns),
-            "spellings": pad(spellings),
-            "spelling_lengths": torch.tensor([len(spelling) for spelling in spellings]),
-        }
-
     def features(self, batch: Batch) -> Tensor:
         """The last turn read in the light of the others, and the summary of the others."""
         counts, lengths = batch["counts"], batch["lengths"]
@@ -241,13 +206,3 @@ class SemiHierarchicalNetwork(SeparateTurns):
         at_least_one = counts.clamp_min(1)
         read: Tensor = self.context_pool(self.context_reader(turns, at_least_one), at_least_one)
         return read * (counts > 0)[:, None]
-
-    def save_assets(self, folder: Path) -> None:
-        """Write the words and the characters."""
-        super().save_assets(folder)
-        self.alphabet.save(folder / CHARACTERS)
-
-    def load_assets(self, folder: Path) -> None:
-        """Read the words and the characters, and make the layers."""
-        self.alphabet = Vocabulary.load(folder / CHARACTERS)
-        super().load_assets(folder)

@@ -14,9 +14,10 @@ from emoscope.models.block import Fitting
 from emoscope.models.neural.language_model import Dropouts, LanguageEncoder, LanguageModel, discriminative_groups
 from emoscope.models.neural.language_training import LanguageTraining, train_language_model
 from emoscope.models.neural.layers import Pooling
-from emoscope.models.neural.network import Batch, Item
+from emoscope.models.neural.network import Batch
 from emoscope.models.neural.vocabulary import Vocabulary
-from emoscope.models.neural.word_network import JoinedTurns, each_once
+from emoscope.models.neural.word_network import WordNetwork
+from emoscope.models.neural.word_rows import LanguageRows, each_once
 
 # How much slower each layer learns than the one above it; ULMFiT's value.
 FACTOR = 2.6
@@ -32,7 +33,7 @@ class PatientBatchNorm(nn.BatchNorm1d):
         return functional.batch_norm(rows, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
 
 
-class UlmFit(JoinedTurns):
+class UlmFit(LanguageRows, WordNetwork):
     """A language model's encoder; its last, largest and mean states; two dense layers.
 
     `embedding`, `hidden` and `layers` are the sizes of the language model (AWD-LSTM: 400, 1150, 3). It learns
@@ -95,14 +96,6 @@ class UlmFit(JoinedTurns):
         rows = [self.directed(self.row([numbers[text] for text in turns])[1:]) for turns in own]
         train_language_model(model, rows, self.tuning, fitting.part("tuning"), name="language model, the task's text")
 
-    def row(self, turns: Sequence[Sequence[int]]) -> list[int]:
-        """Turns as the language model reads them: each is ended, and what comes before the first was ended too."""
-        return [Vocabulary.end_of_turn, *(number for turn in turns for number in (*turn, Vocabulary.end_of_turn))]
-
-    def directed(self, row: list[int]) -> list[int]:
-        """A row in the order in which it is read."""
-        return row[::-1] if self.backward else row
-
     # The classifier
 
     def build(self) -> None:
@@ -124,11 +117,6 @@ class UlmFit(JoinedTurns):
             nn.Dropout(0.1),
         )
         return self.dense
-
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as one row of numbers; a row that is too long loses its beginning."""
-        rows = (self.row(turns)[-self.max_length :] for turns in self.encode_turns(examples))
-        return [{"words": self.directed(row)} for row in rows]
 
     def features(self, batch: Batch) -> Tensor:
         """The dense layer's answer to the pooled states."""

@@ -1,9 +1,9 @@
 """What all networks over words share: tokens, vocabulary, embeddings, the turns of an example, and the output layer."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.models.block import Fitting
-from emoscope.models.neural.network import Batch, Item, Network, pad
+from emoscope.models.neural.network import Batch, Item, Network
 from emoscope.models.neural.vectors import (
     EMOJI2VEC,
     GLOVE,
@@ -24,12 +24,10 @@ from emoscope.models.neural.vectors import (
     train_word2vec,
 )
 from emoscope.models.neural.vocabulary import Vocabulary, tokeniser
-
-VOCABULARY = "vocabulary.json"
-T = TypeVar("T")
+from emoscope.models.neural.word_rows import JoinedRows, WordRows, each_once
 
 
-class WordNetwork(Network):
+class WordNetwork(WordRows, Network):
     """Embedding, then a subclass's layers, then dropout and one dense layer.
 
     tokens: how texts are cut (`starter`, `chat` or `plain`). context: how many turns are read, 1 for the last alone.
@@ -37,7 +35,8 @@ class WordNetwork(Network):
     they learn. min_count and max_features limit the vocabulary, max_length the tokens of a row. word_dropout is the
     share of words hidden in training, so that the network learns what to make of unknown ones.
 
-    A subclass gives `make_layers` and `features`, and what it needs of `encode_turns`, `encode` and `collate`.
+    A subclass gives `make_layers` and `features`; how it reads an example, if not turn by turn, comes from one of the
+    classes in `word_rows`.
     """
 
     def __init__(
@@ -59,6 +58,7 @@ class WordNetwork(Network):
         super().__init__(outputs, **own)
         if context < 1 or max_length < 1:
             raise EmoscopeError("context and max_length must be at least 1")
+        self.tokens = tokens
         self.cut = tokeniser(tokens)
         self.context = context
         self.vectors = vectors
@@ -145,87 +145,24 @@ class WordNetwork(Network):
         stages = [list(self.head.parameters()), between]
         return [*stages, list(self.embedding.parameters())] if self.trainable else stages
 
-    # Examples into numbers
+    # Examples into numbers: see `WordRows`
 
-    def turn_texts(self, example: Example) -> list[str]:
-        """The texts that are read: the turn to be labelled, last, and those before it."""
-        first = max(0, example.turn + 1 - self.context)
-        return [turn.text for turn in example.dialogue.turns[first : example.turn + 1]]
-
-    def encode_text(self, text: str) -> list[int]:
-        """The numbers of a text's last tokens; a text without any is one unknown token."""
-        return self.vocabulary.encode(self.cut(text)[-self.max_length :]) or [Vocabulary.unknown]
-
-    def encode_turns(self, examples: Sequence[Example]) -> list[list[list[int]]]:
-        """The numbers of each example's turns."""
-        rows = each_once(self.encode_text, (text for example in examples for text in self.turn_texts(example)))
-        return [[rows[text] for text in self.turn_texts(example)] for example in examples]
-
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as its turns."""
-        return [{"turns": turns} for turns in self.encode_turns(examples)]
-
-    def length(self, item: Item) -> int:
-        """The number of tokens in the longest row."""
-        return max(map(len, item["turns"]))
+    def collate(self, items: Sequence[Item]) -> Batch:
+        """The rows of several examples as tensors."""
+        return {name: torch.from_numpy(table) for name, table in self.arrays(items).items()}
 
     def save_assets(self, folder: Path) -> None:
         """Write the vocabulary."""
-        self.vocabulary.save(folder / VOCABULARY)
+        self.save_words(folder)
 
     def load_assets(self, folder: Path) -> None:
         """Read the vocabulary and make the layers."""
-        self.vocabulary = Vocabulary.load(folder / VOCABULARY)
+        self.load_words(folder)
         self.build()
 
 
-class JoinedTurns(WordNetwork):
+class JoinedTurns(JoinedRows, WordNetwork):
     """Networks that read the turns as one row, an end-of-turn token between them."""
-
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as one row of numbers; a row that is too long loses its beginning."""
-        return [{"words": joined(turns)[-self.max_length :]} for turns in self.encode_turns(examples)]
-
-    def collate(self, items: Sequence[Item]) -> Batch:
-        """One row for each example."""
-        return padded_rows([item["words"] for item in items])
-
-    def length(self, item: Item) -> int:
-        """The number of tokens."""
-        return len(item["words"])
-
-
-class SeparateTurns(WordNetwork):
-    """Networks that read each turn as a row of its own."""
-
-    def collate(self, items: Sequence[Item]) -> Batch:
-        """All turns of all examples, one below the other, and how many belong to each example."""
-        counts = torch.tensor([len(item["turns"]) for item in items])
-        return {**padded_rows([turn for item in items for turn in item["turns"]]), "counts": counts}
-
-
-def each_once(make: Callable[[str], T], texts: Iterable[str]) -> dict[str, T]:
-    """What `make` makes of each different text.
-
-    >>> each_once(len, ["so", "so", "sad"])
-    {'so': 2, 'sad': 3}
-    """
-    return {text: make(text) for text in dict.fromkeys(texts)}
-
-
-def joined(turns: Sequence[Sequence[int]]) -> list[int]:
-    """Turns as one row.
-
-    >>> joined([[5, 6], [7]])
-    [5, 6, 2, 7]
-    """
-    row = [number for turn in turns for number in (*turn, Vocabulary.end_of_turn)]
-    return row[:-1]
-
-
-def padded_rows(rows: Sequence[Sequence[int]]) -> Batch:
-    """Rows of numbers with their lengths."""
-    return {"words": pad(rows), "lengths": torch.tensor([len(row) for row in rows])}
 
 
 def by_example(rows: Tensor, counts: Tensor) -> Tensor:
@@ -234,6 +171,8 @@ def by_example(rows: Tensor, counts: Tensor) -> Tensor:
     >>> by_example(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([1, 2])).squeeze(-1).tolist()
     [[1.0, 0.0], [2.0, 3.0]]
     """
+    if len(counts) == 1:
+        return rows.float()[None]
     example = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
     place = torch.arange(len(rows), device=rows.device) - (counts.cumsum(0) - counts)[example]
     rows = rows.float()  # a recurrent layer answers in half precision on a GPU, which index_put does not mix

@@ -1,0 +1,45 @@
+"""A network's scores as probabilities of labels, also where it was asked coarser questions beside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A coarser question: how many groups it tells apart, and the group of each label, -1 for those it leaves out."""
+
+    groups: int
+    grouping: tuple[int, ...]
+
+
+def label_probabilities(scores: Floats, questions: Sequence[Question], labels: int) -> Floats:
+    """The labels' own probabilities, each multiplied with what every question gives to its group, summing to 1.
+
+    >>> sure = np.log([[0.5, 0.25, 0.25, 0.8, 0.2]])
+    >>> label_probabilities(sure, [Question(2, (0, 1, 1))], 3).round(2).tolist()
+    [[0.8, 0.1, 0.1]]
+    """
+    answers = softmax(scores[:, :labels])
+    start = labels
+    for question in questions:
+        grouped = softmax(scores[:, start : start + question.groups])
+        start += question.groups
+        for label, group in enumerate(question.grouping):
+            if group >= 0:
+                answers[:, label] *= grouped[:, group]
+    return np.asarray(answers / np.maximum(answers.sum(-1, keepdims=True), 1e-30))
+
+
+def softmax(scores: Floats) -> Floats:
+    """Scores as probabilities.
+
+    >>> softmax(np.array([[0.0, 0.0]])).tolist()
+    [[0.5, 0.5]]
+    """
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.asarray(raised / raised.sum(-1, keepdims=True))

@@ -1,0 +1,55 @@
+"""A network over words as a folder that `ExportedWords` loads."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from emoscope.dialogue import Dialogue, Example
+from emoscope.models.encoder.description import FLOAT
+from emoscope.models.neural.network import Network
+from emoscope.models.neural.word_network import WordNetwork
+
+# Three turns of different lengths, so that no size in the graph is taken for a constant.
+_TRACED = Example(Dialogue.of(["so how was it", "it was fine I think", "good"]), 2)
+
+
+class _Positional(nn.Module):
+    """The network with its tensors one after the other, as a graph has them."""
+
+    def __init__(self, network: Network, names: list[str]) -> None:
+        super().__init__()
+        self.network = network
+        self.names = names
+
+    def forward(self, *tensors: Tensor) -> Any:
+        return self.network(dict(zip(self.names, tensors, strict=True)))
+
+
+def export_words(network: WordNetwork, folder: Path) -> list[str]:
+    """Write the graph in single precision, for one example at a time, and the words it knows.
+
+    Returns the names of the graph's inputs: what it has no use for is not among them.
+    """
+    import onnx
+
+    folder.mkdir(parents=True, exist_ok=True)
+    network.save_words(folder)
+    network.cpu().eval()
+    batch = network.collate(network.encode([_TRACED]))
+    with warnings.catch_warnings():
+        # Tracing warns of what is fixed in the graph: that there is one example, and the widths of filters.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            _Positional(network, list(batch)).eval(),
+            tuple(batch.values()),
+            str(folder / FLOAT),
+            input_names=list(batch),
+            output_names=["scores"],
+            dynamic_axes={name: {axis: f"{name}{axis}" for axis in range(each.ndim)} for name, each in batch.items()},
+            dynamo=False,  # the other exporter needs a further package
+            opset_version=17,
+        )
+    return [each.name for each in onnx.load(folder / FLOAT).graph.input]

@@ -1,0 +1,162 @@
+"""Any neural system as a model that runs without torch: networks over words, votes, cascades and blends."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tiny_encoder import make_tiny_encoder  # skips this module where torch is missing
+
+pytest.importorskip("onnx")
+
+import emoscope
+from affect_files import make_data
+from emoscope.detector.bundle import Bundle, Head
+from emoscope.dialogue import Dialogue, Example
+from emoscope.errors import EmoscopeError
+from emoscope.evaluation.run import train
+from emoscope.models.blend import Blend
+from emoscope.models.block import Block, Fitting, load_block
+from emoscope.models.combine import Cascade, Folds, Majority, Mean
+from emoscope.models.exported import ExportedWords
+from emoscope.models.neural.classifier import Head as Question
+from emoscope.models.neural.classifier import NeuralClassifier
+from emoscope.models.ngram_block import NgramBlock
+from emoscope.models.voting import MultiStepVote
+from emoscope.systems.export import export_bundle, export_run
+
+LABELS = ("others", "happy", "sad", "angry")
+SMALL: dict[str, Any] = {"vectors": "random", "embedding": 8, "hidden": 6, "min_count": 1, "max_length": 12}
+WORDS = ("so glad", "what a day", "I cry", "leave me", "fine then", "we won the cup today", "no")
+
+
+def chats(number: int = 24) -> list[Dialogue]:
+    """Dialogues of one to four turns, some without a word, some longer than what is read."""
+    draw = np.random.default_rng(5)
+    made = [[WORDS[word] for word in draw.integers(len(WORDS), size=draw.integers(1, 5))] for _ in range(number)]
+    made += [["", "hm", ""], ["\U0001f600"], [" ".join(WORDS * 3), "so"], ["..."]]
+    return [Dialogue.of(turns) for turns in made]
+
+
+def fitted(block: Block) -> Block:
+    dialogues = chats()
+    examples = [Example(dialogue, len(dialogue) - 1) for dialogue in dialogues]
+    return block.fit(examples, [LABELS[number % 4] for number in range(len(examples))], Fitting(device="cpu"))
+
+
+def network(name: str, labels: tuple[str, ...] = LABELS, heads: Any = (), **settings: Any) -> NeuralClassifier:
+    return NeuralClassifier(labels, name, {**SMALL, **settings}, {"epochs": 1, "batch": 8, "rate": 0.01}, heads)
+
+
+def head_of(labels: tuple[str, ...] = LABELS) -> Head:
+    return Head(name="emocontext", labels=labels, trained={label: 1 / len(labels) for label in labels})
+
+
+def exported(block: Block, folder: Path) -> emoscope.Detector:
+    export_bundle(
+        block, folder, name="mine", task="emocontext", heads=[head_of()], dialogues=None, reference=chats(4)[:2]
+    )
+    return emoscope.load(folder)
+
+
+def assert_same(block: Block, folder: Path, tolerance: float = 1e-5) -> None:
+    """The export answers as the block does, alone and in any company."""
+    made = exported(block, folder)
+    dialogues = chats()
+    expected = block.predict_proba([Example(dialogue, len(dialogue) - 1) for dialogue in dialogues])
+    found = made.predict_proba(dialogues)
+    assert np.abs(found - expected).max() < tolerance
+    assert np.array_equal(np.concatenate([made.predict_proba([each]) for each in dialogues]), found)
+    assert made.predict_proba([]).shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("recurrent", {"pooling": "attention+last", "dense": 5}),
+        ("recurrent", {"cell": "gru", "bidirectional": False, "layers": 2, "context": 1}),
+        ("hierarchical", {"skip": True}),
+        ("semi-hierarchical", {}),
+        ("convolutional", {"hidden": None, "filters": 4, "turns": "separate"}),
+        ("convolutional", {"hidden": None, "filters": 4, "turns": "joined", "dense": 3}),
+        ("ulmfit", {"vectors": None, "pretraining_text": 0, "tune_epochs": 1, "layers": 2, "backward": True}),
+    ],
+)
+def test_networks_over_words(name: str, settings: dict[str, Any], tmp_path: Path) -> None:
+    block = network(name, **settings)
+    block.settings = {key: value for key, value in block.settings.items() if value is not None}
+    assert_same(fitted(block), tmp_path / "model")
+
+
+def test_coarser_questions_are_asked_too(tmp_path: Path) -> None:
+    question = Question((("others",), ("happy", "sad", "angry")))
+    assert_same(fitted(network("recurrent", heads=[question])), tmp_path / "model")
+
+
+def test_combinations(tmp_path: Path) -> None:
+    words = [network("recurrent"), network("hierarchical")]
+    gate = network("recurrent", ("others", "emotion"))
+    rest = network("recurrent", ("happy", "sad", "angry"))
+    blocks: dict[str, Block] = {
+        "majority": Majority(words),
+        "folds": Folds([network("recurrent") for _ in range(2)], vote=True),
+        "cascade": Cascade([gate, rest], LABELS, "others"),
+        "vote": MultiStepVote(LABELS, "others", [words[0]], [rest], [gate]),
+        "blend": Blend([network("recurrent"), NgramBlock(LABELS, bits=8)], folds=2),
+    }
+    for name, block in blocks.items():
+        assert_same(fitted(block), tmp_path / name)
+
+
+def test_a_transformer_beside_words(tmp_path: Path) -> None:
+    encoder = str(make_tiny_encoder(tmp_path / "encoder"))
+    settings = {"encoder": encoder, "max_length": 24, "context": 3}
+    transformer = NeuralClassifier(LABELS, "transformer", settings, {"epochs": 1, "batch": 8})
+    assert_same(fitted(Mean([transformer, network("recurrent")])), tmp_path / "model", 1e-4)
+    assert Bundle.load(tmp_path / "model").kind == "blocks"
+
+
+def test_what_is_cut_off_is_said(tmp_path: Path) -> None:
+    made = exported(fitted(network("recurrent")), tmp_path / "model")
+    assert made.detect(["so glad"]).truncated is False
+    assert made.detect([" ".join(WORDS * 3)]).truncated is True
+    assert made.detect(["no"] * 4).truncated is True  # three turns are read
+
+
+def test_an_export_answers_without_torch(tmp_path: Path) -> None:
+    exported(fitted(Majority([network("recurrent"), network("semi-hierarchical")])), tmp_path / "model")
+    code = (
+        "import sys, emoscope; sys.modules['torch'] = None\n"
+        f"print(emoscope.load({str(tmp_path / 'model')!r}).detect(['so glad', 'I cry']).label)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.strip() in LABELS
+
+
+def test_runs_of_systems_are_exported(tmp_path: Path) -> None:
+    """As a user does it: train, export, load. The labels are those that predicting with the run gives."""
+    data = make_data(tmp_path / "data", repeats=6)
+    small = {"vectors": "random", "epochs": 1, "hidden": 6, "embedding": 8}
+    train("emocontext-baseline", "emocontext", tmp_path / "run", settings=small, root=data)
+    bundle = export_run(tmp_path / "run", tmp_path / "model", root=data)
+    assert (bundle.name, bundle.kind) == ("emocontext-baseline", "blocks")
+    assert emoscope.load(tmp_path / "model").detect(["hi", "hello", "so glad"]).label in LABELS
+
+
+def test_what_cannot_be_exported(tmp_path: Path) -> None:
+    encoder = str(make_tiny_encoder(tmp_path / "encoder"))
+    contextual = NeuralClassifier(LABELS, "contextual", {"encoder": encoder, "hidden": 4}, {"epochs": 1, "batch": 8})
+    with pytest.raises(EmoscopeError, match="cannot export a contextual network: one over a frozen encoder's features"):
+        exported(fitted(contextual), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+    export_bundle(
+        fitted(network("recurrent")), tmp_path / "words", name="a", task="emocontext", heads=[head_of()], dialogues=None
+    )
+    again = load_block(tmp_path / "words" / "model")
+    assert isinstance(again, ExportedWords)
+    with pytest.raises(EmoscopeError, match="an exported model cannot be trained"):
+        fitted(again)
