@@ -1,6 +1,7 @@
 """Fine-tuned transformers written as graphs: the same scores as torch gives."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -294,8 +295,11 @@ def test_runs_that_need_no_export_are_refused(tmp_path: Path, run: Path) -> None
 
     with pytest.raises(EmoscopeError, match="cannot export nano: its runs are loaded as they are"):
         export_run(resolve("nano"), tmp_path / "out")
+    assert Bundle.load(run).kind == "blocks"  # with torch it is loaded as it is
+    older = shutil.copytree(run, tmp_path / "older")
+    (older / "bundle.json").unlink()
     with pytest.raises(EmoscopeError, match="a run becomes one with: emoscope export"):
-        Bundle.load(run)
+        Bundle.load(older)
     with pytest.raises(EmoscopeError, match="need dialogues"):
         export_run(run, tmp_path / "out", dialogues=[])
 

@@ -27,6 +27,7 @@ from emoscope.models.neural.classifier import NeuralClassifier
 from emoscope.models.ngram_block import NgramBlock
 from emoscope.models.voting import MultiStepVote
 from emoscope.systems.export import export_bundle, export_run
+from emoscope.systems.run import load_run
 
 LABELS = ("others", "happy", "sad", "angry")
 SMALL: dict[str, Any] = {"vectors": "random", "embedding": 8, "hidden": 6, "min_count": 1, "max_length": 12}
@@ -144,7 +145,23 @@ def test_runs_of_systems_are_exported(tmp_path: Path) -> None:
     train("emocontext-baseline", "emocontext", tmp_path / "run", settings=small, root=data)
     bundle = export_run(tmp_path / "run", tmp_path / "model", root=data)
     assert (bundle.name, bundle.kind) == ("emocontext-baseline", "blocks")
-    assert emoscope.load(tmp_path / "model").detect(["hi", "hello", "so glad"]).label in LABELS
+    asked = [["hi", "hello", "so glad"], ["I cry"], ["a", "b", "c", "d"]]
+    run, model = emoscope.load(tmp_path / "run"), emoscope.load(tmp_path / "model")
+    assert np.abs(run.predict_proba(asked) - model.predict_proba(asked)).max() < 1e-5
+    assert [run.detect(turns).truncated for turns in asked] == [False, False, True]
+    system = load_run(tmp_path / "run", "emocontext")
+    dialogue = Dialogue.of(asked[0])
+    assert np.allclose(run.predict_proba([dialogue])[0], system.predict_proba([Example(dialogue, 2)])[0], atol=1e-6)
+
+
+def test_a_run_without_torch_says_what_to_do(tmp_path: Path) -> None:
+    data = make_data(tmp_path / "data", repeats=6)
+    small = {"vectors": "random", "epochs": 1, "hidden": 6, "embedding": 8}
+    train("emocontext-baseline", "emocontext", tmp_path / "run", settings=small, root=data)
+    code = f"import sys, emoscope; sys.modules['torch'] = None\nemoscope.load({str(tmp_path / 'run')!r})"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "needs torch, which is not installed" in found.stderr
+    assert "emoscope export" in found.stderr
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""A bundle of any block that needs no torch, as the detector uses it."""
+"""A bundle of any block, as the detector uses it: a trained run as it is, or exported so that it needs no torch."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,6 @@ from emoscope.detector.bundle import Head
 from emoscope.dialogue import Dialogue, Example
 from emoscope.errors import EmoscopeError
 from emoscope.models.block import Block, load_block
-from emoscope.models.exported import Exported
 from emoscope.models.label_shift import prior_vector
 
 Floats = NDArray[np.float64]
@@ -28,12 +28,18 @@ class BlockModel:
         self._block = block
         self._order = [block.labels.index(label) for label in head.labels]
         self._temperature = head.temperature
-        self._networks = list(_exported(block))
+        self._readers = list(_readers(block))
 
     @classmethod
     def load(cls, folder: Path, head: Head) -> "BlockModel":
         """Read the block of a bundle."""
-        return cls(load_block(folder / FOLDER), head)
+        try:
+            return cls(load_block(folder / FOLDER), head)
+        except ModuleNotFoundError as error:
+            raise EmoscopeError(
+                f"{folder}: needs {error.name}, which is not installed (pip install 'emoscope[train]'); where it is, "
+                "`emoscope export` writes a model that does not need torch"
+            ) from None
 
     def predict_proba(self, dialogues: Sequence[Dialogue]) -> Floats:
         """The probability of each label under the training prior."""
@@ -46,16 +52,22 @@ class BlockModel:
     def truncates(self, dialogue: Dialogue) -> bool:
         """Whether a part of the dialogue is read by none of the networks."""
         example = Example(dialogue, len(dialogue) - 1)
-        return bool(self._networks) and all(network.truncates(example) for network in self._networks)
+        return bool(self._readers) and all(reader.truncates(example) for reader in self._readers)
 
 
-def _exported(block: Block) -> Iterator[Exported]:
+class _Reader(Protocol):
+    """A block that may not read all of an example."""
+
+    def truncates(self, example: Example, /) -> bool: ...
+
+
+def _readers(block: Block) -> Iterator[_Reader]:
     """The networks of a block, wherever they stand in it."""
-    if isinstance(block, Exported):
-        yield block
+    if hasattr(block, "truncates"):
+        yield cast(_Reader, block)
     for held in vars(block).values():
         for part in _blocks(held):
-            yield from _exported(part)
+            yield from _readers(part)
 
 
 def _blocks(value: object) -> Iterator[Block]:

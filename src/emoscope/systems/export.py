@@ -109,7 +109,7 @@ def export_run(
     system = load_run(run, record.task)
     if not isinstance(system, Recipe) or system.block is None or system.prior is None:
         raise EmoscopeError(f"cannot export {record.system}: its runs are loaded as they are")
-    head = _head_of(system, system.block)
+    head = system.head()
     if dialogues is None and (int8 or prune):
         dialogues = [example.context for example in read_split(get_task(record.task), "train", root)]
     export_bundle(
@@ -130,24 +130,6 @@ def _spread(dialogues: Sequence[Dialogue], count: int) -> list[Dialogue]:
     if not dialogues:
         raise EmoscopeError("8-bit weights need dialogues to learn the ranges of values from")
     return list(dialogues[:: max(1, len(dialogues) // count)][:count])
-
-
-def _head_of(system: Recipe, block: Block) -> Head:
-    """The run's own answers: its labels, its training mix, and the prior and decision it predicts with."""
-    assert system.prior is not None
-    labels = system.task.labels
-    trained = dict(zip(labels, system.prior.tolist(), strict=True))
-    shifts = system.settings["shift"] != "none"
-    natural = system.task.metadata.natural_prior if shifts else None
-    decision = None if system.decision is None else dict(zip(labels, system.decision.tolist(), strict=True))
-    return Head(
-        name=system.task.name,
-        labels=block.labels,
-        trained={label: trained[label] for label in block.labels},
-        prior=None if natural is None else {label: natural[label] for label in block.labels},
-        prior_source=None if natural is None else system.task.metadata.natural_prior_source,
-        decision=None if decision is None else {label: decision[label] for label in block.labels},
-    )
 
 
 def _networks_of(

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.detector.blocks import FOLDER as BLOCK
+from emoscope.detector.bundle import Bundle, Head
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.extras import check_installed
@@ -105,11 +107,31 @@ class Recipe(System):
         columns[:, [self.task.labels.index(label) for label in labels]] = answers
         return columns
 
-    def save(self, folder: Path) -> None:
-        """The block in a folder of its own, the settings beside it."""
+    def head(self) -> Head:
+        """Its answers, as a detector needs to know them: labels, training mix, and what it corrects and decides by."""
         if self.block is None or self.prior is None:
             raise EmoscopeError(f"{self.metadata.name} has not been trained")
-        self.block.save(folder / "model")
+        labels, order = self.block.labels, self.task.labels
+        metadata = self.task.metadata
+        natural = metadata.natural_prior if self.settings["shift"] != "none" else None
+        trained = dict(zip(order, self.prior.tolist(), strict=True))
+        decision = None if self.decision is None else dict(zip(order, self.decision.tolist(), strict=True))
+        return Head(
+            name=self.task.name,
+            labels=labels,
+            trained={label: trained[label] for label in labels},
+            prior=None if natural is None else {label: natural[label] for label in labels},
+            prior_source=None if natural is None else metadata.natural_prior_source,
+            decision=None if decision is None else {label: decision[label] for label in labels},
+        )
+
+    def save(self, folder: Path) -> None:
+        """The block in a folder of its own, the settings beside it, and a bundle: the detector loads it as it is."""
+        head = self.head()
+        assert self.block is not None
+        assert self.prior is not None
+        self.block.save(folder / BLOCK)
+        Bundle(name=self.metadata.name, kind="blocks", task=self.task.name, heads=(head,)).save(folder)
         with atomic_write(folder / FILE) as handle:
             content: dict[str, Any] = {"seed": self.seed, "settings": self.settings, "prior": self.prior.tolist()}
             if self.decision is not None:
@@ -125,7 +147,7 @@ class Recipe(System):
         system.prior = np.array(content["prior"])
         if "decision" in content:
             system.decision = np.array(content["decision"])
-        system.block = load_block(folder / "model")
+        system.block = load_block(folder / BLOCK)
         return system
 
 

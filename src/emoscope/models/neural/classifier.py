@@ -128,6 +128,10 @@ class NeuralClassifier(Block):
         scores = predict(self.network, self.network.encode(examples), device_of(self._device))
         return label_probabilities(scores.double().numpy(), self.questions(), len(self.labels))
 
+    def truncates(self, example: Example) -> bool:
+        """Whether the network leaves a part of what was said unread, as far as it can tell."""
+        return self.network is not None and self.network.cuts(example)
+
     def questions(self) -> list[Question]:
         """The extra heads, as the answers need them."""
         return [Question(len(head.groups), tuple(head.grouping(self.labels))) for head in self.heads]

@@ -45,6 +45,11 @@ class Network(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """A score per example and output."""
 
+    def cuts(self, example: Example) -> bool:
+        """Whether a part of what was said is not read; False where the network does not tell."""
+        del example
+        return False
+
     def length(self, item: Item) -> int:
         """How long an item is, so that batches hold items of like length."""
         del item

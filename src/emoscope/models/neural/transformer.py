@@ -188,6 +188,10 @@ class Transformer(Network):
             return vectors.masked_fill(~focus, float("-inf")).amax(1)
         return _mean_of(vectors, focus[..., 0])
 
+    def cuts(self, example: Example) -> bool:
+        """Whether turns or pieces are not read."""
+        return self.window.cuts(example, self.tokens)
+
     def length(self, item: Item) -> int:
         """The number of pieces."""
         return 1 if self.frozen is not None else len(item["row"].pieces)
