@@ -213,7 +213,7 @@ def _plot(runs: Sequence[Row]) -> None:
     from emoscope.plots import altair, rows, save, titled
 
     alt = altair()
-    data = [{**run, "run": f"{run['model']}, {run['engine']}, {run['workers']} workers"} for run in runs]
+    data = [{**run, "run": f"{run['model']}, {run['engine']}, workers: {run['workers']}"} for run in runs]
     base = alt.Chart(rows(data)).mark_line(point=True)
     shown = [
         base.encode(
