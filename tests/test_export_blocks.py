@@ -177,3 +177,14 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
     assert isinstance(again, ExportedWords)
     with pytest.raises(EmoscopeError, match="an exported model cannot be trained"):
         fitted(again)
+
+
+def test_a_damaged_export_is_one_line(tmp_path: Path) -> None:
+    exported(fitted(network("recurrent")), tmp_path / "model")
+    graph = tmp_path / "model" / "model" / "float.onnx"
+    graph.write_bytes(graph.read_bytes()[:500])
+    with pytest.raises(EmoscopeError, match="is not an exported network"):
+        emoscope.load(tmp_path / "model")
+    (tmp_path / "model" / "model" / "vocabulary.json").unlink()
+    with pytest.raises(EmoscopeError):
+        emoscope.load(tmp_path / "model")

@@ -21,7 +21,7 @@ def load_encoder(folder: Path, bundle: Bundle, head: Head) -> Backend:
 
 
 def load_blocks(folder: Path, bundle: Bundle, head: Head) -> Backend:
-    """Any block that needs no torch."""
+    """A trained run as it is, or exported so that it needs no torch."""
     from emoscope.detector.blocks import BlockModel
 
     del bundle

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
+from emoscope.errors import EmoscopeError, InputError
 from emoscope.models.answers import Question, label_probabilities
 from emoscope.models.block import Block, Fitting, Floats
 from emoscope.models.encoder.description import FLOAT
@@ -93,8 +93,13 @@ class ExportedWords(Exported):
     def load_weights(self, folder: Path) -> None:
         """Open the graph, and read the words."""
         self._folder = folder
-        self._rows = restored(self._description, folder)
-        self._run = open_graph(folder / FLOAT)
+        try:
+            self._rows = restored(self._description, folder)
+            self._run = open_graph(folder / FLOAT)
+        except EmoscopeError:
+            raise
+        except Exception as error:  # whatever onnxruntime raises of a file that is missing or damaged
+            raise InputError(folder, f"is not an exported network ({str(error).strip().splitlines()[0]})") from None
 
 
 class ExportedEncoder(Exported):

@@ -27,8 +27,8 @@ SCRIPTS = 30_000
 MASKED_PLACES = 40_000
 VARIED = 3  # new wordings of each tweet
 
-# The texts each task's teacher is asked about, beside those it was trained on. No text of a development or test set is
-# among them: the student must be measured on what it has not met.
+# The texts each task's teacher is asked about, beside those it was trained on. No file of a development or test set is
+# among them, for the student must be measured on what it has not met; but the scripts hold all scenes of Friends.
 ASKED: Mapping[str, tuple[str, ...]] = {
     "emocontext": ("recombined", "meld", "friends", "push"),
     "emotionx-friends": ("scripts", "meld"),
