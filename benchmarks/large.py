@@ -76,6 +76,8 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         if split in task.metadata.splits and (split == "test" or task.name == "emocontext"):
             asked = read_split(task, split, options.data)
             answers[split] = members(system.block, asked)
+            if split == "dev":
+                answers["dev_copies"] = single_copies(system.block, asked)
             if split == "dev" and not options.dev:
                 result["dev"] = scores(task, system, asked, answers[split])
     (options.out / "blind" / task.name).mkdir(parents=True, exist_ok=True)
@@ -124,6 +126,15 @@ def write_answers(task: Task, out: Path, data: Path) -> None:
 def members(blend: Blend, examples: list[Example]) -> Floats:
     """The probabilities of each member, its copies averaged."""
     return np.stack([geometric_mean([copy.predict_proba(examples) for copy in each]) for each in blend.fitted], axis=1)
+
+
+def single_copies(blend: Blend, examples: list[Example]) -> Floats:
+    """The same of one copy alone, another one for every example: what a network is worth without its twins."""
+    made = []
+    for copies in blend.fitted:
+        answers = np.stack([copy.predict_proba(examples) for copy in copies])
+        made.append(answers[np.arange(len(examples)) % len(copies), np.arange(len(examples))])
+    return np.stack(made, axis=1)
 
 
 def _corrected(system: Large, answers: Floats) -> Floats:

@@ -4,8 +4,9 @@
 
 Reads the members' answers (TASK.members.npz), finds the weights of all of them together, and leaves in --out what
 `benchmarks/large.py` leaves for one run: TASK.json, TASK.answers.json and blind/TASK/large.txt. Held-out scores are
-those of blends whose weights were found on the other folds. It is what `emoscope train large --set repeats=3` trains,
-but for the training before it, which each run here did for itself.
+those of blends whose weights were found on the other folds. A run that learnt from EmoContext's dev, too, is judged
+there by the copies that had not met the dialogue, each alone; weights are found on the training data only. It is what
+`emoscope train large --set repeats=3` trains, but for the training before it, which each run here did for itself.
 """
 
 import argparse
@@ -79,13 +80,21 @@ class Judged:
         return official_score(self.task, self.own, [self.task.labels[index] for index in best])
 
 
+def without_dev(table: dict[str, Floats], own: int) -> dict[str, Floats]:
+    """The answers of a run that learnt from dev as if it had not: those of the copies that had not met a dialogue."""
+    if len(table["held_out"]) == own:
+        return table
+    learnt = table["held_out"]
+    return {**table, "held_out": learnt[:own], "dev": learnt[own:], "fold": table["fold"][:own]}
+
+
 def merge(task: Task, runs: Sequence[Path], data: Path, out: Path) -> None:
     """Write the blend of all runs' members."""
     own = own_examples(task.name, Fitting(resources=data))
     tables = []
     for run in runs:
         with np.load(run / f"{task.name}.members.npz", allow_pickle=False) as kept:
-            tables.append({name: kept[name] for name in kept.files})
+            tables.append(without_dev({name: kept[name] for name in kept.files}, len(own)))
     seeds = [json.loads((run / f"{task.name}.json").read_text(encoding="utf-8"))["seed"] for run in runs]
     alone = [round(Judged(task, own, [table]).score(data), 4) for table in tables]
     whole = Judged(task, own, tables)
@@ -128,7 +137,8 @@ def main() -> None:
     if len(options.runs) < 2:
         parser.error("expected at least two runs")
     for name in TASKS:
-        merge(get_task(name), options.runs, options.data, options.out)
+        runs = [run for run in options.runs if (run / f"{name}.members.npz").is_file()]
+        merge(get_task(name), runs, options.data, options.out)
 
 
 if __name__ == "__main__":

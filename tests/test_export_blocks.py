@@ -1,5 +1,6 @@
 """Any neural system as a model that runs without torch: networks over words, votes, cascades and blends."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,12 +23,15 @@ from emoscope.models.blend import Blend
 from emoscope.models.block import Block, Fitting, load_block
 from emoscope.models.combine import Cascade, Folds, Majority, Mean
 from emoscope.models.exported import ExportedWords
+from emoscope.models.linear import LinearClassifier
 from emoscope.models.neural.classifier import Head as Question
 from emoscope.models.neural.classifier import NeuralClassifier
 from emoscope.models.ngram_block import NgramBlock
+from emoscope.models.trigger_lm import TriggerWords
 from emoscope.models.voting import MultiStepVote
 from emoscope.systems.export import export_bundle, export_run
 from emoscope.systems.run import load_run
+from emoscope.text import TRIGGER
 
 LABELS = ("others", "happy", "sad", "angry")
 SMALL: dict[str, Any] = {"vectors": "random", "embedding": 8, "hidden": 6, "min_count": 1, "max_length": 12}
@@ -120,6 +124,89 @@ def test_a_transformer_beside_words(tmp_path: Path) -> None:
     assert Bundle.load(tmp_path / "model").kind == "blocks"
 
 
+def contextual(encoder: Path, name: str = "contextual", **settings: Any) -> NeuralClassifier:
+    chosen = {"encoder": str(encoder), "hidden": 4, "max_length": 24, **settings}
+    return NeuralClassifier(LABELS, name, chosen, {"epochs": 2, "batch": 8, "rate": 0.01})
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("contextual", {}),
+        ("contextual", {"reader": "none", "pooling": "mean", "sentence": True, "layers": 2}),
+        ("contextual", {"reader": "gru", "context": 3, "context_reader": "lstm", "dense": 5}),
+        (
+            "contextual",
+            {
+                "reader": "cnn",
+                "filters": 4,
+                "sentence": True,
+                "context": 4,
+                "future": 2,
+                "context_reader": "gru",
+                "context_bidirectional": True,
+                "residual": True,
+            },
+        ),
+        ("contextual-hierarchical", {"embedding": 5, "vectors": "random", "min_count": 1, "encoder_layers": 2}),
+    ],
+)
+def test_networks_over_a_frozen_encoder(kind: str, name: str, settings: dict[str, Any], tmp_path: Path) -> None:
+    encoder = make_tiny_encoder(tmp_path / "encoder", kind)
+    assert_same(fitted(contextual(encoder, name, **settings)), tmp_path / "model", 1e-3)
+
+
+def test_a_frozen_transformer(tmp_path: Path) -> None:
+    settings = {"encoder": str(make_tiny_encoder(tmp_path / "encoder")), "frozen": True, "max_length": 24, "context": 3}
+    frozen = NeuralClassifier(LABELS, "transformer", settings, {"epochs": 1, "batch": 8})
+    assert_same(fitted(frozen), tmp_path / "model", 1e-3)
+
+
+def test_networks_that_share_a_frozen_encoder_share_its_files(tmp_path: Path) -> None:
+    encoder = make_tiny_encoder(tmp_path / "encoder")
+    members = [
+        contextual(encoder),
+        contextual(encoder, reader="cnn", filters=3),
+        contextual(encoder, "contextual-hierarchical", embedding=5, vectors="random", min_count=1),
+        contextual(encoder, layers=2),
+    ]
+    assert_same(fitted(Mean(members)), tmp_path / "model", 1e-3)
+    files = list((tmp_path / "model").rglob("encoder/weights.bin"))
+    assert len(files) == 4
+    assert len({path.stat().st_ino for path in files}) == 2  # one for the last layer, one for the last two
+    shutil.copytree(tmp_path / "model", tmp_path / "copy")
+    rows = [block._rows for block in load_block(tmp_path / "copy" / "model").parts]  # type: ignore[attr-defined]
+    assert len({id(each.frozen_features) for each in rows}) == 2
+
+
+def test_what_a_network_over_a_frozen_encoder_cuts_off(tmp_path: Path) -> None:
+    encoder = make_tiny_encoder(tmp_path / "encoder")
+    made = exported(fitted(contextual(encoder, context=2, context_reader="gru")), tmp_path / "model")
+    assert [made.detect(turns).truncated for turns in (["no", "no"], ["no"] * 3, ["no"] * 1)] == [False, True, False]
+    assert made.detect([" ".join(WORDS * 3)]).truncated is True
+
+
+def test_guesses_of_trigger_words(tmp_path: Path) -> None:
+    """The same columns, with several masks, with none, and beyond what is read."""
+    encoder = make_tiny_encoder(tmp_path / "encoder", "mpnet")
+    words = TriggerWords(encoder=str(encoder), pretraining_text=0, lm_batch=8, max_length=16)
+    block = LinearClassifier(LABELS, [words, {"kind": "style"}], scale=True)
+    said = ["i am [#TRIGGERWORD#] that", "so [#TRIGGERWORD#] and [#TRIGGERWORD#]", "no word", "so sad " * 9 + TRIGGER]
+    examples = [Example(Dialogue.of([text]), 0) for text in said * 4]
+    block.fit(examples, [LABELS[number % 4] for number in range(16)], Fitting(device="cpu", resources=tmp_path))
+    made = exported(block, tmp_path / "model")
+    assert np.abs(made.predict_proba([[text] for text in said]) - block.predict_proba(examples[:4])).max() < 1e-4
+    again = load_block(tmp_path / "model" / "model")
+    assert isinstance(again, LinearClassifier)
+    with pytest.raises(EmoscopeError, match="an exported model cannot be trained"):
+        again.features.extractors[0].fit(examples, [], Fitting())
+    for path in (tmp_path / "model").rglob("triggers.json"):
+        path.write_text("{}", encoding="utf-8")
+    with pytest.raises(EmoscopeError, match=r"triggers\.json: is not an exported model"):
+        emoscope.load(tmp_path / "model")
+
+
 def test_what_is_cut_off_is_said(tmp_path: Path) -> None:
     made = exported(fitted(network("recurrent")), tmp_path / "model")
     assert made.detect(["so glad"]).truncated is False
@@ -128,7 +215,8 @@ def test_what_is_cut_off_is_said(tmp_path: Path) -> None:
 
 
 def test_an_export_answers_without_torch(tmp_path: Path) -> None:
-    exported(fitted(Majority([network("recurrent"), network("semi-hierarchical")])), tmp_path / "model")
+    features = contextual(make_tiny_encoder(tmp_path / "encoder"))
+    exported(fitted(Majority([network("recurrent"), network("semi-hierarchical"), features])), tmp_path / "model")
     code = (
         "import sys, emoscope; sys.modules['torch'] = None\n"
         f"print(emoscope.load({str(tmp_path / 'model')!r}).detect(['so glad', 'I cry']).label)"
@@ -165,10 +253,9 @@ def test_a_run_without_torch_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:
-    encoder = str(make_tiny_encoder(tmp_path / "encoder"))
-    contextual = NeuralClassifier(LABELS, "contextual", {"encoder": encoder, "hidden": 4}, {"epochs": 1, "batch": 8})
-    with pytest.raises(EmoscopeError, match="cannot export a contextual network: one over a frozen encoder's features"):
-        exported(fitted(contextual), tmp_path / "model")
+    wide = {"context": 70, "context_reader": "gru"}
+    with pytest.raises(EmoscopeError, match="cannot export a network over more than 64 turns"):
+        exported(fitted(contextual(make_tiny_encoder(tmp_path / "encoder"), **wide)), tmp_path / "model")
     assert not (tmp_path / "model").exists()
     export_bundle(
         fitted(network("recurrent")), tmp_path / "words", name="a", task="emocontext", heads=[head_of()], dialogues=None

@@ -200,8 +200,8 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     assert answers["own"].shape == (144, 6)
     assert np.allclose(answers["own"].sum(1), 1)
     assert len(answers["masked-words"]) == len(pool_part("masked-words", fitting))
-    assert np.allclose(answers["varied"].sum(1), 1)
-    assert len(answers["varied"]) == len(pool_part("varied", fitting))
+    assert np.allclose(answers["varied:0"].sum(1), 1)
+    assert len(answers["varied:0"]) == len(pool_part("varied", fitting))
     save_answers(tmp_path / "iest.npz", "iest", system.task.labels, answers)
     task, labels, tables = load_answers(tmp_path / "iest.npz")
     assert (task, labels) == ("iest", system.task.labels)
@@ -336,7 +336,8 @@ def test_several_teachers_count_the_same() -> None:
 def test_new_wordings_keep_the_trigger_and_know_their_original(fitting: Fitting) -> None:
     own = own_examples("iest", fitting)
     made = list(varied(own, 3))
-    assert made == list(varied(own, 3))
+    assert made == list(varied(own, 3)) == pool_part("varied", fitting) == pool_part("varied:0", fitting)
+    assert made != pool_part("varied:1", fitting)
     assert len(made) == 3 * len(own)
     assert all(example.text.count("[#TRIGGERWORD#]") == 1 for example in made)
     assert [example.family for example in made[::3]] == [example.family for example in own]

@@ -67,6 +67,20 @@ def test_masks_as_bert_does(bert: Path) -> None:
     assert restored[batch["mask"].flatten() == 1].tolist() == before
 
 
+def test_favoured_words_are_masked_every_second_time(bert: Path) -> None:
+    network = prepared(bert)
+    torch.manual_seed(0)
+    model = MaskedLanguageModel(
+        network.encoder, network.tokens, network.window, following=False, favoured=["happy", "sad", "unheardofword"]
+    )
+    items = items_of(network, copies=200)
+    before = np.concatenate([item["row"].pieces for item in items])
+    hidden = model.collate(items)["hidden"].numpy()
+    for word, share in (("happy", 0.5), ("sad", 0.5), ("dog", 0.15)):
+        (number,) = network.tokens.numbers([word])[0]
+        assert (hidden == number).sum() / (before == number).sum() == pytest.approx(share, abs=0.03)
+
+
 def test_exchanged_turns_come_from_other_rows(bert: Path) -> None:
     network = prepared(bert)
     torch.manual_seed(0)
@@ -181,6 +195,9 @@ def resources(folder: Path) -> Fitting:
     (folder / "emocontext").mkdir()
     dialogues = "id\tturn1\tturn2\tturn3\tlabel\n0\thi\twhat\tbye\thappy\n"
     (folder / "emocontext" / "train.txt").write_text(dialogues, encoding="utf-8")
+    (folder / "iest").mkdir()
+    (folder / "iest" / "labelled.csv").write_text("joy\tso [#TRIGGERWORD#] when\n", encoding="utf-8")
+    (folder / "iest" / "heldout-unlabelled.csv").write_text("no [#TRIGGERWORD#]\n", encoding="utf-8")
     return Fitting(resources=folder)
 
 
@@ -195,6 +212,7 @@ def test_sources(tmp_path: Path) -> None:
     assert texts("tweets") == [("one",), ("two",), ("three",)]
     assert texts("tweets+emotionpush") == [("one",), ("two",), ("three",), ("hi", "bye"), ("hello", "bye")]
     assert texts("emocontext+comments") == [("hi", "what", "bye"), ("a comment",), ("another",)]
+    assert texts("iest") == [("so [#TRIGGERWORD#] when",)]
     assert texts("tweets", limit=2) == [("one",), ("two",)]
     speakers = [turn.speaker for turn in unlabelled_dialogues("friends-scripts", [], fitting)[0].turns]
     assert speakers == ["Ross", "Joey"]
@@ -210,5 +228,8 @@ def test_sources_that_are_not_there(tmp_path: Path) -> None:
     (tmp_path / "emocontext" / "train.txt").write_text("id\tturn1\n1\thi\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"train\.txt, row 2: expected 5 tab-separated columns, found 2"):
         unlabelled_dialogues("emocontext", [], fitting)
+    (tmp_path / "iest" / "labelled.csv").unlink()
+    with pytest.raises(InputError, match=r"holds none of train-v3\.csv"):
+        unlabelled_dialogues("iest", [], fitting)
     with pytest.raises(InputError, match="not a file of EmotionX dialogues"):
         unlabelled_dialogues("emotionpush", [], fitting)

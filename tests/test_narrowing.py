@@ -1,4 +1,4 @@
-"""Encoders whose layers' middle was narrowed."""
+"""Encoders made smaller: fewer layers, a narrower middle."""
 
 from pathlib import Path
 
@@ -7,10 +7,11 @@ import pytest
 from tiny_encoder import make_tiny_encoder
 
 torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
 
 from emoscope.errors import EmoscopeError  # noqa: E402
-from emoscope.models.neural.narrowing import narrow_middle  # noqa: E402
-from emoscope.models.neural.pretrained import load_encoder  # noqa: E402
+from emoscope.models.neural.narrowing import narrow_middle, thin_layers  # noqa: E402
+from emoscope.models.neural.pretrained import Encoder, load_encoder  # noqa: E402
 
 
 def test_units_that_do_nothing_are_the_first_to_go(tmp_path: Path) -> None:
@@ -32,3 +33,39 @@ def test_more_units_than_there_are_cannot_be_kept(tmp_path: Path) -> None:
     encoder, _ = load_encoder(str(make_tiny_encoder(tmp_path)))
     with pytest.raises(EmoscopeError, match="middle: expected 1 to"):
         narrow_middle(encoder, 100_000)
+
+
+def marked(tmp_path: Path, layers: int) -> Encoder:
+    """An encoder whose layers say which they were."""
+    encoder, _ = load_encoder(str(make_tiny_encoder(tmp_path, layers=layers)))
+    with torch.no_grad():
+        for number, layer in enumerate(encoder.layers):
+            layer.output.dense.bias[:] = number
+    return encoder
+
+
+def kept(encoder: Encoder) -> list[float]:
+    return [layer.output.dense.bias[0].item() for layer in encoder.layers]
+
+
+def test_layers_are_thinned_out_evenly(tmp_path: Path) -> None:
+    encoder = marked(tmp_path, 6)
+    thin_layers(encoder, 4)
+    assert kept(encoder) == [0, 2, 3, 5]
+    pieces = torch.tensor([[1, 5, 7, 2]])
+    encoder.eval()
+    before = encoder(pieces, torch.ones_like(pieces))
+    encoder.save(tmp_path / "thin")
+    assert encoder.model.config.num_hidden_layers == 4
+    again = transformers.AutoModel.from_pretrained(tmp_path / "thin").eval()
+    assert torch.allclose(again(pieces).last_hidden_state, before, atol=1e-6)
+
+
+def test_one_layer_is_the_last_and_all_layers_stay(tmp_path: Path) -> None:
+    encoder = marked(tmp_path, 3)
+    thin_layers(encoder, 3)
+    assert kept(encoder) == [0, 1, 2]
+    thin_layers(encoder, 1)
+    assert kept(encoder) == [2]
+    with pytest.raises(EmoscopeError, match="layers: expected 1 to 1, found 2"):
+        thin_layers(encoder, 2)

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from emoscope.dialogue import Example
+from emoscope.errors import EmoscopeError
 from emoscope.models.block import Fitting
-from emoscope.models.neural.losses import ClassLoss, MultiTaskLoss, class_weights, warmed_weights
+from emoscope.models.neural.losses import ClassLoss, MultiTaskLoss, class_weights, disagreement, warmed_weights
 from emoscope.models.neural.network import Batch, Item, Network
 from emoscope.models.neural.training import Training, predict, rate_factor, train
 
@@ -57,6 +58,29 @@ def data() -> tuple[list[dict[str, Any]], Tensor]:
 
 def weights(network: nn.Module) -> Tensor:
     return torch.cat([parameter.detach().flatten() for parameter in network.parameters()])
+
+
+def test_agreement_makes_what_is_dropped_matter_less() -> None:
+    items, targets = data()
+    apart = []
+    for agreement in (0.0, 5.0):
+        network = toy()
+        training = Training(epochs=30, batch=16, rate=0.01, agreement=agreement)
+        train(network, items, targets, ClassLoss(), training, Fitting(device="cpu"))
+        right = (predict(network, items, torch.device("cpu")).argmax(1) == targets.argmax(1)).float().mean()
+        assert right > 0.85
+        network.train()
+        torch.manual_seed(0)
+        batch = network.collate(items)
+        apart.append(disagreement(network(batch), network(batch)).item())
+    assert apart[1] < 0.7 * apart[0]
+
+
+def test_only_a_single_question_can_be_agreed_on() -> None:
+    items, targets = data()
+    loss = MultiTaskLoss([[0, 1]], [ClassLoss()], [1.0])
+    with pytest.raises(EmoscopeError, match="one question"):
+        train(toy(), items, targets, loss, Training(agreement=1.0), Fitting(device="cpu"))
 
 
 def test_it_learns_what_is_not_linear() -> None:

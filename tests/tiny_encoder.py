@@ -33,8 +33,8 @@ _WORDS = (
 )
 
 
-def make_tiny_encoder(folder: Path, kind: str = "bert", seed: int = 0) -> Path:
-    """Write a random two-layer encoder (`bert` or `mpnet`) with its tokenizer into `folder`, and return it.
+def make_tiny_encoder(folder: Path, kind: str = "bert", seed: int = 0, layers: int = 2) -> Path:
+    """Write a random encoder (`bert` or `mpnet`) with its tokenizer into `folder`, and return it.
 
     Letters are in the vocabulary, so every ASCII word has pieces.
     """
@@ -61,7 +61,7 @@ def make_tiny_encoder(folder: Path, kind: str = "bert", seed: int = 0) -> Path:
     shape = {
         "vocab_size": len(vocabulary),
         "hidden_size": HIDDEN,
-        "num_hidden_layers": 2,
+        "num_hidden_layers": layers,
         "num_attention_heads": 2,
         "intermediate_size": 32,
         "max_position_embeddings": POSITIONS,

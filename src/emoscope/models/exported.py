@@ -14,8 +14,12 @@ from emoscope.models.answers import Question, label_probabilities
 from emoscope.models.block import Block, Fitting, Floats
 from emoscope.models.encoder.description import FLOAT
 from emoscope.models.encoder.network import EncoderNetwork
+from emoscope.models.encoder.piece_vectors import load_vectors
 from emoscope.models.encoder.session import Run, in_parallel, open_graph
-from emoscope.models.neural.word_rows import Item, WordRows, restored
+from emoscope.models.neural.contextual_rows import TurnRows, WordAndVectorRows, restored_turns
+from emoscope.models.neural.word_rows import KINDS, Item, WordRows, restored
+
+VECTORS = "encoder"  # the folder of the frozen encoder that a network reads words with, where it does
 
 
 class Exported(Block):
@@ -54,11 +58,14 @@ class Exported(Block):
         """Copy the files it was loaded from."""
         if self._folder is None:
             raise EmoscopeError("this model has not been loaded")
-        shutil.copytree(self._folder, folder, dirs_exist_ok=True)
+        shutil.copytree(self._folder, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(VECTORS))
 
 
 class ExportedWords(Exported):
-    """A network over words as a graph. One example at a time: nothing is padded, and none depends on others."""
+    """A network over words, or over a frozen encoder's features, as a graph.
+
+    One example at a time: nothing is padded, and none depends on others.
+    """
 
     def __init__(
         self,
@@ -70,7 +77,7 @@ class ExportedWords(Exported):
         super().__init__(labels, questions)
         self._description = dict(rows)
         self._inputs = list(inputs)
-        self._rows: WordRows
+        self._rows: WordRows | TurnRows
         self._run: Run
 
     def scores(self, examples: Sequence[Example]) -> Floats:
@@ -94,12 +101,29 @@ class ExportedWords(Exported):
         """Open the graph, and read the words."""
         self._folder = folder
         try:
-            self._rows = restored(self._description, folder)
+            self._rows = _rows(self._description, folder)
             self._run = open_graph(folder / FLOAT)
         except EmoscopeError:
             raise
         except Exception as error:  # whatever onnxruntime raises of a file that is missing or damaged
             raise InputError(folder, f"is not an exported network ({str(error).strip().splitlines()[0]})") from None
+
+    def save_weights(self, folder: Path) -> None:
+        """Copy the files it was loaded from; a frozen encoder that several networks share is kept once."""
+        super().save_weights(folder)
+        if isinstance(self._rows, TurnRows | WordAndVectorRows):
+            self._rows.frozen_features.save(folder / VECTORS)
+
+
+def _rows(description: Mapping[str, Any], folder: Path) -> WordRows | TurnRows:
+    kind = description["rows"]
+    if kind == TurnRows.kind:
+        return restored_turns(description, load_vectors(folder / VECTORS))
+    if kind == WordAndVectorRows.kind:
+        made = restored(description, folder, WordAndVectorRows)
+        made.frozen_features = load_vectors(folder / VECTORS)
+        return made
+    return restored(description, folder, KINDS[kind])
 
 
 class ExportedEncoder(Exported):

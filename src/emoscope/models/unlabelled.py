@@ -24,7 +24,8 @@ def unlabelled_dialogues(
 
     `dialogues` are those of the examples; `friends-scripts` the ten seasons of Friends, a dialogue a scene; `friends`
     and `emotionpush` the dialogues of EmotionX, the former also back-translated; `emocontext` those of EmoContext's
-    training file; `tweets` SemEval's and TweetEval's; `comments` GoEmotions' from Reddit.
+    training file; `tweets` SemEval's and TweetEval's; `iest` those of IEST that have labels, their trigger masked;
+    `comments` GoEmotions' from Reddit.
 
     >>> unlabelled_dialogues("dialogues", [Example(Dialogue.of(["hi", "hello"]), 1)], Fitting())[0].texts
     ('hi', 'hello')
@@ -128,11 +129,23 @@ def comments(folder: Path) -> Iterator[Dialogue]:
             yield Dialogue((Turn(text),))
 
 
+def iest_tweets(folder: Path) -> Iterator[Dialogue]:
+    """IEST's tweets that come with labels, without them: of the official files or of the re-split."""
+    files = [path for name in _IEST_FILES if (path := folder / name).is_file()]
+    if not files:
+        raise InputError(folder, f"holds none of {', '.join(_IEST_FILES)}")
+    for path in files:
+        for _, line in text_lines(path):
+            yield Dialogue((Turn(line.partition("\t")[2] or line),))
+
+
+_IEST_FILES = ("train-v3.csv", "trial-v3.csv", "labelled.csv", "trial.csv")
 _RESOURCES: dict[str, tuple[str, Callable[[Path], Iterator[Dialogue]]]] = {
     "friends-scripts": ("auxiliary/friends-scripts/friends.txt.gz", friends_scripts),
     "friends": ("emotionx/friends.augmented.json", emotionx_dialogues),
     "emotionpush": ("emotionx/emotionpush.json", emotionx_dialogues),
     "emocontext": ("emocontext/train.txt", emocontext_dialogues),
     "tweets": ("auxiliary", tweets),
+    "iest": ("iest", iest_tweets),
     "comments": ("auxiliary/goemotions/ekman", comments),
 }

@@ -26,6 +26,7 @@ RECOMBINED = 24_000
 SCRIPTS = 30_000
 MASKED_PLACES = 40_000
 VARIED = 3  # new wordings of each tweet
+VARIED_TWEETS = "varied"  # other ones for each seed: the part is called `varied:1` with seed 1
 
 # The texts each task's teacher is asked about, beside those it was trained on. No file of a development or test set is
 # among them, for the student must be measured on what it has not met; but the scripts hold all scenes of Friends.
@@ -33,7 +34,7 @@ ASKED: Mapping[str, tuple[str, ...]] = {
     "emocontext": ("recombined", "meld", "friends", "push"),
     "emotionx-friends": ("scripts", "meld"),
     "emotionx-push": ("emocontext",),
-    "iest": ("masked-words", "masked-places", "varied"),
+    "iest": ("masked-words", "masked-places", VARIED_TWEETS),
 }
 HEAD_OF: Mapping[str, str] = {
     "emocontext": "emocontext",
@@ -53,6 +54,9 @@ def own_examples(task_name: str, fitting: Fitting) -> list[Example]:
 
 def pool_part(name: str, fitting: Fitting) -> list[Example]:
     """A named part of the pool: the same examples in the same order each time."""
+    kind, _, seed = name.partition(":")
+    if kind == VARIED_TWEETS:
+        return list(varied(own_examples("iest", fitting), VARIED, int(seed or 0)))
     if name not in _PARTS:
         raise EmoscopeError(f"the pool has no part {name!r}")
     return _PARTS[name](fitting)
@@ -80,7 +84,6 @@ _PARTS: Mapping[str, Callable[[Fitting], list[Example]]] = {
     "meld": lambda fitting: source_examples("meld", fitting),
     "masked-words": lambda fitting: source_examples("masked-words", fitting),
     "masked-places": _masked_places,
-    "varied": lambda fitting: list(varied(own_examples("iest", fitting), VARIED)),
     "scripts": _scripts,
 }
 
@@ -101,13 +104,13 @@ def recombined(examples: Sequence[Example], count: int) -> Iterator[Example]:
         yield Example(Dialogue(kept), len(kept) - 1, origin=other.dialogue)
 
 
-def varied(examples: Sequence[Example], times: int) -> Iterator[Example]:
+def varied(examples: Sequence[Example], times: int, seed: int = 0) -> Iterator[Example]:
     """New wordings of IEST's tweets: words left out, words of other tweets instead, or the words around the trigger.
 
     Not all of them are English, and none has a label. They let a teacher say what it makes of many more of the
     surroundings in which an emotion is named than there are tweets.
     """
-    draw = np.random.default_rng(0)
+    draw = np.random.default_rng(seed)
     words = [word for example in examples for word in example.text.split() if TRIGGER not in word]
     for example in examples:
         said = example.text.split()
@@ -148,9 +151,10 @@ def teach(system: Large, fitting: Fitting) -> dict[str, Floats]:
         )
     known = {plain(example.text) for example in own} - {""}
     fold_of = dict(zip((example.family for example in own), system.block.cut.tolist(), strict=True))
-    for name in ASKED[system.task.name]:
+    for kind in ASKED[system.task.name]:
+        name = f"{kind}:{system.seed}" if kind == VARIED_TWEETS else kind
         part = pool_part(name, fitting)
-        if name == "varied":
+        if kind == VARIED_TWEETS:
             answers[name] = system.block.answers_unseen(part, [fold_of[example.family] for example in part])
             continue
         new = [number for number, example in enumerate(part) if plain(example.text) not in known]

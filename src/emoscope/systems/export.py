@@ -89,7 +89,7 @@ def _export_block(
     force: bool,
 ) -> None:
     with TemporaryDirectory() as work, new_run_folder(folder, force=force, mark=FILE) as part:
-        exporting = Exporting.into(Path(work), reference, dialogues, vocabulary)
+        exporting = Exporting(Path(work), reference, dialogues, vocabulary)
         exporting.without_torch(block).save(part / BLOCK)
         Bundle(name=name, kind="blocks", task=task, heads=tuple(heads)).save(part)
 

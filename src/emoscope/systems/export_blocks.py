@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +12,15 @@ from emoscope.errors import EmoscopeError
 from emoscope.models.blend import Blend
 from emoscope.models.block import Block
 from emoscope.models.combine import Combination, Mean
-from emoscope.models.exported import Exported, ExportedEncoder, ExportedWords
+from emoscope.models.encoder.piece_vectors import FILES, link_files
+from emoscope.models.exported import VECTORS, Exported, ExportedEncoder, ExportedWords
+from emoscope.models.exported_triggers import ExportedTriggerWords
+from emoscope.models.features.base import Extractor, Union
 from emoscope.models.voting import MultiStepVote
 
 if TYPE_CHECKING:
     from emoscope.models.neural.classifier import NeuralClassifier
+    from emoscope.models.neural.frozen import FrozenFeatures
 
 
 @dataclass(frozen=True)
@@ -25,20 +29,10 @@ class Exporting:
 
     folder: Path
     reference: Sequence[Dialogue]
-    calibration: Sequence[Dialogue] | None
-    vocabulary: Sequence[str] | None
-    _numbers: "count[int]"
-
-    @classmethod
-    def into(
-        cls,
-        folder: Path,
-        reference: Sequence[Dialogue],
-        calibration: Sequence[Dialogue] | None = None,
-        vocabulary: Sequence[str] | None = None,
-    ) -> "Exporting":
-        """Write graphs into folders below this one."""
-        return cls(folder, reference, calibration, vocabulary, count())
+    calibration: Sequence[Dialogue] | None = None
+    vocabulary: Sequence[str] | None = None
+    _numbers: "count[int]" = field(default_factory=count)
+    _encoders: dict[tuple[int, int], Path] = field(default_factory=dict)
 
     def without_torch(self, block: Block) -> Block:
         """The same block with graphs in the place of networks."""
@@ -58,24 +52,39 @@ class Exporting:
                 made.sets = {name: [self.without_torch(part) for part in parts] for name, parts in made.sets.items()}
             case Blend():
                 made.fitted = [[self.without_torch(each) for each in copies] for copies in made.fitted]
-            case FeatureClassifier() if any(each["kind"] == "trigger-words" for each in made.features.configs()):
-                raise EmoscopeError("cannot export trigger-words: a language model that guesses words needs torch")
+            case FeatureClassifier():
+                made.features = Union([self._extractor(each) for each in made.features.extractors])
         return made
+
+    def _extractor(self, extractor: Extractor) -> Extractor:
+        from emoscope.models.export.triggers import export_triggers
+        from emoscope.models.trigger_lm import TriggerWords
+
+        if not isinstance(extractor, TriggerWords):
+            return extractor
+        folder = self._new_folder()
+        export_triggers(extractor, folder)
+        made = ExportedTriggerWords()
+        made.load(folder)
+        return made
+
+    def _new_folder(self) -> Path:
+        return self.folder / f"graph{next(self._numbers)}"
 
     def _graph(self, block: "NeuralClassifier") -> Exported:
         from emoscope.models.export.network import export_network
         from emoscope.models.export.words import export_words
-        from emoscope.models.neural.contextual import ContextualHierarchical
+        from emoscope.models.neural.contextual import Contextual, ContextualHierarchical
         from emoscope.models.neural.transformer import Transformer
         from emoscope.models.neural.word_network import WordNetwork
 
-        folder = self.folder / f"graph{next(self._numbers)}"
+        folder = self._new_folder()
         questions = [{"groups": each.groups, "grouping": list(each.grouping)} for each in block.questions()]
         made: Exported
         match block.network:
             case None:
                 raise EmoscopeError("this model has not been fitted")
-            case Transformer(frozen=None) as network:
+            case Transformer() as network:
                 export_network(
                     network,
                     folder,
@@ -85,12 +94,24 @@ class Exporting:
                     columns=list(range(block.outputs)),
                 )
                 made = ExportedEncoder(block.labels, questions)
-            case WordNetwork() as network if not isinstance(network, ContextualHierarchical):
+            case WordNetwork() | Contextual() as network:
+                if isinstance(network, Contextual | ContextualHierarchical):
+                    self._features(network.frozen_features, folder / VECTORS)
                 inputs = export_words(network, folder)
                 made = ExportedWords(block.labels, network.description(), inputs, questions)
             case _:
-                raise EmoscopeError(
-                    f"cannot export a {block.network_name} network: one over a frozen encoder's features needs torch"
-                )
+                raise EmoscopeError(f"cannot export a {block.network_name} network")
         made.load_weights(folder)
         return made
+
+    def _features(self, features: "FrozenFeatures", folder: Path) -> None:
+        """A frozen encoder as a graph; the networks of an ensemble that share one get the same files."""
+        from emoscope.models.export.features import export_features
+
+        key = (id(features.frozen), features.layers)
+        if key in self._encoders:
+            folder.mkdir(parents=True)
+            link_files(self._encoders[key], folder, FILES)
+            return
+        export_features(features, folder)
+        self._encoders[key] = folder

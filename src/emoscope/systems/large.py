@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
 from emoscope.dialogue import Example
+from emoscope.emotion_words import EMOTION_OF
 from emoscope.errors import EmoscopeError
 from emoscope.extras import check_installed
 from emoscope.models.block import Block, Fitting, Floats
@@ -44,7 +45,7 @@ WORDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 NAMES = ("Chandler", "Joey", "Monica", "Phoebe", "Rachel", "Ross")
 STARTED = "taught.json"
 _NETWORK = ("max_length", "dropout", "layer_decay")
-_TRAINING = ("epochs", "batch", "rate", "smoothing", "average")
+_TRAINING = ("epochs", "batch", "rate", "smoothing", "average", "agreement")
 
 
 class Large(Recipe):
@@ -64,9 +65,9 @@ class Large(Recipe):
     # of LAYOUTS. Each is trained `repeats` times, from other seeds. `pretraining_text` bounds the examples of each
     # source of the intermediate training, which `lm_` settings steer; 0 leaves it out. `adaptation` names unlabelled
     # text (see `models.unlabelled`) whose masked words the encoder learns to guess before that, at most
-    # `adaptation_text` turns of it, for `adaptation_epochs`. `taught` is a folder to keep the encoder in then, for
-    # other tasks to share. `ngrams` and `words` add a member of that kind, the latter where the task has one in WORDS,
-    # with the `vectors` named.
+    # `adaptation_text` turns of it, for `adaptation_epochs`, most of all IEST's emotion words. `taught` is a folder to
+    # keep the encoder in then, for other tasks to share. `ngrams` and `words` add a member of that kind, the latter
+    # where the task has one in WORDS, with the `vectors` named.
     defaults: ClassVar[Mapping[str, Any]] = {
         **{name: value for name, value in FINE_TUNING.items() if name not in ("context", "pooling")},
         "encoder": "sentence-transformers/all-mpnet-base-v2",
@@ -78,6 +79,7 @@ class Large(Recipe):
         "rate": 4e-5,
         "smoothing": 0.0,
         "average": 0.0,
+        "agreement": 0.0,
         "taught": None,
         "adaptation": IN_DOMAIN,
         "adaptation_text": None,
@@ -133,6 +135,7 @@ class Large(Recipe):
                 "pretraining": "masked",
                 "pretraining_source": self.settings["adaptation"],
                 "pretraining_text": self.settings["adaptation_text"],
+                "pretraining_words": list(EMOTION_OF),
                 "lm_epochs": self.settings["adaptation_epochs"],
                 "lm_batch": self.settings["lm_batch"],
                 "lm_rate": self.settings["lm_rate"],

@@ -50,15 +50,16 @@ class StudentPlan:
     each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it. `start` is
     the folder of a student to go on from, instead of the encoder and the mixture; `limit` bounds what is taken of each
     source. `misleading` is how often dialogues count whose last turn misleads on its own (see `context_cases`).
-    `middle` keeps that many units in the middle of each of the encoder's layers. `adaptation` names unlabelled text
-    (see `models.unlabelled`) whose masked words the encoder learns to guess first. `prepared` is a folder to keep the
-    encoder in once it has learnt the mixture; if it is there already, the student goes on from it.
+    `layers` keeps that many of the encoder's layers, `middle` that many units in the middle of each. `adaptation` names
+    unlabelled text (see `models.unlabelled`) whose masked words the encoder learns to guess first. `prepared` is a
+    folder to keep the encoder in once it has learnt the mixture; if it is there already, the student goes on from it.
     """
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
     context: int = 3
     max_length: int = 96
     dropout: float = 0.1
+    layers: int | None = None
     middle: int | None = 512
     adaptation: str | None = IN_DOMAIN
     adaptation_epochs: int = 2
@@ -202,6 +203,7 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: Fitting) ->
         "context": plan.context,
         "max_length": plan.max_length,
         "dropout": plan.dropout,
+        "layers": plan.layers,
         "middle": plan.middle,
     }
     if plan.adaptation:

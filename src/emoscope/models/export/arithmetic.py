@@ -1,4 +1,4 @@
-"""Three ways to multiply with an encoder's weights: as they are, as bytes, or with the bytes made plain again."""
+"""Ways to multiply with an encoder's weights: as they are, halved, as bytes, or with the bytes made plain again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,6 +34,26 @@ class Plain:
             )
             for name, linear in layers.items()
         ]
+
+
+class Halved:
+    """Weights that have half precision already, stored as such, and made plain when the graph is loaded."""
+
+    def __init__(self, pieces: Floats) -> None:
+        self._pieces = pieces.astype(np.float16)
+
+    def embed(self, graph: GraphWriter, pieces: str) -> str:
+        """A row of the table for each piece."""
+        return graph.cast(graph.node("Gather", graph.constant("pieces.table", self._pieces), pieces), np.float32)
+
+    def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
+        """Ordinary linear layers, once onnxruntime has computed the constants."""
+        del site
+        made = []
+        for name, linear in layers.items():
+            weight = graph.cast(graph.constant(f"{name}.weight", linear.weight.astype(np.float16)), np.float32)
+            made.append(graph.node("Gemm", value, weight, graph.constant(f"{name}.bias", linear.bias)))
+        return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,42 +24,20 @@ class Arithmetic(Protocol):
         """Several linear layers of one input, which is a table of a row for each piece."""
 
 
-class EncoderGraph:
-    """One graph. All pieces of a batch are rows of one table, place by place; only attention looks at dialogues.
-
-    `rounded` gives vectors half precision, as a frozen encoder's are when the head is trained.
-    """
+class EncoderLayers:
+    """An encoder. All pieces of a batch are rows of one table, place by place; only attention looks at dialogues."""
 
     def __init__(
-        self, architecture: Architecture, layout: Layout, arithmetic: Arithmetic, graph: GraphWriter, *, rounded: bool
+        self, architecture: Architecture, arithmetic: Arithmetic, graph: GraphWriter, *, segments: bool = False
     ) -> None:
         self._architecture = architecture
-        self._layout = layout
         self._arithmetic = arithmetic
         self._graph = graph
-        self._rounded = rounded
+        self._segments = segments
         self.sites: dict[str, str] = {}  # what comes in at each site of each layer
 
-    def write(self, head: Sequence[Linear]) -> bytes:
-        """The content of the `.onnx` file, with the scores as output."""
-        self._add(head)
-        return self._graph.model(self._inputs(), [SCORES])
-
-    def write_probe(self, head: Sequence[Linear], layer: int) -> bytes:
-        """The same with what comes in at one layer's sites as further outputs, in the order of `SITES`."""
-        self._add(head)
-        return self._graph.model(self._inputs(), [SCORES, *(self.sites[f"{layer}.{site}"] for site in SITES)])
-
-    def _inputs(self) -> Inputs:
-        inputs: Inputs = {
-            "pieces": (np.int32, ["places", "rows"]),
-            "pooling": (np.float32, ["rows", self._layout.vectors, "places"]),
-        }
-        if self._layout.segments:
-            inputs["segments"] = (np.float32, ["places", "rows"])
-        return inputs
-
-    def _add(self, head: Sequence[Linear]) -> None:
+    def layers(self) -> list[str]:
+        """Add the encoder: what comes out of its embeddings and of each layer."""
         graph = self._graph
         self._shape = graph.node("Shape", "pieces")
         self._places = graph.node("Slice", self._shape, graph.numbers(0), graph.numbers(1))
@@ -69,17 +47,17 @@ class EncoderGraph:
             graph.numbers(self._architecture.heads, self._architecture.width // self._architecture.heads),
             axis=0,
         )
-        value = self._embedded()
+        values = [self._embedded()]
         for number, layer in enumerate(self._architecture.layers):
-            value = self._layer(value, number, layer)
-        self._head(self._pooled(value), head)
+            values.append(self._layer(values[-1], number, layer))
+        return values
 
     def _embedded(self) -> str:
         graph, architecture = self._graph, self._architecture
         positions = graph.constant("positions", architecture.positions[:, None])
         used = graph.node("Slice", positions, graph.numbers(0), self._places, graph.numbers(0))
         value = graph.node("Add", self._arithmetic.embed(graph, "pieces"), used)
-        if self._layout.segments:
+        if self._segments:
             assert architecture.segments is not None
             second = graph.node("Unsqueeze", "segments", graph.numbers(2))
             vector = graph.constant("segments.second", architecture.segments[None, None])
@@ -134,6 +112,42 @@ class EncoderGraph:
         weight = graph.constant(f"{name}.weight", norm.weight)
         bias = graph.constant(f"{name}.bias", norm.bias)
         return graph.node("LayerNormalization", value, weight, bias, axis=-1, epsilon=self._architecture.epsilon)
+
+
+class EncoderGraph(EncoderLayers):
+    """The whole graph of a network: an encoder, pooling and head.
+
+    `rounded` gives vectors half precision, as a frozen encoder's are when the head is trained.
+    """
+
+    def __init__(
+        self, architecture: Architecture, layout: Layout, arithmetic: Arithmetic, graph: GraphWriter, *, rounded: bool
+    ) -> None:
+        super().__init__(architecture, arithmetic, graph, segments=layout.segments)
+        self._layout = layout
+        self._rounded = rounded
+
+    def write(self, head: Sequence[Linear]) -> bytes:
+        """The content of the `.onnx` file, with the scores as output."""
+        self._add(head)
+        return self._graph.model(self._inputs(), [SCORES])
+
+    def write_probe(self, head: Sequence[Linear], layer: int) -> bytes:
+        """The same with what comes in at one layer's sites as further outputs, in the order of `SITES`."""
+        self._add(head)
+        return self._graph.model(self._inputs(), [SCORES, *(self.sites[f"{layer}.{site}"] for site in SITES)])
+
+    def _inputs(self) -> Inputs:
+        inputs: Inputs = {
+            "pieces": (np.int32, ["places", "rows"]),
+            "pooling": (np.float32, ["rows", self._layout.vectors, "places"]),
+        }
+        if self._layout.segments:
+            inputs["segments"] = (np.float32, ["places", "rows"])
+        return inputs
+
+    def _add(self, head: Sequence[Linear]) -> None:
+        self._head(self._pooled(self.layers()[-1]), head)
 
     def _pooled(self, value: str) -> str:
         graph, width = self._graph, self._architecture.width

@@ -1,4 +1,4 @@
-"""A network over words as a folder that `ExportedWords` loads."""
+"""A network over words, or over a frozen encoder's features, as a folder that `ExportedWords` loads."""
 
 import warnings
 from pathlib import Path
@@ -8,7 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from emoscope.dialogue import Dialogue, Example
+from emoscope.errors import EmoscopeError
 from emoscope.models.encoder.description import FLOAT
+from emoscope.models.neural.contextual import Contextual
+from emoscope.models.neural.contextual_rows import GROUP
 from emoscope.models.neural.network import Network
 from emoscope.models.neural.word_network import WordNetwork
 
@@ -28,7 +31,7 @@ class _Positional(nn.Module):
         return self.network(dict(zip(self.names, tensors, strict=True)))
 
 
-def export_words(network: WordNetwork, folder: Path) -> list[str]:
+def export_words(network: WordNetwork | Contextual, folder: Path) -> list[str]:
     """Write the graph in single precision, for one example at a time, and the words it knows.
 
     Returns the names of the graph's inputs: what it has no use for is not among them.
@@ -36,7 +39,10 @@ def export_words(network: WordNetwork, folder: Path) -> list[str]:
     import onnx
 
     folder.mkdir(parents=True, exist_ok=True)
-    network.save_words(folder)
+    if isinstance(network, WordNetwork):
+        network.save_words(folder)
+    elif network.context + network.future > GROUP:
+        raise EmoscopeError(f"cannot export a network over more than {GROUP} turns")
     network.cpu().eval()
     batch = network.collate(network.encode([_TRACED]))
     with warnings.catch_warnings():

@@ -3,34 +3,25 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.models.block import Fitting
+from emoscope.models.neural.contextual_rows import GROUP, TurnRows, WordAndVectorRows
 from emoscope.models.neural.convolutional import Convolutions
-from emoscope.models.neural.frozen import FrozenEncoder, HalfFloats, frozen_encoder, load_frozen
+from emoscope.models.neural.frozen import FrozenEncoder, FrozenFeatures, frozen_encoder, load_frozen
 from emoscope.models.neural.layers import Pooling, Recurrent, pooled_recurrent
 from emoscope.models.neural.network import Batch, Item, Network
 from emoscope.models.neural.precision import full_precision
 from emoscope.models.neural.recurrent import HierarchicalNetwork
 from emoscope.models.neural.training import device_of
 
-_GROUP = 64
 
-
-class Turn(NamedTuple):
-    """A turn as features: a vector for each word, and one for the whole."""
-
-    words: HalfFloats
-    sentence: HalfFloats
-
-
-class Contextual(Network):
+class Contextual(TurnRows, Network):
     """A reader of the encoder's word vectors, perhaps a reader of turns above it, and a dense layer.
 
     reader: `lstm` or `gru` in both directions (`hidden` units each, then `pooling`), `cnn` (`filters` of each of
@@ -98,6 +89,7 @@ class Contextual(Network):
                 f"max_length: {self.name} reads at most {frozen.encoder.longest}, not {self.max_length}"
             )
         self.frozen = frozen
+        self.frozen_features: FrozenFeatures = frozen.features(self.device, self.depth)
         width = self._build_reader(frozen.width) + (frozen.width if self.sentence else 0)
         if self.context_kind != "none":
             self.context_reader = Recurrent(
@@ -122,46 +114,9 @@ class Contextual(Network):
             self.pool = pooled_recurrent(self.reader, self.pooling)
         return self.pool.width
 
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """The turns of each example as features, and which of them is to be labelled; a text's features are shared."""
-        ranges = [(max(0, e.turn + 1 - self.context), e.turn + 1 + self.future) for e in examples]
-        texts = [example.dialogue.texts[first:last] for example, (first, last) in zip(examples, ranges, strict=True)]
-        different = list(dict.fromkeys(text for turns in texts for text in turns))
-        features = self.frozen.words(
-            self.frozen.tokens.words(different), self.device, length=self.max_length, layers=self.depth
-        )
-        # A turn without words is still a turn: its whole stands for one.
-        known = {
-            text: Turn(words if len(words) else whole[None], whole)
-            for text, (words, whole) in zip(different, features, strict=True)
-        }
-        return [
-            {"turns": [known[text] for text in turns], "labelled": example.turn - first}
-            for example, turns, (first, _) in zip(examples, texts, ranges, strict=True)
-        ]
-
     def collate(self, items: Sequence[Item]) -> Batch:
-        """Each different turn of the batch once, and the places of the turns in each example."""
-        different = {id(turn): turn for item in items for turn in item["turns"]}
-        turns = sorted(different.values(), key=lambda turn: len(turn.words))
-        places = {id(turn): place for place, turn in enumerate(turns)}
-        counts = [len(item["turns"]) for item in items]
-        order = np.zeros((len(items), max(counts)), np.int64)
-        for number, item in enumerate(items):
-            order[number, : counts[number]] = [places[id(turn)] for turn in item["turns"]]
-        # Most turns are short: in groups of like length they need not be filled up to the longest.
-        groups = [turns[start : start + _GROUP] for start in range(0, len(turns), _GROUP)]
-        return {
-            **{
-                f"{name}{number}": tensor
-                for number, group in enumerate(groups)
-                for name, tensor in padded_words([turn.words for turn in group]).items()
-            },
-            "sentences": torch.from_numpy(np.stack([turn.sentence for turn in turns])),
-            "order": torch.from_numpy(order),
-            "counts": torch.tensor(counts),
-            "labelled": torch.tensor([item["labelled"] for item in items]),
-        }
+        """The turns of several examples as tensors."""
+        return {name: torch.from_numpy(table) for name, table in self.arrays(items).items()}
 
     def forward(self, batch: Batch) -> Tensor:
         """A score per example and output."""
@@ -180,7 +135,7 @@ class Contextual(Network):
             return cast(Tensor, self.head(vectors.float()))
 
     def _turns(self, batch: Batch) -> Tensor:
-        groups = math.ceil(len(batch["sentences"]) / _GROUP)
+        groups = math.ceil(len(batch["sentences"]) / GROUP)
         made = torch.cat([self._read(batch[f"words{n}"].float(), batch[f"lengths{n}"]) for n in range(groups)])
         if self.sentence:
             made = torch.cat([made.float(), self.dropout(batch["sentences"].float())], dim=-1)
@@ -195,10 +150,6 @@ class Contextual(Network):
         with full_precision(words):
             return cast(Tensor, self.pool(self.reader(words, lengths), lengths))
 
-    def length(self, item: Item) -> int:
-        """The number of words in the longest turn."""
-        return max(len(turn.words) for turn in item["turns"])
-
     def save_assets(self, folder: Path) -> None:
         """Write the encoder: it is not among the trained weights."""
         self.frozen.save(folder)
@@ -208,7 +159,7 @@ class Contextual(Network):
         self._build(load_frozen(folder))
 
 
-class ContextualHierarchical(HierarchicalNetwork):
+class ContextualHierarchical(WordAndVectorRows, HierarchicalNetwork):
     """A reader of words and a reader of turns; each word is its own vector and, beside it, a frozen encoder's.
 
     The settings are those of the hierarchical network, and `encoder` with `encoder_layers`, how many of its last layers
@@ -232,34 +183,8 @@ class ContextualHierarchical(HierarchicalNetwork):
     def prepare(self, examples: Sequence[Example], fitting: Fitting) -> None:
         """Load the encoder, learn the vocabulary, make the layers."""
         self.device = device_of(fitting.device)
-        self.frozen = frozen_encoder(self.name)
+        self._use(frozen_encoder(self.name))
         super().prepare(examples, fitting)
-
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as its turns: numbers of words, and their contextual vectors."""
-        items = super().encode(examples)
-        different = list(dict.fromkeys(text for example in examples for text in self.turn_texts(example)))
-        tokens = [self.cut(text)[-self.max_length :] for text in different]
-        words = list(dict.fromkeys(token for row in tokens for token in row))
-        pieces = dict(zip(words, self.frozen.tokens.spelled(words), strict=True))
-        longest = min(4 * self.max_length, self.frozen.encoder.longest)
-        features = self.frozen.words(
-            [[pieces[token] for token in row] for row in tokens],
-            self.device,
-            length=longest,
-            layers=self.encoder_layers,
-        )
-        known = {
-            text: words if len(words) else whole[None] for text, (words, whole) in zip(different, features, strict=True)
-        }
-        for item, example in zip(items, examples, strict=True):
-            item["contextual"] = [known[text] for text in self.turn_texts(example)]
-        return items
-
-    def collate(self, items: Sequence[Item]) -> Batch:
-        """The turns one below the other."""
-        rows = [row for item in items for row in item["contextual"]]
-        return {**super().collate(items), "contextual": padded_words(rows)["words"]}
 
     def turn_vectors(self, batch: Batch) -> Tensor:
         """A vector for each turn of each example, one below the other."""
@@ -278,18 +203,9 @@ class ContextualHierarchical(HierarchicalNetwork):
 
     def load_assets(self, folder: Path) -> None:
         """Read what `save_assets` wrote and make the layers."""
-        self.frozen = load_frozen(folder)
+        self._use(load_frozen(folder))
         super().load_assets(folder)
 
-
-def padded_words(rows: Sequence[HalfFloats]) -> Batch:
-    """Rows of vectors as one tensor at half precision, and their lengths.
-
-    >>> padded_words([np.ones((2, 1), np.float16), np.ones((1, 1), np.float16)])["words"].squeeze(-1).tolist()
-    [[1.0, 1.0], [1.0, 0.0]]
-    """
-    lengths = [len(row) for row in rows]
-    words = np.zeros((len(rows), max(lengths), rows[0].shape[1]), np.float16)
-    for number, row in enumerate(rows):
-        words[number, : len(row)] = row
-    return {"words": torch.from_numpy(words), "lengths": torch.tensor(lengths)}
+    def _use(self, frozen: FrozenEncoder) -> None:
+        self.frozen = frozen
+        self.frozen_features: FrozenFeatures = frozen.features(self.device, self.encoder_layers)

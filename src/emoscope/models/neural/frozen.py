@@ -1,6 +1,8 @@
 """A pretrained encoder that only gives features. It is never trained, so several networks can share one."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from emoscope.models.neural.frozen_words import HalfFloats, Words, word_vectors
 from emoscope.models.neural.pretrained import (
     FOLDER,
     Encoder,
@@ -20,8 +23,6 @@ from emoscope.models.neural.pretrained import (
     save_architecture,
 )
 from emoscope.models.neural.window import padded
-
-HalfFloats = NDArray[np.float16]
 
 _WEIGHTS = "frozen.safetensors"
 _MOST_BYTES_KEPT = 3 << 30
@@ -62,23 +63,9 @@ class FrozenEncoder:
                 self._keep(key, vector)
         return [found[key] for key in keys]
 
-    def words(
-        self, rows: Sequence[Sequence[Sequence[int]]], device: torch.device, *, length: int, layers: int = 1
-    ) -> list[tuple[HalfFloats, HalfFloats]]:
-        """A vector for each word of each row, the mean of its pieces', and one for the whole row.
-
-        Of a row that goes beyond `length` pieces the last words are read; the others have zeros.
-        """
-        read = [_last_words(row, length - 2) for row in rows]
-        laid_out = [
-            np.array([self.tokens.start, *(piece for word in row for piece in word), self.tokens.end], np.int32)
-            for row in read
-        ]
-        vectors = self.vectors(laid_out, device, layers=layers)
-        return [
-            (_word_means(vector[1:-1], [len(word) for word in words], len(row)), _mean(vector))
-            for vector, words, row in zip(vectors, read, rows, strict=True)
-        ]
+    def features(self, device: torch.device, layers: int = 1) -> "FrozenFeatures":
+        """What networks read: see `Features`."""
+        return FrozenFeatures(self, device, layers)
 
     def _computed(self, rows: Sequence[NDArray[np.int32]], device: torch.device, layers: int) -> list[HalfFloats]:
         table = torch.from_numpy(padded(rows, self.tokens.padding)).to(device)
@@ -109,33 +96,32 @@ class FrozenEncoder:
         self._saved = path
 
 
-def _last_words(row: Sequence[Sequence[int]], room: int) -> list[Sequence[int]]:
-    kept: list[Sequence[int]] = []
-    for word in reversed(row):
-        room -= len(word)
-        if room < 0:
-            break
-        kept.append(word)
-    return kept[::-1]
+@dataclass(frozen=True, slots=True)
+class FrozenFeatures:
+    """The vectors of words, from a number of the encoder's last layers."""
 
+    frozen: FrozenEncoder
+    device: torch.device
+    layers: int
 
-def _word_means(pieces: HalfFloats, lengths: Sequence[int], words: int) -> HalfFloats:
-    """The mean of each word's pieces; zeros for words without any, and for those before the first that was read.
+    @property
+    def tokens(self) -> Tokens:
+        """The encoder's own."""
+        return self.frozen.tokens
 
-    >>> _word_means(np.array([[1.0], [3.0], [5.0]], np.float16), [2, 0, 1], 4).ravel().tolist()
-    [0.0, 2.0, 0.0, 5.0]
-    """
-    made = np.zeros((words, pieces.shape[1]), np.float16)
-    filled = [number for number, length in enumerate(lengths) if length]
-    if filled:
-        sizes = np.array([lengths[number] for number in filled])
-        sums = np.add.reduceat(pieces.astype(np.float32), np.cumsum(sizes) - sizes, axis=0)
-        made[np.array(filled) + words - len(lengths)] = sums / sizes[:, None]
-    return made
+    @property
+    def longest(self) -> int:
+        """How many pieces it can read."""
+        return self.frozen.encoder.longest
 
+    def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
+        """A vector for each word and for the whole of each row."""
+        vectors = partial(self.frozen.vectors, device=self.device, layers=self.layers)
+        return word_vectors(rows, self.tokens, vectors, length=length)
 
-def _mean(pieces: HalfFloats) -> HalfFloats:
-    return np.asarray(pieces.astype(np.float32).mean(0), np.float16)
+    def save(self, folder: Path) -> None:
+        """Write the encoder whole."""
+        self.frozen.save(folder)
 
 
 _SHARED: WeakValueDictionary[str, FrozenEncoder] = WeakValueDictionary()

@@ -94,6 +94,17 @@ class HeadsLoss(nn.Module):
         return total.mean()
 
 
+def disagreement(one: Tensor, other: Tensor) -> Tensor:
+    """How far two rows of scores differ as probabilities: the mean of both Kullback-Leibler divergences (R-Drop).
+
+    >>> disagreement(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]])).item()
+    0.0
+    """
+    logs = functional.log_softmax(one.float(), -1), functional.log_softmax(other.float(), -1)
+    difference = (logs[0].exp() - logs[1].exp()) * (logs[0] - logs[1])
+    return difference.sum(-1).mean() / 2
+
+
 def grouped_targets(targets: Tensor, grouping: Sequence[int]) -> Tensor:
     """Probabilities of groups of labels.
 

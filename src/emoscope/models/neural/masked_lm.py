@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from emoscope.models.neural.transformer import Transformer
 
 _MASKED = 0.15
+_FAVOURED = 0.5
 _NOT_ASKED = -1
 
 # The last pretraining of this process: the folds of an ensemble read the same text from the same start.
@@ -39,8 +40,9 @@ def pretrain_encoder(
 ) -> list[Epoch]:
     """Train the encoder of `network`, in place, on every turn of the dialogues in the network's own layout.
 
-    15 % of the pieces are to be guessed (Devlin et al. 2019). With `following`, half of the turns that have another
-    before them are exchanged for others of the batch, and the encoder also learns to say which. Returns the curve.
+    15 % of the pieces are to be guessed (Devlin et al. 2019), and half of the network's `pretraining_words`. With
+    `following`, half of the turns that have another before them are exchanged for others of the batch, and the encoder
+    also learns to say which. Returns the curve.
     """
     examples = [Example(dialogue, turn) for dialogue in dialogues for turn in range(len(dialogue))]
     if not examples:
@@ -48,7 +50,9 @@ def pretrain_encoder(
     rows = network.window.rows(examples, network.tokens)
     key = _key(network, rows, training, fitting, following)
     if key not in _LAST:
-        model = MaskedLanguageModel(network.encoder, network.tokens, network.window, following)
+        model = MaskedLanguageModel(
+            network.encoder, network.tokens, network.window, following, favoured=network.pretraining_words
+        )
         curve = train(model, [{"row": row} for row in rows], torch.zeros(len(rows), 1), MeanScore(), training, fitting)
         kept = {name: value.detach().cpu().clone() for name, value in network.encoder.state_dict().items()}
         _LAST.clear()
@@ -60,7 +64,8 @@ def pretrain_encoder(
 
 def _key(network: "Transformer", rows: Sequence[Row], training: Training, fitting: Fitting, following: bool) -> str:
     device = device_of(fitting.device).type
-    how = (network.name, network.window, training, fitting.seed, device, fitting.devices, following)
+    shape = (network.layers, network.middle, network.pretraining_words)
+    how = (network.name, shape, network.window, training, fitting.seed, device, fitting.devices, following)
     digest = sha256(repr(how).encode())
     for row in rows:
         digest.update(row.pieces.tobytes())
@@ -80,7 +85,9 @@ class MeanScore(nn.Module):
 class MaskedLanguageModel(Network):
     """An encoder that guesses masked pieces. Its one score is its loss, so that the one training loop serves it too."""
 
-    def __init__(self, encoder: Encoder, tokens: Tokens, window: Window, following: bool) -> None:
+    def __init__(
+        self, encoder: Encoder, tokens: Tokens, window: Window, following: bool, favoured: Sequence[str] = ()
+    ) -> None:
         super().__init__(1)
         self.encoder = encoder
         self.tokens = tokens
@@ -88,6 +95,8 @@ class MaskedLanguageModel(Network):
         self.following = following
         self.pieces = encoder.embeddings.num_embeddings
         self._special = np.array(tokens.special, np.int64)
+        # Words of one piece only: a part of a word is guessed from the rest of it.
+        self._favoured = np.array([row[0] for row in tokens.numbers(list(favoured)) if len(row) == 1], np.int64)
         # Sentence encoders have lost their own output layer. The encoder's vectors are a better start than random ones.
         size = encoder.embeddings.embedding_dim
         self.transform = nn.Linear(encoder.width, size)
@@ -139,7 +148,7 @@ class MaskedLanguageModel(Network):
         # torch's numbers, because the training loop seeds those for each epoch.
         chance = torch.rand(2, *pieces.shape).numpy()
         open_to_chance = ~np.isin(pieces, self._special)
-        chosen = open_to_chance & (chance[0] < _MASKED)
+        chosen = open_to_chance & (chance[0] < np.where(np.isin(pieces, self._favoured), _FAVOURED, _MASKED))
         shown = pieces.copy()
         shown[chosen & (chance[1] < 0.8)] = self.tokens.mask
         random = chosen & (chance[1] >= 0.9)

@@ -1,10 +1,23 @@
-"""Fewer units in the middle of each of an encoder's layers: most of its products are there."""
+"""A smaller encoder out of a large one: fewer layers, and fewer units in the middle of each."""
 
 import torch
 from torch import nn
 
 from emoscope.errors import EmoscopeError
 from emoscope.models.neural.pretrained import Encoder
+
+
+def thin_layers(encoder: Encoder, count: int) -> None:
+    """Keep, in place, `count` of an encoder's layers, the first and the last among them, evenly spaced."""
+    layers = encoder.layers
+    if not 0 < count <= len(layers):
+        raise EmoscopeError(f"layers: expected 1 to {len(layers)}, found {count}")
+    last = len(layers) - 1
+    kept = {round(number * last / (count - 1)) for number in range(count)} if count > 1 else {last}
+    for number in reversed(range(len(layers))):
+        if number not in kept:
+            del layers[number]
+    encoder.model.config.num_hidden_layers = count
 
 
 def narrow_middle(encoder: Encoder, units: int) -> None:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from emoscope.errors import EmoscopeError
 from emoscope.models.block import Fitting
 from emoscope.models.neural.checkpoint import Checkpoint
+from emoscope.models.neural.losses import ClassLoss, disagreement
 from emoscope.models.neural.network import Network, batches_of_like_length
 from emoscope.models.neural.progress import Epoch, Progress
 from emoscope.models.neural.team import Team
@@ -42,6 +43,7 @@ class Training:
     held_out: float = 0.0
     patience: int = 0
     unfreeze: bool = False
+    agreement: float = 0.0  # R-Drop: how much it counts that two passes with other units dropped answer alike
     average: float = 0.0  # decay of an exponential moving average of the weights; 0 keeps the last weights
 
 
@@ -145,11 +147,8 @@ def _learn(
             if on_progress is not None:
                 on_progress(loss, step / steps)
             mine = team.share(chosen)  # nothing, where the last batch has fewer rows than there are processes
-            scores = torch.zeros(0, network.outputs, device=device)
-            if mine:
-                with _precision(device):
-                    scores = network(_moved(network.collate([items[position] for position in mine]), device))
-            value = loss(team.whole(scores.float(), len(chosen)), targets[chosen].to(device, non_blocking=True))
+            given = _moved(network.collate([items[position] for position in mine]), device) if mine else None
+            value = _loss(network, given, targets[chosen].to(device, non_blocking=True), loss, training, team)
             optimiser.zero_grad(set_to_none=True)
             if mine:
                 value.backward()
@@ -170,6 +169,30 @@ def _learn(
     state.restore_best(device)
     network.eval()
     return state.curve
+
+
+def _loss(
+    network: Network,
+    batch: dict[str, Tensor] | None,
+    targets: Tensor,
+    loss: nn.Module,
+    training: Training,
+    team: Team,
+) -> Any:
+    """The loss of what the whole team answers; `batch` is this process's share of it, None if it has none."""
+    answers = []
+    for _ in range(2 if training.agreement else 1):
+        scores = torch.zeros(0, network.outputs, device=targets.device)
+        if batch is not None:
+            with _precision(targets.device):
+                scores = network(batch)
+        answers.append(team.whole(scores.float(), len(targets)))
+    if not training.agreement:
+        return loss(answers[0], targets)
+    if not isinstance(loss, ClassLoss):
+        raise EmoscopeError("agreement: only a network with one question can learn it")
+    apart = disagreement(*answers)
+    return (loss(answers[0], targets) + loss(answers[1], targets)) / 2 + training.agreement * apart
 
 
 def rate_factor(progress: float, training: Training) -> float:

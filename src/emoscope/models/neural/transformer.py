@@ -12,7 +12,7 @@ from emoscope.dialogue import Example
 from emoscope.errors import EmoscopeError
 from emoscope.models.block import Fitting
 from emoscope.models.neural.frozen import FrozenEncoder, frozen_encoder, load_frozen
-from emoscope.models.neural.narrowing import narrow_middle
+from emoscope.models.neural.narrowing import narrow_middle, thin_layers
 from emoscope.models.neural.network import Batch, Item, Network
 from emoscope.models.neural.precision import full_precision
 from emoscope.models.neural.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
@@ -31,12 +31,14 @@ class Transformer(Network):
     `speakers`, `names` and `max_length` are those of `Window`; `segments` tells BERT which pieces are the turn to be
     labelled.
 
-    `layer_decay` multiplies the learning rate once for each layer further down; `middle` keeps that many units in the
-    middle of each layer (see `narrowing`). A `frozen` encoder gives fixed features, computed once.
+    `layer_decay` multiplies the learning rate once for each layer further down; `layers` keeps that many layers, and
+    `middle` that many units in the middle of each (see `narrowing`). A `frozen` encoder gives fixed features, computed
+    once.
 
     `pretraining` goes on with the encoder's own training before it is fine-tuned: `masked` words, or `masked+next`,
     which also asks whether the turn follows what comes before it. `pretraining_source` says on which text (see
-    `models.unlabelled`), `pretraining_text` on how many lines of it; 0 leaves pretraining out.
+    `models.unlabelled`), `pretraining_text` on how many lines of it; 0 leaves pretraining out. `pretraining_words` are
+    masked every second time they occur.
     """
 
     def __init__(
@@ -55,10 +57,12 @@ class Transformer(Network):
         dropout: float = 0.1,
         hidden: int = 0,
         layer_decay: float = 1.0,
+        layers: int | None = None,
         middle: int | None = None,
         pretraining: str = "none",
         pretraining_source: str = "dialogues",
         pretraining_text: int | None = None,
+        pretraining_words: Sequence[str] = (),
         lm_epochs: int = 1,
         lm_batch: int = 32,
         lm_rate: float = 5e-5,
@@ -78,10 +82,12 @@ class Transformer(Network):
         self.dropout = dropout
         self.hidden = hidden
         self.layer_decay = layer_decay
+        self.layers = layers
         self.middle = middle
         self.pretraining = pretraining
         self.pretraining_source = pretraining_source
         self.pretraining_text = pretraining_text
+        self.pretraining_words = tuple(pretraining_words)
         self.plan = Training(epochs=lm_epochs, batch=lm_batch, rate=lm_rate)
         self.frozen: FrozenEncoder | None = None
         self.device = device_of("auto")
@@ -94,6 +100,8 @@ class Transformer(Network):
             self._build(frozen=frozen_encoder(self.name))
             return
         encoder, tokens = load_encoder(self.name)
+        if self.layers is not None:
+            thin_layers(encoder, self.layers)
         if self.middle is not None:
             narrow_middle(encoder, self.middle)
         if self.window.special:

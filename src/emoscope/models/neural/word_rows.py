@@ -11,8 +11,9 @@ from emoscope.dialogue import Example
 from emoscope.models.neural.vocabulary import Vocabulary, tokeniser
 
 Item = dict[str, Any]
-Arrays = dict[str, NDArray[np.int64]]
+Arrays = dict[str, NDArray[Any]]
 T = TypeVar("T")
+Rows = TypeVar("Rows", bound="WordRows")
 VOCABULARY = "vocabulary.json"
 CHARACTERS = "characters.json"
 
@@ -187,12 +188,12 @@ class LanguageRows(JoinedRows):
         return [{"words": self.directed(row)} for row in rows]
 
 
-_KINDS = {kind.kind: kind for kind in (WordRows, JoinedRows, EitherRows, SpelledRows, LanguageRows)}
+KINDS = {kind.kind: kind for kind in (WordRows, JoinedRows, EitherRows, SpelledRows, LanguageRows)}
 
 
-def restored(description: Mapping[str, Any], folder: Path) -> WordRows:
+def restored(description: Mapping[str, Any], folder: Path, kind: type[Rows]) -> Rows:
     """The rows of a network that was written with `description` and `save_words`."""
-    made = _KINDS[description["rows"]]()
+    made = kind()
     for name in made.described:
         setattr(made, name, description[name])
     made.cut = tokeniser(made.tokens)

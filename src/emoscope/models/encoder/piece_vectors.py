@@ -1,0 +1,98 @@
+"""A frozen encoder as a graph: the vectors of words, without torch."""
+
+import json
+import shutil
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.errors import InputError
+from emoscope.files import whole_text
+from emoscope.models.encoder.description import FLOAT, TOKENIZER, WEIGHTS
+from emoscope.models.encoder.session import in_parallel, open_graph
+from emoscope.models.neural.frozen_words import HalfFloats, Words, word_vectors
+from emoscope.models.pieces import Pieces
+
+ABOUT = "vectors.json"
+FILES = (ABOUT, TOKENIZER, FLOAT, WEIGHTS)
+_MOST_BYTES_KEPT = 64 << 20
+
+
+class PieceVectors:
+    """Vectors of words; safe to use from many threads.
+
+    Each row is computed alone, so none depends on others. The latest are remembered: the networks of an ensemble ask
+    for the same ones.
+    """
+
+    def __init__(self, folder: Path, special: Mapping[str, int], longest: int) -> None:
+        self.tokens = Pieces.read(whole_text(folder / TOKENIZER), **special)
+        self.longest = longest
+        self._run = open_graph(folder / FLOAT)
+        self._folder = folder
+        self._saved: Path | None = None
+        self._kept: OrderedDict[bytes, HalfFloats] = OrderedDict()
+        self._kept_bytes = 0
+        self._lock = Lock()
+
+    def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
+        """A vector for each word and for the whole of each row: see `word_vectors`."""
+        return word_vectors(rows, self.tokens, self._vectors, length=length)
+
+    def _vectors(self, rows: Sequence[NDArray[np.int32]]) -> list[HalfFloats]:
+        different = {row.tobytes(): row for row in rows}
+        found = dict(zip(different, in_parallel(self._vector, different.values()), strict=True))
+        return [found[row.tobytes()] for row in rows]
+
+    def _vector(self, row: NDArray[np.int32]) -> HalfFloats:
+        key = row.tobytes()
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made: HalfFloats = self._run({"pieces": row[:, None]})[0]
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = made
+                self._kept_bytes += made.nbytes
+            while self._kept_bytes > _MOST_BYTES_KEPT:
+                self._kept_bytes -= self._kept.popitem(last=False)[1].nbytes
+        return made
+
+    def save(self, folder: Path) -> None:
+        """Copy its files; further copies are links to the first, where the file system can."""
+        folder.mkdir(parents=True, exist_ok=True)
+        link_files(self._saved or self._folder, folder, FILES)
+        self._saved = self._saved or folder
+
+
+_OPEN: WeakValueDictionary[str, PieceVectors] = WeakValueDictionary()
+
+
+def load_vectors(folder: Path) -> PieceVectors:
+    """Open an exported frozen encoder; those with the same content become one while someone uses it."""
+    path = folder / ABOUT
+    try:
+        about = json.loads(whole_text(path))
+        content, special, longest = str(about["content"]), dict(about["special"]), int(about["longest"])
+    except (json.JSONDecodeError, KeyError, TypeError, ValueError):
+        raise InputError(path, "does not describe an encoder that gives vectors") from None
+    made = _OPEN.get(content)
+    if made is None:
+        made = _OPEN[content] = PieceVectors(folder, special, longest)
+    return made
+
+
+def link_files(source: Path, target: Path, names: Sequence[str]) -> None:
+    """The same files in another folder: links where the file system can, or else copies."""
+    for name in names:
+        (target / name).unlink(missing_ok=True)
+        try:
+            (target / name).hardlink_to(source / name)
+        except OSError:
+            shutil.copy2(source / name, target / name)

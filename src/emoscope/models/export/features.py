@@ -1,0 +1,63 @@
+"""A frozen encoder as a folder that gives the vectors of words without torch."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from emoscope.files import atomic_write
+from emoscope.models.encoder.description import FLOAT, TOKENIZER, WEIGHTS
+from emoscope.models.encoder.piece_vectors import ABOUT
+from emoscope.models.export.architecture import read_architecture
+from emoscope.models.export.arithmetic import Halved
+from emoscope.models.export.graph import EncoderLayers
+from emoscope.models.export.writer import GraphWriter, Inputs, WeightFile
+from emoscope.models.neural.frozen import FrozenFeatures
+from emoscope.models.neural.pretrained import Encoder, Tokens
+
+# One row at a time: see `PieceVectors`.
+ONE_ROW: Inputs = {"pieces": (np.int32, ["places", 1])}
+
+
+def export_features(features: FrozenFeatures, folder: Path) -> None:
+    """Write the graph, whose weights have half precision as the frozen encoder's have, and the tokenizer."""
+    weights = WeightFile(WEIGHTS)
+    graph = GraphWriter(weights)
+    last = encoder_layers(features.frozen.encoder, graph, features.longest)[-features.layers :]
+    mean = last[0]
+    for each in last[1:]:
+        mean = graph.node("Add", mean, each)
+    if len(last) > 1:
+        mean = graph.node("Mul", mean, graph.number(1 / len(last)))
+    content = graph.model(ONE_ROW, [graph.cast(mean, np.float16)])
+    folder.mkdir(parents=True, exist_ok=True)
+    write_graph(folder, content, weights, features.tokens)
+    digest = sha256((folder / WEIGHTS).read_bytes() + content + features.tokens.description().encode())
+    about = {
+        "content": digest.hexdigest(),
+        "special": special_pieces(features.tokens),
+        "longest": features.longest,
+    }
+    with atomic_write(folder / ABOUT) as handle:
+        json.dump(about, handle)
+
+
+def encoder_layers(encoder: Encoder, graph: GraphWriter, longest: int) -> list[str]:
+    """Add an encoder to a graph that reads one row; what comes out of its embeddings and of each layer."""
+    architecture = read_architecture(encoder, longest)
+    return EncoderLayers(architecture, Halved(architecture.pieces), graph).layers()
+
+
+def write_graph(folder: Path, content: bytes, weights: WeightFile, tokens: Tokens) -> None:
+    """Write a graph with its weights and tokenizer."""
+    with atomic_write(folder / TOKENIZER) as handle:
+        handle.write(tokens.description())
+    with atomic_write(folder / FLOAT, "wb") as handle:
+        handle.write(content)
+    weights.save(folder)
+
+
+def special_pieces(tokens: Tokens) -> dict[str, int]:
+    """The numbers of the pieces that are not text, as `Pieces.read` wants them."""
+    return {role: getattr(tokens, role) for role in ("start", "end", "mask", "padding")}

@@ -1,0 +1,53 @@
+"""A language model that guesses IEST's trigger words as a folder that `ExportedTriggerWords` loads."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from torch import Tensor
+
+from emoscope.errors import EmoscopeError
+from emoscope.files import atomic_write
+from emoscope.models.encoder.description import WEIGHTS
+from emoscope.models.export.features import ONE_ROW, encoder_layers, special_pieces, write_graph
+from emoscope.models.export.writer import GraphWriter, WeightFile
+from emoscope.models.exported_triggers import ABOUT
+from emoscope.models.trigger_lm import TriggerWords
+
+
+def export_triggers(extractor: TriggerWords, folder: Path) -> None:
+    """Write the graph: pieces of one row and the places of its masks in, a row of guesses for each mask out."""
+    model = extractor.model
+    if model is None:
+        raise EmoscopeError("this language model has not been trained")
+    weights = WeightFile(WEIGHTS)
+    graph = GraphWriter(weights)
+
+    def table(name: str, value: Tensor) -> str:
+        return graph.constant(f"guess.{name}", value.detach().float().cpu().numpy())
+
+    vectors = encoder_layers(model.encoder, graph, extractor.window.length)[-1]
+    masked = graph.node("Gather", vectors, "masks")
+    hidden = graph.node(
+        "Gemm", masked, table("transform", model.transform.weight.T), table("bias", model.transform.bias)
+    )
+    hidden = graph.node(
+        "LayerNormalization",
+        graph.node("Gelu", hidden, own=True),
+        table("scale", model.scale.weight),
+        table("shift", model.scale.bias),
+        axis=-1,
+        epsilon=model.scale.eps,
+    )
+    words = table("words", model.encoder.embeddings.weight[model.candidates].T)
+    scores = graph.node("Gemm", hidden, words, table("words.bias", model.bias[model.candidates]))
+    content = graph.model({**ONE_ROW, "masks": (np.int64, ["masks"])}, [graph.node("LogSoftmax", scores, axis=-1)])
+    folder.mkdir(parents=True, exist_ok=True)
+    write_graph(folder, content, weights, model.tokens)
+    about = {
+        "special": special_pieces(model.tokens),
+        "max_length": extractor.window.length,
+        "words": {emotion: len(words) for emotion, words in model.words.items()},
+    }
+    with atomic_write(folder / ABOUT) as handle:
+        json.dump(about, handle)
