@@ -91,10 +91,11 @@ def without_dev(table: dict[str, Floats], own: int) -> dict[str, Floats]:
 def merge(task: Task, runs: Sequence[Path], data: Path, out: Path) -> None:
     """Write the blend of all runs' members."""
     own = own_examples(task.name, Fitting(resources=data))
-    tables = []
+    found = []
     for run in runs:
         with np.load(run / f"{task.name}.members.npz", allow_pickle=False) as kept:
-            tables.append(without_dev({name: kept[name] for name in kept.files}, len(own)))
+            found.append({name: kept[name] for name in kept.files})
+    tables = [without_dev(table, len(own)) for table in found]
     seeds = [json.loads((run / f"{task.name}.json").read_text(encoding="utf-8"))["seed"] for run in runs]
     alone = [round(Judged(task, own, [table]).score(data), 4) for table in tables]
     whole = Judged(task, own, tables)
@@ -103,11 +104,10 @@ def merge(task: Task, runs: Sequence[Path], data: Path, out: Path) -> None:
     result |= {"blend": round(whole.score(data), 4), "weights": whole.weights.tolist(), "bias": whole.bias.tolist()}
     result["decision"] = None if whole.decision is None else whole.decision.tolist()
     content: dict[str, Any] = {"head": task.name.partition("-")[0], "task": task.name, "labels": task.labels}
-    content |= {
-        "seeds": seeds,
-        "seed_scores": alone,
-        "notes": [f"{len(runs)} runs blended; all-mpnet-base-v2 as the encoder"],
-    }
+    notes = [f"{len(runs)} runs blended; all-mpnet-base-v2 as the encoder"]
+    if learnt := sum(len(table["held_out"]) > len(own) for table in found):
+        notes.append(f"{learnt} of them learnt from dev, too, where each dialogue is answered by the copy without it")
+    content |= {"seeds": seeds, "seed_scores": alone, "notes": notes}
     if task.name == "emocontext":
         content |= {"splits": ["dev"], "split": "dev (Test1)", "prior": dict(task.metadata.natural_prior or {})}
         content["training_prior"] = dict(zip(task.labels, whole.trained.tolist(), strict=True))

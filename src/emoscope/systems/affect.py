@@ -26,7 +26,7 @@ BENCHMARKS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "iest": (("iest", "train"), ("iest", "dev")),
 }
 # Text like that of the tasks, whose masked words an encoder learns to guess before anything else.
-IN_DOMAIN = "emocontext+emotionpush+friends-scripts+tweets+iest+comments"
+IN_DOMAIN = "emocontext+emotionpush+friends-scripts+tweets+comments"
 MASKED_WORDS_PER_LABEL = 1500  # most tweets with an emotion word wish someone a happy something
 
 

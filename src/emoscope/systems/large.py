@@ -65,9 +65,9 @@ class Large(Recipe):
     # of LAYOUTS. Each is trained `repeats` times, from other seeds. `pretraining_text` bounds the examples of each
     # source of the intermediate training, which `lm_` settings steer; 0 leaves it out. `adaptation` names unlabelled
     # text (see `models.unlabelled`) whose masked words the encoder learns to guess before that, at most
-    # `adaptation_text` turns of it, for `adaptation_epochs`, most of all IEST's emotion words. `taught` is a folder to
-    # keep the encoder in then, for other tasks to share. `ngrams` and `words` add a member of that kind, the latter
-    # where the task has one in WORDS, with the `vectors` named.
+    # `adaptation_text` turns of it, for `adaptation_epochs`; with `adaptation_words` IEST's emotion words most of all.
+    # `taught` is a folder to keep the encoder in then, for other tasks to share. `ngrams` and `words` add a member of
+    # that kind, the latter where the task has one in WORDS, with the `vectors` named.
     defaults: ClassVar[Mapping[str, Any]] = {
         **{name: value for name, value in FINE_TUNING.items() if name not in ("context", "pooling")},
         "encoder": "sentence-transformers/all-mpnet-base-v2",
@@ -84,6 +84,7 @@ class Large(Recipe):
         "adaptation": IN_DOMAIN,
         "adaptation_text": None,
         "adaptation_epochs": 2,
+        "adaptation_words": False,
         "pretraining_text": 20_000,
         "lm_epochs": 2,
         "lm_batch": 128,
@@ -135,7 +136,7 @@ class Large(Recipe):
                 "pretraining": "masked",
                 "pretraining_source": self.settings["adaptation"],
                 "pretraining_text": self.settings["adaptation_text"],
-                "pretraining_words": list(EMOTION_OF),
+                "pretraining_words": list(EMOTION_OF) if self.settings["adaptation_words"] else [],
                 "lm_epochs": self.settings["adaptation_epochs"],
                 "lm_batch": self.settings["lm_batch"],
                 "lm_rate": self.settings["lm_rate"],
