@@ -12,6 +12,7 @@ import pytest
 
 from corpus_command import run
 from corpus_tree import tree
+from ray_kit import two_nodes
 from score_kit import content, kill, named, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
@@ -40,10 +41,11 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_log(tmp_path_factory.mktemp("log") / "log.jsonl")
 
 
-def start(*arguments: str | Path) -> "subprocess.Popen[str]":
+def start(*arguments: str | Path, **variables: str) -> "subprocess.Popen[str]":
     """`emoscope corpus ...` in a process of its own."""
     command = [sys.executable, "-m", "emoscope", "corpus", *map(str, arguments)]
-    return subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    given = {**os.environ, **variables}
+    return subprocess.Popen(command, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def finish(process: "subprocess.Popen[str]") -> None:
@@ -117,6 +119,26 @@ def test_filter_on_ray_with_a_killed_worker(log: Path, filtered: dict[str, bytes
     until(lambda: done_parts(out))
     kill(until(lambda: named(process.pid, RAY_WORKER))[0])
     finish(process)
+    assert content(out) == filtered
+
+
+@pytest.mark.xdist_group("ray")
+def test_filter_and_deduplication_on_two_nodes(log: Path, filtered: dict[str, bytes], tmp_path: Path) -> None:
+    """A worker is killed, then a whole node is lost: the same bytes as from one process."""
+    pytest.importorskip("ray")
+    out, alone, dropped = tmp_path / "out", tmp_path / "alone.jsonl", tmp_path / "dropped.jsonl"
+    copies = write_log(tmp_path / "copies.jsonl", 2000)
+    assert run("corpus", "dedupe", copies, "-o", alone, "--threshold", "0.6", "--workers", "1")[0] == 0
+    with two_nodes(tmp_path) as cluster:
+        there = ("--engine", "ray", "--ray-address", cluster.address)
+        finish(start("dedupe", copies, "-o", dropped, "--threshold", "0.6", *there, **cluster.variables))
+        process = start("filter", log, "-o", out, *FILTER, *there, **cluster.variables)
+        until(lambda: done_parts(out))
+        kill(until(lambda: named(cluster.process.pid, RAY_WORKER))[0])
+        cluster.lose_a_node()
+        assert len(done_parts(out)) < PARTS
+        finish(process)
+    assert dropped.read_bytes() == alone.read_bytes()
     assert content(out) == filtered
 
 

@@ -19,6 +19,7 @@ from emoscope.detector.bundle import Bundle, Head
 from emoscope.dialogue import Dialogue, Example
 from emoscope.errors import EmoscopeError
 from emoscope.evaluation.run import train
+from emoscope.files import folder_size
 from emoscope.models.blend import Blend
 from emoscope.models.block import Block, Fitting, load_block
 from emoscope.models.combine import Cascade, Folds, Majority, Mean
@@ -175,6 +176,7 @@ def test_networks_that_share_a_frozen_encoder_share_its_files(tmp_path: Path) ->
     files = list((tmp_path / "model").rglob("encoder/weights.bin"))
     assert len(files) == 4
     assert len({path.stat().st_ino for path in files}) == 2  # one for the last layer, one for the last two
+    assert folder_size(tmp_path / "model") < sum(path.stat().st_size for path in (tmp_path / "model").rglob("*.*"))
     shutil.copytree(tmp_path / "model", tmp_path / "copy")
     rows = [block._rows for block in load_block(tmp_path / "copy" / "model").parts]  # type: ignore[attr-defined]
     assert len({id(each.frozen_features) for each in rows}) == 2

@@ -1,72 +1,31 @@
 """The Ray engine, on a cluster of two nodes started here: the same bytes, whoever is killed."""
 
 import os
-import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from emoscope.errors import EmoscopeError
 from emoscope.scale import score
-from score_kit import chats, content, kill, named, rejects, start, until, write_jsonl
+from ray_kit import PART, Cluster, two_nodes
+from score_kit import chats, content, kill, named, rejects, until, write_jsonl
 
 pytest.importorskip("ray")
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc"),
     pytest.mark.xdist_group("ray"),  # one cluster, not one for each process that tests
 ]
-ROWS, PART = 20_000, 500
+ROWS = 20_000
 TASK = "ray::_part"
-
-
-@dataclass
-class Cluster:
-    process: "subprocess.Popen[str]"
-    address: str
-    variables: dict[str, str]
-
-    def start(self, table: Path, out: Path) -> "subprocess.Popen[str]":
-        arguments = ("-m", "nano", "--engine", "ray", "--ray-address", self.address, "--part-rows", str(PART))
-        return start(table, "-o", out, *arguments, **self.variables)
-
-    def lose_a_node(self) -> None:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write("lose a node\n")
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == "lost\n"
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    folder = tmp_path_factory.mktemp("ray")
-    (folder / "token").write_text(secrets.token_hex(32), encoding="utf-8")
-    variables = {
-        "RAY_AUTH_TOKEN_PATH": str(folder / "token"),
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_DEDUP_LOGS": "0",
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-    }
-    script = Path(__file__).with_name("ray_cluster.py")
-    process = subprocess.Popen(
-        [sys.executable, str(script)],
-        env={**os.environ, **variables},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
-    address = process.stdout.readline().strip()
-    assert address, "no cluster"
-    yield Cluster(process, address, variables)
-    assert process.stdin is not None
-    process.stdin.close()
-    process.wait(60)
+    with two_nodes(tmp_path_factory.mktemp("ray")) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

@@ -89,6 +89,16 @@ def _umask() -> int:
     return mask
 
 
+def folder_size(folder: Path) -> int:
+    """The bytes of all files in a folder and below; one that has several names there counts once.
+
+    >>> folder_size(Path("/nowhere"))
+    0
+    """
+    found = (path.stat() for path in folder.rglob("*") if path.is_file())
+    return sum({(each.st_dev, each.st_ino): each.st_size for each in found}.values())
+
+
 def existing_file(path: str | Path) -> Path:
     """The path, if it is a readable, non-empty file."""
     found = Path(path)

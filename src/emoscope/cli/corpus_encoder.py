@@ -32,7 +32,7 @@ def encoder_cli(
     """Write a pretrained sentence encoder, such as all-MiniLM-L6-v2, as graphs that run without torch."""
     from emoscope.corpus.windows import sample
     from emoscope.extras import check_installed
-    from emoscope.files import atomic_folder
+    from emoscope.files import atomic_folder, folder_size
     from emoscope.systems.export import CALIBRATION, PACKAGES, REFERENCE
     from emoscope.tables import read_records
 
@@ -44,7 +44,7 @@ def encoder_cli(
         given = sample((record.dialogue for record in read_records(dialogues)), CALIBRATION, seed=1)
     with console(stderr=True).status(f"writing {encoder}"), atomic_folder(output) as part:
         export_vectors(encoder, part, reference=REFERENCE, calibration=given)
-    size = sum(path.stat().st_size for path in output.iterdir())
+    size = folder_size(output)
     if as_json:
         print_json({"encoder": encoder, "folder": str(output), "bytes": size})
     else:

@@ -108,6 +108,7 @@ def bundle_cli(
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
 ) -> None:
     """Write the student as an int8 model that runs without torch, with its priors, temperatures and decisions."""
+    from emoscope.files import folder_size
     from emoscope.models.block import Fitting
     from emoscope.systems.student import REPORT
     from emoscope.systems.student_bundle import student_bundle
@@ -115,5 +116,5 @@ def bundle_cli(
 
     with console(stderr=True).status("exporting"):
         student_bundle(student, report or student / REPORT, output, Fitting(resources=data_root(data)), force=force)
-    size = sum(path.stat().st_size for path in output.rglob("*") if path.is_file())
+    size = folder_size(output)
     console().print(f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)")

@@ -36,13 +36,14 @@ def export_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Write a run as a model that `emoscope.load` and `emoscope detect --model` take, without torch."""
+    from emoscope.files import folder_size
     from emoscope.systems.export import export_run
     from emoscope.tables import read_records
 
     given = [record.dialogue for record in read_records(dialogues)] if dialogues is not None else None
     with console(stderr=True).status(f"exporting {run}"):
         bundle = export_run(run, output, int8=int8, dialogues=given, prune=prune, root=data, force=force)
-    size = sum(path.stat().st_size for path in output.rglob("*") if path.is_file())
+    size = folder_size(output)
     if as_json:
         print_json({"name": bundle.name, "task": bundle.task, "folder": str(output), "bytes": size})
     else:
