@@ -46,7 +46,7 @@ class LightGbmClassifier(FeatureClassifier):
 
     def fit_features(self, features: Matrix, targets: Floats, fitting: Fitting) -> Self:
         """Grow the trees, one per label and round."""
-        lightgbm = require("lightgbm", extra="train")
+        lightgbm = require("lightgbm", extra="features")
         parameters = {
             "objective": "multiclass",
             "num_class": len(self.labels),
@@ -99,7 +99,7 @@ class LightGbmClassifier(FeatureClassifier):
 
     def load_model(self, folder: Path) -> None:
         """Read what `save_model` wrote."""
-        lightgbm = require("lightgbm", extra="train")
+        lightgbm = require("lightgbm", extra="features")
         path = folder / "lightgbm.txt"
         try:
             self._booster = lightgbm.Booster(model_str=whole_text(path))
@@ -136,7 +136,7 @@ class XgboostClassifier(FeatureClassifier):
 
     def fit_features(self, features: Matrix, targets: Floats, fitting: Fitting) -> Self:
         """Grow the trees, one per label and round."""
-        xgboost = require("xgboost", extra="train")
+        xgboost = require("xgboost", extra="features")
         parameters = {
             "objective": "multi:softprob",
             "num_class": len(self.labels),
@@ -161,7 +161,7 @@ class XgboostClassifier(FeatureClassifier):
         """The probability of each label."""
         if self._booster is None:
             raise not_fitted()
-        xgboost = require("xgboost", extra="train")
+        xgboost = require("xgboost", extra="features")
         return np.asarray(self._booster.predict(xgboost.DMatrix(_rows(features))), np.float64)
 
     def options(self) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class XgboostClassifier(FeatureClassifier):
 
     def load_model(self, folder: Path) -> None:
         """Read what `save_model` wrote."""
-        xgboost = require("xgboost", extra="train")
+        xgboost = require("xgboost", extra="features")
         path = folder / "xgboost.ubj"
         booster = xgboost.Booster()
         try:
@@ -196,4 +196,4 @@ class XgboostClassifier(FeatureClassifier):
 
 def _rows(features: Matrix) -> Matrix:
     """Sparse rows of float32 for training and answering alike: to XGBoost an absent value is not the same as a 0."""
-    return require("scipy.sparse", extra="train").csr_matrix(features, dtype=np.float32)
+    return require("scipy.sparse", extra="features").csr_matrix(features, dtype=np.float32)

@@ -52,7 +52,7 @@ class LinearClassifier(FeatureClassifier):
         """Learn the weights."""
         require("sklearn", extra="train")
         wanted = hard_targets(targets)
-        matrix = require("scipy.sparse", extra="train").csr_matrix(features, dtype=np.float32)
+        matrix = require("scipy.sparse", extra="features").csr_matrix(features, dtype=np.float32)
         scale = _inverse_size(matrix) if self.scale else None
         if scale is not None:
             matrix = matrix.copy()

@@ -66,7 +66,7 @@ class Union:
         """The features of each example."""
         if not self.extractors:
             raise EmoscopeError("a classifier of examples needs at least one kind of feature")
-        sparse = require("scipy.sparse", extra="train")
+        sparse = require("scipy.sparse", extra="features")
         return sparse.hstack([each.transform(examples) for each in self.extractors], format="csr", dtype=np.float32)
 
     def configs(self) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ def turn_texts(examples: Sequence[Example], back: int) -> list[str]:
 
 def as_rows(values: NDArray[Any]) -> Matrix:
     """A dense matrix in the form that all extractors give."""
-    return require("scipy.sparse", extra="train").csr_matrix(np.asarray(values, np.float32))
+    return require("scipy.sparse", extra="features").csr_matrix(np.asarray(values, np.float32))
 
 
 # Arrays and words without pickle

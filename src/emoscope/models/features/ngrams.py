@@ -86,7 +86,7 @@ class Ngrams(Extractor):
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
         """One column per turn and n-gram."""
-        sparse = require("scipy.sparse", extra="train")
+        sparse = require("scipy.sparse", extra="features")
         parts = [
             self._turn(turn_texts(examples, back), columns, rarity)
             for back, columns, rarity in zip(self.turns, self._columns, self._rarity, strict=True)
@@ -94,7 +94,7 @@ class Ngrams(Extractor):
         return sparse.hstack(parts, format="csr", dtype=np.float32)
 
     def _turn(self, texts: Sequence[str], columns: dict[str, int], rarity: NDArray[np.float32]) -> Matrix:
-        sparse = require("scipy.sparse", extra="train")
+        sparse = require("scipy.sparse", extra="features")
         found: list[int] = []
         ends = [0]
         for grams in self._grams(texts):

@@ -44,7 +44,7 @@ class RankedWords(Extractor):
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
         """1 where a turn holds a word."""
-        sparse = require("scipy.sparse", extra="train")
+        sparse = require("scipy.sparse", extra="features")
         column_of = {word: column for column, word in enumerate(self.words)}
         parts = []
         for back in self.turns:
