@@ -63,7 +63,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         "task": task.name,
         "seed": options.seed,
         "examples": len(examples),
-        "with_dev": options.dev,
+        "with_dev": options.dev and task.name == "emocontext",
         "seconds": round(seconds, 1),
         "settings": {**system.settings, "encoder": Path(system.settings["encoder"]).name, "taught": None},
         "held_out": scores(task, system, examples, system.block.held_out),
@@ -76,8 +76,6 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         if split in task.metadata.splits and (split == "test" or task.name == "emocontext"):
             asked = read_split(task, split, options.data)
             answers[split] = members(system.block, asked)
-            if split == "dev":
-                answers["dev_copies"] = single_copies(system.block, asked)
             if split == "dev" and not options.dev:
                 result["dev"] = scores(task, system, asked, answers[split])
     (options.out / "blind" / task.name).mkdir(parents=True, exist_ok=True)
@@ -128,15 +126,6 @@ def members(blend: Blend, examples: list[Example]) -> Floats:
     return np.stack([geometric_mean([copy.predict_proba(examples) for copy in each]) for each in blend.fitted], axis=1)
 
 
-def single_copies(blend: Blend, examples: list[Example]) -> Floats:
-    """The same of one copy alone, another one for every example: what a network is worth without its twins."""
-    made = []
-    for copies in blend.fitted:
-        answers = np.stack([copy.predict_proba(examples) for copy in copies])
-        made.append(answers[np.arange(len(examples)) % len(copies), np.arange(len(examples))])
-    return np.stack(made, axis=1)
-
-
 def _corrected(system: Large, answers: Floats) -> Floats:
     assert isinstance(system.block, Blend)
     return system.corrected(blended(answers, system.block.weights, system.block.bias))
@@ -176,7 +165,7 @@ def main() -> None:
     for name in options.tasks.split(","):
         if not (options.out / f"{name}.json").exists():
             one_task(get_task(name), options)
-        if not options.dev:
+        if not json.loads((options.out / f"{name}.json").read_text(encoding="utf-8"))["with_dev"]:
             write_answers(get_task(name), options.out, options.data)
 
 

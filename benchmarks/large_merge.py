@@ -136,8 +136,14 @@ def main() -> None:
     options = parser.parse_args()
     if len(options.runs) < 2:
         parser.error("expected at least two runs")
+    for run in options.runs:
+        if not list(run.glob("*.members.npz")):
+            parser.error(f"{run} holds no answers of benchmarks/large.py")
     for name in TASKS:
         runs = [run for run in options.runs if (run / f"{name}.members.npz").is_file()]
+        if len(runs) < 2:
+            print(f"{name}: left out, {len(runs)} of the runs has it")
+            continue
         merge(get_task(name), runs, options.data, options.out)
 
 

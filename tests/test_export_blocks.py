@@ -173,13 +173,51 @@ def test_networks_that_share_a_frozen_encoder_share_its_files(tmp_path: Path) ->
         contextual(encoder, layers=2),
     ]
     assert_same(fitted(Mean(members)), tmp_path / "model", 1e-3)
-    files = list((tmp_path / "model").rglob("encoder/weights.bin"))
-    assert len(files) == 4
-    assert len({path.stat().st_ino for path in files}) == 2  # one for the last layer, one for the last two
+    for name, different in (("weights.bin", 1), ("float.onnx", 2)):  # a graph gives the last layer, or the last two
+        files = list((tmp_path / "model").rglob(f"encoder/{name}"))
+        assert len(files) == 4
+        assert len({path.stat().st_ino for path in files}) == different
     assert folder_size(tmp_path / "model") < sum(path.stat().st_size for path in (tmp_path / "model").rglob("*.*"))
     shutil.copytree(tmp_path / "model", tmp_path / "copy")
-    rows = [block._rows for block in load_block(tmp_path / "copy" / "model").parts]  # type: ignore[attr-defined]
+    block = load_block(tmp_path / "copy" / "model")
+    rows = [part._rows for part in block.parts]  # type: ignore[attr-defined]
     assert len({id(each.frozen_features) for each in rows}) == 2
+    before = sorted(path.stat().st_ino for path in (tmp_path / "copy").rglob("weights.bin"))
+    asked = [Example(dialogue, len(dialogue) - 1) for dialogue in chats()]
+    for _ in range(2):  # also over itself; what it was loaded from stays as it was
+        block.save(tmp_path / "again")
+        again = load_block(tmp_path / "again")
+        assert np.array_equal(again.predict_proba(asked), block.predict_proba(asked))
+    block.save(tmp_path / "third")
+    third = {path.stat().st_ino for path in (tmp_path / "third").rglob("weights.bin")}
+    assert not third & {*before, *(path.stat().st_ino for path in (tmp_path / "again").rglob("weights.bin"))}
+
+
+def test_equal_claims_of_different_encoders_are_not_believed(tmp_path: Path) -> None:
+    made = []
+    for seed in (0, 1):
+        encoder = make_tiny_encoder(tmp_path / f"encoder{seed}", seed=seed)
+        made.append(exported(fitted(contextual(encoder)), tmp_path / f"model{seed}"))
+    first, second = (detector.predict_proba(chats()) for detector in made)
+    assert not np.allclose(first, second, atol=1e-4)
+    (about,) = (tmp_path / "model1").rglob("vectors.json")
+    about.write_text(about.read_text(encoding="utf-8").replace('"longest"', '"l"'), encoding="utf-8")
+    with pytest.raises(EmoscopeError, match="does not describe an encoder that gives vectors"):
+        emoscope.load(tmp_path / "model1")
+    about.unlink()
+    with pytest.raises(EmoscopeError, match="no such file"):
+        emoscope.load(tmp_path / "model1")
+
+
+def test_a_damaged_blend_is_one_line(tmp_path: Path) -> None:
+    exported(fitted(Blend([network("recurrent"), NgramBlock(LABELS, bits=8)], folds=2)), tmp_path / "model")
+    kept = tmp_path / "model" / "model" / "out_of_fold.npz"
+    kept.write_bytes(kept.read_bytes()[:200])
+    with pytest.raises(EmoscopeError, match=r"out_of_fold\.npz: is not a file of arrays"):
+        emoscope.load(tmp_path / "model")
+    (tmp_path / "model" / "model" / "blend.json").write_text("{", encoding="utf-8")
+    with pytest.raises(EmoscopeError, match=r"blend\.json: is not JSON"):
+        emoscope.load(tmp_path / "model")
 
 
 def test_what_a_network_over_a_frozen_encoder_cuts_off(tmp_path: Path) -> None:

@@ -213,6 +213,9 @@ def test_sources(tmp_path: Path) -> None:
     assert texts("tweets+emotionpush") == [("one",), ("two",), ("three",), ("hi", "bye"), ("hello", "bye")]
     assert texts("emocontext+comments") == [("hi", "what", "bye"), ("a comment",), ("another",)]
     assert texts("iest") == [("so [#TRIGGERWORD#] when",)]
+    official = "joy\tan [#TRIGGERWORD#] one\nsad\tan [#TRIGGERWORD#] one\n"
+    (tmp_path / "iest" / "train-v3.csv").write_text(official, encoding="utf-8")
+    assert texts("iest") == [("an [#TRIGGERWORD#] one",)]  # the re-split is the official test set
     assert texts("tweets", limit=2) == [("one",), ("two",)]
     speakers = [turn.speaker for turn in unlabelled_dialogues("friends-scripts", [], fitting)[0].turns]
     assert speakers == ["Ross", "Joey"]
@@ -229,7 +232,7 @@ def test_sources_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"train\.txt, row 2: expected 5 tab-separated columns, found 2"):
         unlabelled_dialogues("emocontext", [], fitting)
     (tmp_path / "iest" / "labelled.csv").unlink()
-    with pytest.raises(InputError, match=r"holds none of train-v3\.csv"):
+    with pytest.raises(InputError, match=r"holds neither train-v3\.csv nor labelled\.csv"):
         unlabelled_dialogues("iest", [], fitting)
     with pytest.raises(InputError, match="not a file of EmotionX dialogues"):
         unlabelled_dialogues("emotionpush", [], fitting)

@@ -1,10 +1,12 @@
 """Reading text strictly and writing it whole or not at all."""
 
+import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -97,6 +99,37 @@ def folder_size(folder: Path) -> int:
     """
     found = (path.stat() for path in folder.rglob("*") if path.is_file())
     return sum({(each.st_dev, each.st_ino): each.st_size for each in found}.values())
+
+
+def content_digest(path: Path) -> str:
+    """A digest of a file's content; computed once for a file that does not change, under whatever name."""
+    found = path.stat()
+    return _digest(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+@lru_cache(maxsize=256)
+def _digest(path: Path, which: tuple[int, ...]) -> str:
+    del which  # beside the name, so that a changed file is read again
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "blake2b").hexdigest()
+
+
+def link_equal_files(folder: Path) -> None:
+    """Let files below a folder that have the same content be one file with several names, where the system can."""
+    sizes: dict[int, list[Path]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            sizes.setdefault(path.stat().st_size, []).append(path)
+    for alike in sizes.values():
+        first: dict[str, Path] = {}
+        for path in alike if len(alike) > 1 else ():
+            kept = first.setdefault(content_digest(path), path)
+            if kept != path and not path.samefile(kept):
+                path.unlink()
+                try:
+                    path.hardlink_to(kept)
+                except OSError:
+                    shutil.copy2(kept, path)
 
 
 def existing_file(path: str | Path) -> Path:

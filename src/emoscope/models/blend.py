@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
+from emoscope.errors import EmoscopeError, InputError
 from emoscope.extras import require
-from emoscope.files import atomic_write, whole_text
+from emoscope.files import atomic_write
 from emoscope.models.answers import softmax
 from emoscope.models.block import Block, Fitting, Floats, load_block, one_hot
 from emoscope.models.combine import dialogue_folds
+from emoscope.models.features.base import load_arrays, load_json
 from emoscope.models.parallel import Part, fit_parts
 
 WEIGHTS = "blend.json"
@@ -122,10 +123,12 @@ class Blend(Block):
 
     def load_weights(self, folder: Path) -> None:
         """Read what `save_weights` wrote beside the copies."""
-        content = json.loads(whole_text(folder / WEIGHTS))
-        self.weights, self.bias = np.array(content["weights"]), np.array(content["bias"])
-        with np.load(folder / OUT_OF_FOLD, allow_pickle=False) as kept:
+        content, kept = load_json(folder / WEIGHTS), load_arrays(folder / OUT_OF_FOLD)
+        try:
+            self.weights, self.bias = np.array(content["weights"], float), np.array(content["bias"], float)
             self.held_out, self.cut = kept["members"].astype(np.float64), kept["fold"]
+        except (KeyError, TypeError, ValueError):
+            raise InputError(folder, "does not hold the weights of a blend") from None
 
 
 def geometric_mean(answers: Sequence[Floats]) -> Floats:

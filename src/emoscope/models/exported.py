@@ -109,7 +109,7 @@ class ExportedWords(Exported):
             raise InputError(folder, f"is not an exported network ({str(error).strip().splitlines()[0]})") from None
 
     def save_weights(self, folder: Path) -> None:
-        """Copy the files it was loaded from; a frozen encoder that several networks share is kept once."""
+        """Copy the files it was loaded from, and those of the frozen encoder."""
         super().save_weights(folder)
         if isinstance(self._rows, TurnRows | WordAndVectorRows):
             self._rows.frozen_features.save(folder / VECTORS)

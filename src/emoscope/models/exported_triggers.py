@@ -69,7 +69,8 @@ class ExportedTriggerWords(Extractor):
             about = json.loads(whole_text(path))
             self._words = [int(count) for count in about["words"].values()]
             self._window = Window(length=int(about["max_length"]))
-            self._pieces = Pieces.read(whole_text(folder / TOKENIZER), **about["special"])
+            special = {role: int(about["special"][role]) for role in ("start", "end", "mask", "padding")}
+            self._pieces = Pieces.read(whole_text(folder / TOKENIZER), **special)
             self._run = open_graph(folder / FLOAT)
         except EmoscopeError:
             raise

@@ -130,16 +130,22 @@ def comments(folder: Path) -> Iterator[Dialogue]:
 
 
 def iest_tweets(folder: Path) -> Iterator[Dialogue]:
-    """IEST's tweets that come with labels, without them: of the official files or of the re-split."""
-    files = [path for name in _IEST_FILES if (path := folder / name).is_file()]
-    if not files:
-        raise InputError(folder, f"holds none of {', '.join(_IEST_FILES)}")
-    for path in files:
-        for _, line in text_lines(path):
-            yield Dialogue((Turn(line.partition("\t")[2] or line),))
+    """IEST's tweets that come with labels, without them, each once: the official files', or else the re-split's.
+
+    Never both, for the re-split is made of the official test set.
+    """
+    for names in _IEST_FILES:
+        files = [path for name in names if (path := folder / name).is_file()]
+        if files:
+            break
+    else:
+        raise InputError(folder, f"holds neither {' nor '.join(names[0] for names in _IEST_FILES)}")
+    lines = (line for path in files for _, line in text_lines(path))
+    for text in dict.fromkeys(line.partition("\t")[2] or line for line in lines):
+        yield Dialogue((Turn(text),))
 
 
-_IEST_FILES = ("train-v3.csv", "trial-v3.csv", "labelled.csv", "trial.csv")
+_IEST_FILES = (("train-v3.csv", "trial-v3.csv"), ("labelled.csv", "trial.csv"))
 _RESOURCES: dict[str, tuple[str, Callable[[Path], Iterator[Dialogue]]]] = {
     "friends-scripts": ("auxiliary/friends-scripts/friends.txt.gz", friends_scripts),
     "friends": ("emotionx/friends.augmented.json", emotionx_dialogues),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ def own_examples(task_name: str, fitting: Fitting) -> list[Example]:
 def pool_part(name: str, fitting: Fitting) -> list[Example]:
     """A named part of the pool: the same examples in the same order each time."""
     kind, _, seed = name.partition(":")
-    if kind == VARIED_TWEETS:
+    if kind == VARIED_TWEETS and (not seed or seed.isdigit()):
         return list(varied(own_examples("iest", fitting), VARIED, int(seed or 0)))
     if name not in _PARTS:
         raise EmoscopeError(f"the pool has no part {name!r}")
@@ -180,6 +181,6 @@ def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats]]:
         with np.load(path, allow_pickle=False) as kept:
             about = json.loads(str(kept["about"]))
             tables = {name: kept[name].astype(np.float64) for name in kept.files if name != "about"}
-    except (OSError, KeyError, ValueError):
+    except (OSError, KeyError, ValueError, BadZipFile):
         raise InputError(path, "is not a teacher's file, as `emoscope distil label` writes them") from None
     return about["task"], tuple(about["labels"]), tables

@@ -10,6 +10,7 @@ from emoscope.detector.bundle import FILE, Bundle, Head
 from emoscope.dialogue import Dialogue
 from emoscope.errors import EmoscopeError
 from emoscope.extras import check_installed
+from emoscope.files import link_equal_files
 from emoscope.models.block import Block
 from emoscope.models.combine import Folds, Mean
 from emoscope.systems.export_blocks import Exporting
@@ -91,6 +92,7 @@ def _export_block(
     with TemporaryDirectory() as work, new_run_folder(folder, force=force, mark=FILE) as part:
         exporting = Exporting(Path(work), reference, dialogues, vocabulary)
         exporting.without_torch(block).save(part / BLOCK)
+        link_equal_files(part / BLOCK)  # the networks of an ensemble may read with the same encoder
         Bundle(name=name, kind="blocks", task=task, heads=tuple(heads)).save(part)
 
 

@@ -1,5 +1,6 @@
 """A trained block, however it is put together, as one that needs no torch: each network in it becomes a graph."""
 
+import shutil
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -12,7 +13,6 @@ from emoscope.errors import EmoscopeError
 from emoscope.models.blend import Blend
 from emoscope.models.block import Block
 from emoscope.models.combine import Combination, Mean
-from emoscope.models.encoder.piece_vectors import FILES, link_files
 from emoscope.models.exported import VECTORS, Exported, ExportedEncoder, ExportedWords
 from emoscope.models.exported_triggers import ExportedTriggerWords
 from emoscope.models.features.base import Extractor, Union
@@ -110,8 +110,7 @@ class Exporting:
 
         key = (id(features.frozen), features.layers)
         if key in self._encoders:
-            folder.mkdir(parents=True)
-            link_files(self._encoders[key], folder, FILES)
+            shutil.copytree(self._encoders[key], folder)
             return
         export_features(features, folder)
         self._encoders[key] = folder

@@ -12,6 +12,7 @@ from emoscope.emotion_words import EMOTION_OF
 from emoscope.errors import EmoscopeError
 from emoscope.extras import check_installed
 from emoscope.models.block import Block, Fitting, Floats
+from emoscope.models.features.base import load_json
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.systems.affect import IN_DOMAIN, affect_labels, auxiliary_examples
 from emoscope.systems.base import SystemMetadata
@@ -116,7 +117,19 @@ class Large(Recipe):
             folder = Path(kept) if kept else (fitting.checkpoints or Path(temporary)) / "taught"
             if not (folder / STARTED).is_file():
                 self._teach(fitting.part("teaching"), folder)
+            elif load_json(folder / STARTED).get("settings") != self._teaching():
+                raise EmoscopeError(
+                    f"{folder}: was taught with other settings; name another folder, or remove this one"
+                )
             yield str(folder)
+
+    def _teaching(self) -> dict[str, Any]:
+        """The settings that the taught encoder depends on."""
+        names = ("encoder", "max_length", "dropout", "adaptation", "pretraining_text")
+        chosen = {name: value for name, value in self.settings.items() if name in names or name.startswith("lm_")}
+        if chosen["adaptation"]:
+            chosen |= {name: value for name, value in self.settings.items() if name.startswith("adaptation_")}
+        return {**chosen, "encoder": Path(chosen["encoder"]).name}
 
     def _teach(self, fitting: Fitting, folder: Path) -> None:
         from emoscope.models.neural.headed import HeadedClassifier
@@ -158,7 +171,8 @@ class Large(Recipe):
         made.encoder.save(folder)
         made.tokens.save(folder)
         counts = {head: len(found) for head, found in mixture.items()}
-        (folder / STARTED).write_text(json.dumps(counts), encoding="utf-8")
+        about = {"examples": counts, "settings": self._teaching()}
+        (folder / STARTED).write_text(json.dumps(about), encoding="utf-8")
 
     def build(self, encoder: str | None = None) -> Block:
         """The blend: a fine-tuned transformer for each layout, n-grams, and a network over word vectors."""

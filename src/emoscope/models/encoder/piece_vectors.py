@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.errors import InputError
-from emoscope.files import whole_text
+from emoscope.files import content_digest, existing_file, whole_text
 from emoscope.models.encoder.description import FLOAT, TOKENIZER, WEIGHTS
 from emoscope.models.encoder.session import in_parallel, open_graph
 from emoscope.models.neural.frozen_words import HalfFloats, Words, word_vectors
@@ -35,7 +35,6 @@ class PieceVectors:
         self.longest = longest
         self._run = open_graph(folder / FLOAT)
         self._folder = folder
-        self._saved: Path | None = None
         self._kept: OrderedDict[bytes, HalfFloats] = OrderedDict()
         self._kept_bytes = 0
         self._lock = Lock()
@@ -65,34 +64,33 @@ class PieceVectors:
         return made
 
     def save(self, folder: Path) -> None:
-        """Copy its files; further copies are links to the first, where the file system can."""
+        """Copy its files."""
         folder.mkdir(parents=True, exist_ok=True)
-        link_files(self._saved or self._folder, folder, FILES)
-        self._saved = self._saved or folder
+        for name in FILES:
+            if not (folder / name).exists() or not (folder / name).samefile(self._folder / name):
+                shutil.copy2(self._folder / name, folder / name)
+
+    def stay_with(self, folder: Path) -> None:
+        """Copy from another folder with the same files from now on: where it came from may be gone."""
+        self._folder = folder
 
 
 _OPEN: WeakValueDictionary[str, PieceVectors] = WeakValueDictionary()
 
 
 def load_vectors(folder: Path) -> PieceVectors:
-    """Open an exported frozen encoder; those with the same content become one while someone uses it."""
+    """Open an exported frozen encoder; those with the same files become one while someone uses it."""
     path = folder / ABOUT
     try:
         about = json.loads(whole_text(path))
-        content, special, longest = str(about["content"]), dict(about["special"]), int(about["longest"])
+        special = {role: int(about["special"][role]) for role in ("start", "end", "mask", "padding")}
+        longest = int(about["longest"])
     except (json.JSONDecodeError, KeyError, TypeError, ValueError):
         raise InputError(path, "does not describe an encoder that gives vectors") from None
+    content = " ".join(content_digest(existing_file(folder / name)) for name in FILES)
     made = _OPEN.get(content)
     if made is None:
         made = _OPEN[content] = PieceVectors(folder, special, longest)
+    else:
+        made.stay_with(folder)
     return made
-
-
-def link_files(source: Path, target: Path, names: Sequence[str]) -> None:
-    """The same files in another folder: links where the file system can, or else copies."""
-    for name in names:
-        (target / name).unlink(missing_ok=True)
-        try:
-            (target / name).hardlink_to(source / name)
-        except OSError:
-            shutil.copy2(source / name, target / name)

@@ -163,5 +163,6 @@ def _relative(model: Any, longest: int) -> Floats:
     import torch
 
     with torch.no_grad():
-        bias = model.encoder.compute_position_bias(torch.zeros(1, longest, 1))
+        there = next(model.parameters()).device
+        bias = model.encoder.compute_position_bias(torch.zeros(1, longest, 1, device=there))
     return np.asarray(bias[0].float().cpu().numpy())

@@ -1,7 +1,6 @@
 """A frozen encoder as a folder that gives the vectors of words without torch."""
 
 import json
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -33,12 +32,7 @@ def export_features(features: FrozenFeatures, folder: Path) -> None:
     content = graph.model(ONE_ROW, [graph.cast(mean, np.float16)])
     folder.mkdir(parents=True, exist_ok=True)
     write_graph(folder, content, weights, features.tokens)
-    digest = sha256((folder / WEIGHTS).read_bytes() + content + features.tokens.description().encode())
-    about = {
-        "content": digest.hexdigest(),
-        "special": special_pieces(features.tokens),
-        "longest": features.longest,
-    }
+    about = {"special": special_pieces(features.tokens), "longest": features.longest}
     with atomic_write(folder / ABOUT) as handle:
         json.dump(about, handle)
 

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +130,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(existing_file(path), allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError, EOFError, BadZipFile) as error:
         raise InputError(path, f"is not a file of arrays ({error})") from None
 
 

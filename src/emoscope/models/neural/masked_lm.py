@@ -40,9 +40,9 @@ def pretrain_encoder(
 ) -> list[Epoch]:
     """Train the encoder of `network`, in place, on every turn of the dialogues in the network's own layout.
 
-    15 % of the pieces are to be guessed (Devlin et al. 2019), and half of the network's `pretraining_words`. With
-    `following`, half of the turns that have another before them are exchanged for others of the batch, and the encoder
-    also learns to say which. Returns the curve.
+    15 % of the pieces are to be guessed (Devlin et al. 2019), and half of the network's `pretraining_words` that are
+    one piece. With `following`, half of the turns that have another before them are exchanged for others of the batch,
+    and the encoder also learns to say which. Returns the curve.
     """
     examples = [Example(dialogue, turn) for dialogue in dialogues for turn in range(len(dialogue))]
     if not examples:
@@ -96,7 +96,7 @@ class MaskedLanguageModel(Network):
         self.pieces = encoder.embeddings.num_embeddings
         self._special = np.array(tokens.special, np.int64)
         # Words of one piece only: a part of a word is guessed from the rest of it.
-        self._favoured = np.array([row[0] for row in tokens.numbers(list(favoured)) if len(row) == 1], np.int64)
+        self._favoured = np.array([row[0] for row in tokens.spelled(list(favoured)) if len(row) == 1], np.int64)
         # Sentence encoders have lost their own output layer. The encoder's vectors are a better start than random ones.
         size = encoder.embeddings.embedding_dim
         self.transform = nn.Linear(encoder.width, size)

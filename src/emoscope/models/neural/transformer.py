@@ -37,8 +37,8 @@ class Transformer(Network):
 
     `pretraining` goes on with the encoder's own training before it is fine-tuned: `masked` words, or `masked+next`,
     which also asks whether the turn follows what comes before it. `pretraining_source` says on which text (see
-    `models.unlabelled`), `pretraining_text` on how many lines of it; 0 leaves pretraining out. `pretraining_words` are
-    masked every second time they occur.
+    `models.unlabelled`), `pretraining_text` on how many lines of it; 0 leaves pretraining out. Those of
+    `pretraining_words` that are one piece are to be guessed every second time.
     """
 
     def __init__(
