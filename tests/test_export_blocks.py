@@ -193,7 +193,7 @@ def test_networks_that_share_a_frozen_encoder_share_its_files(tmp_path: Path) ->
     assert not third & {*before, *(path.stat().st_ino for path in (tmp_path / "again").rglob("weights.bin"))}
 
 
-def test_equal_claims_of_different_encoders_are_not_believed(tmp_path: Path) -> None:
+def test_different_encoders_are_kept_apart(tmp_path: Path) -> None:
     made = []
     for seed in (0, 1):
         encoder = make_tiny_encoder(tmp_path / f"encoder{seed}", seed=seed)
@@ -207,6 +207,11 @@ def test_equal_claims_of_different_encoders_are_not_believed(tmp_path: Path) -> 
     about.unlink()
     with pytest.raises(EmoscopeError, match="no such file"):
         emoscope.load(tmp_path / "model1")
+    (weights,) = (tmp_path / "model0").rglob("encoder/weights.bin")
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(EmoscopeError, match="is not an exported network") as said:
+        emoscope.load(tmp_path / "model0")
+    assert len(str(said.value)) < len(str(tmp_path)) + 300
 
 
 def test_a_damaged_blend_is_one_line(tmp_path: Path) -> None:

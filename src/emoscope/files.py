@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,6 +14,7 @@ from emoscope.errors import EmoscopeError, InputError
 # No line of any format we read comes near this; a longer one is a binary or broken file.
 MAX_LINE_BYTES = 1 << 20
 
+_DIGESTS: dict[tuple[int, ...], str] = {}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -104,14 +104,11 @@ def folder_size(folder: Path) -> int:
 def content_digest(path: Path) -> str:
     """A digest of a file's content; computed once for a file that does not change, under whatever name."""
     found = path.stat()
-    return _digest(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
-
-
-@lru_cache(maxsize=256)
-def _digest(path: Path, which: tuple[int, ...]) -> str:
-    del which  # beside the name, so that a changed file is read again
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "blake2b").hexdigest()
+    which = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    if which not in _DIGESTS:
+        with path.open("rb") as handle:
+            _DIGESTS[which] = hashlib.file_digest(handle, "blake2b").hexdigest()
+    return _DIGESTS[which]
 
 
 def link_equal_files(folder: Path) -> None:

@@ -15,7 +15,7 @@ from emoscope.models.block import Block, Fitting, Floats
 from emoscope.models.encoder.description import FLOAT
 from emoscope.models.encoder.network import EncoderNetwork
 from emoscope.models.encoder.piece_vectors import load_vectors
-from emoscope.models.encoder.session import Run, in_parallel, open_graph
+from emoscope.models.encoder.session import Run, in_parallel, open_graph, reason
 from emoscope.models.neural.contextual_rows import TurnRows, WordAndVectorRows, restored_turns
 from emoscope.models.neural.word_rows import KINDS, Item, WordRows, restored
 
@@ -106,7 +106,7 @@ class ExportedWords(Exported):
         except EmoscopeError:
             raise
         except Exception as error:  # whatever onnxruntime raises of a file that is missing or damaged
-            raise InputError(folder, f"is not an exported network ({str(error).strip().splitlines()[0]})") from None
+            raise InputError(folder, f"is not an exported network ({reason(error)})") from None
 
     def save_weights(self, folder: Path) -> None:
         """Copy the files it was loaded from, and those of the frozen encoder."""

@@ -14,7 +14,7 @@ from emoscope.errors import EmoscopeError, InputError
 from emoscope.files import whole_text
 from emoscope.models.block import Fitting
 from emoscope.models.encoder.description import FLOAT, TOKENIZER
-from emoscope.models.encoder.session import Run, in_parallel, open_graph
+from emoscope.models.encoder.session import Run, in_parallel, open_graph, reason
 from emoscope.models.features.base import Extractor, Matrix, as_rows
 from emoscope.models.neural.window import Row, Window
 from emoscope.models.pieces import Pieces
@@ -75,5 +75,5 @@ class ExportedTriggerWords(Extractor):
         except EmoscopeError:
             raise
         except Exception as error:  # whatever onnxruntime raises of a file that is missing or damaged
-            raise InputError(path, f"is not an exported model ({str(error).strip().splitlines()[0]})") from None
+            raise InputError(path, f"is not an exported model ({reason(error)})") from None
         self._folder = folder

@@ -1,6 +1,7 @@
 """Running ONNX graphs: the one that gives the stored scores on this CPU, from as many threads as there are cores."""
 
 import os
+import textwrap
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +34,7 @@ def open_graph(path: Path) -> Run:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # what goes wrong is raised, too, and said once
     # The graphs are written as they are to run; only the constants of the float graph are still to be computed.
     level = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = level.ORT_ENABLE_BASIC if path.name == FLOAT else level.ORT_DISABLE_ALL
@@ -53,7 +54,7 @@ def open_first(folder: Path, graphs: Iterable[Graph], references: list[Feed]) ->
             run = open_graph(folder / graph.file)
             found = np.concatenate([run(feed)[0] for feed in references])
         except Exception as error:  # whatever onnxruntime raises, the next graph may work
-            problems.append(f"{graph.file}: {str(error).strip().splitlines()[0]}")
+            problems.append(f"{graph.file}: {reason(error)}")
             continue
         off = float(np.abs(found - np.array(graph.scores)).max())
         if off <= graph.tolerance:
@@ -62,6 +63,16 @@ def open_first(folder: Path, graphs: Iterable[Graph], references: list[Feed]) ->
             return run
         problems.append(f"{graph.file}: scores are off by {off:.2g} on this machine")
     raise EmoscopeError(f"{folder}: no graph gives the scores it was saved with ({'; '.join(problems)})")
+
+
+def reason(error: Exception) -> str:
+    """What went wrong in a line; onnxruntime puts its own sources and signatures before it.
+
+    >>> reason(RuntimeError("[ONNXRuntimeError] : 1 : FAIL : Load model failed"))
+    'Load model failed'
+    """
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return textwrap.shorten(first.rpartition(" : ")[2], 200)
 
 
 def in_parallel(function: Callable[[S], T], tasks: Iterable[S]) -> list[T]:
