@@ -20,22 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from emoscope.cli.corpus_augment import augment_file
-from emoscope.cli.corpus_mine import open_embedder
+from emoscope.cli.corpus.augment import augment_file
+from emoscope.cli.corpus.mine import open_embedder
+from emoscope.core.dialogue import Example
+from emoscope.core.files import atomic_write
+from emoscope.core.fit_context import FitContext
+from emoscope.core.significance import paired_bootstrap
 from emoscope.corpus.augment.apertium import Apertium
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, Similarity, word_key
 from emoscope.corpus.augment.plain import ascii_text
-from emoscope.dialogue import Example
-from emoscope.evaluation.run import official_score
-from emoscope.files import atomic_write
-from emoscope.models.block import Fitting
-from emoscope.models.nano import NanoModel
-from emoscope.significance import paired_bootstrap
+from emoscope.models.ensembles.folds import fold_numbers
+from emoscope.models.linear.nano import NanoModel
+from emoscope.runs.train import official_score
 from emoscope.systems import SYSTEMS
-from emoscope.systems.augmentation import with_variants
-from emoscope.systems.folds import fold_numbers
 from emoscope.systems.podlab import Podlab
 from emoscope.tasks import Task, get_task
+from emoscope.tasks.datasets.augmentation import with_variants
 
 FILES = {"emotionx-friends": "friends", "emotionx-push": "emotionpush"}
 VIA = ("es", "ca")
@@ -172,7 +172,7 @@ def predictions(
         settings["neutral_share"] = 1.0
         learn = [replace(example, variants={}) for example in learn]
     fitted = SYSTEMS[system](task, seed=seed, settings=settings)
-    return fitted.fit(learn, Fitting(seed=seed, device="cpu", resources=data)).predict(judge)
+    return fitted.fit(learn, FitContext(seed=seed, device="cpu", resources=data)).predict(judge)
 
 
 @dataclass(frozen=True)

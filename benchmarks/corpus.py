@@ -19,8 +19,8 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
-from emoscope.corpus.deduplicate import deduplicate
-from emoscope.corpus.duplicates import find_duplicates
+from emoscope.corpus.dedupe.deduplicate import deduplicate
+from emoscope.corpus.dedupe.duplicates import find_duplicates
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 

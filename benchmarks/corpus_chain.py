@@ -22,10 +22,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from emoscope.cli.corpus_build import models_and_progress
-from emoscope.corpus.chain.plan import load_plan
-from emoscope.corpus.chain.run import build
-from emoscope.dialogue import Example
+from emoscope.cli.corpus.build import models_and_progress
+from emoscope.core.dialogue import Example
+from emoscope.corpus.pipeline.plan import load_plan
+from emoscope.corpus.pipeline.run import build
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from emoscope.dialogue import Example
+from emoscope.core.dialogue import Example
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from scale_jobs import descendants, run

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from emoscope.evaluation.run import train
+from emoscope.runs.train import train
 from speed import BUSY, machine, taken_by_others
 
 EPOCHS = 3

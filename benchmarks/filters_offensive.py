@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from emoscope.metrics import confusion_matrix
-from emoscope.models.offensive import SHIPPED, OffensiveModel
-from emoscope.significance import bootstrap_interval
+from emoscope.core.metrics import confusion_matrix
+from emoscope.core.significance import bootstrap_interval
+from emoscope.models.linear.offensive import SHIPPED, OffensiveModel
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from filters_sets import TWEETS

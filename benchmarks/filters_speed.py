@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from emoscope.cli.corpus_filter import Offensive, Personal, chosen_filters
+from emoscope.cli.corpus.filter import Offensive, Personal, chosen_filters
 from emoscope.corpus.filters.table import filter_table
 
 COMMAND = Path(__file__).with_name("filters.py")

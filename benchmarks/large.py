@@ -23,12 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from emoscope.dialogue import Example
-from emoscope.evaluation.run import official_score
-from emoscope.files import atomic_write
-from emoscope.models.blend import Blend, blend_weights, blended, geometric_mean
-from emoscope.models.block import Fitting, Floats, one_hot
-from emoscope.systems.distillation import own_examples, save_answers, teach
+from emoscope.core.dialogue import Example
+from emoscope.core.files import atomic_write
+from emoscope.core.fit_context import FitContext
+from emoscope.distil.pool import own_examples, save_answers, teach
+from emoscope.models.block import Floats, one_hot
+from emoscope.models.ensembles.blend import Blend, blend_weights, blended, geometric_mean
+from emoscope.runs.train import official_score
 from emoscope.systems.large import Large
 from emoscope.systems.recipe import parse_setting
 from emoscope.tasks import TASKS, Task, get_task
@@ -38,7 +39,7 @@ from emoscope.tasks.data import read_split
 def one_task(task: Task, options: argparse.Namespace) -> None:
     settings = {"encoder": options.encoder, "taught": str(options.out / "taught")}
     settings |= dict(parse_setting(text) for text in options.set)
-    examples = own_examples(task.name, Fitting(resources=options.data))
+    examples = own_examples(task.name, FitContext(resources=options.data))
     if options.dev and task.name == "emocontext":
         examples += read_split(task, "dev", options.data)
     begun = time.perf_counter()
@@ -47,7 +48,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         if "fold" in message:
             print(f"  {time.perf_counter() - begun:5.0f} s  {message}", flush=True)
 
-    fitting = Fitting(
+    fitting = FitContext(
         seed=options.seed,
         device=options.device,
         resources=options.data,
@@ -97,7 +98,7 @@ def write_answers(task: Task, out: Path, data: Path) -> None:
     """Answers to what was not learnt from: EmoContext's dev; of other tasks the held-out folds, each with a blend whose
     weights were found on the other folds."""
     result = json.loads((out / f"{task.name}.json").read_text(encoding="utf-8"))
-    own = own_examples(task.name, Fitting(resources=data))
+    own = own_examples(task.name, FitContext(resources=data))
     gold = one_hot([str(example.label) for example in own], task.labels)
     content: dict[str, Any] = {"head": task.name.partition("-")[0], "task": task.name, "labels": task.labels}
     content |= {"seeds": [result["seed"]], "notes": ["one run; all-mpnet-base-v2 as the encoder"]}

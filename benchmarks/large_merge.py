@@ -19,16 +19,17 @@ from typing import Any
 
 import numpy as np
 
-from emoscope.dialogue import Example
-from emoscope.evaluation.run import official_score
-from emoscope.files import atomic_write
-from emoscope.models.blend import blend_weights, blended
-from emoscope.models.block import Fitting, Floats, one_hot
+from emoscope.core.dialogue import Example
+from emoscope.core.files import atomic_write
+from emoscope.core.fit_context import FitContext
+from emoscope.distil.pool import own_examples
+from emoscope.models.block import Floats, one_hot
+from emoscope.models.ensembles.blend import blend_weights, blended
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.systems.decision import choose_multipliers
-from emoscope.systems.distillation import own_examples
+from emoscope.runs.train import official_score
 from emoscope.tasks import TASKS, Task, get_task
 from emoscope.tasks.data import read_split
+from emoscope.tasks.decision import choose_multipliers
 
 
 class Judged:
@@ -90,7 +91,7 @@ def without_dev(table: dict[str, Floats], own: int) -> dict[str, Floats]:
 
 def merge(task: Task, runs: Sequence[Path], data: Path, out: Path) -> None:
     """Write the blend of all runs' members."""
-    own = own_examples(task.name, Fitting(resources=data))
+    own = own_examples(task.name, FitContext(resources=data))
     found = []
     for run in runs:
         with np.load(run / f"{task.name}.members.npz", allow_pickle=False) as kept:

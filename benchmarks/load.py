@@ -172,7 +172,7 @@ def table(measured: dict[str, Any]) -> list[str]:
 
 def draw(measured: dict[str, Any]) -> None:
     """Requests a second and the slowest answers, side by side."""
-    from emoscope.plots import altair, rows, save, titled
+    from emoscope.core.plots import altair, rows, save, titled
 
     alt = altair()
     colours = alt.Scale(domain=[OURS, PLAIN], range=["#2f6fdb", "#8a8f98"])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from emoscope import plots
+from emoscope.core import plots
 from mining_draws import EMOTIONS
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.corpus.mining.embedder import Embedder
 from emoscope.corpus.mining.mine import CANDIDATES, COUNTS, OTHERS, Seeds, Settings, mine
 from emoscope.corpus.mining.vectors import VectorFolder
-from emoscope.dialogue import Dialogue, Example
 from emoscope.tables import open_writer, read_records
 
 EMOTIONS = ("angry", "happy", "sad")

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from emoscope import plots
-from emoscope.cli.corpus_mine import NGRAMS, open_embedder
+from emoscope.cli.corpus.mine import NGRAMS, open_embedder
+from emoscope.core import plots
+from emoscope.core.dialogue import Example
 from emoscope.corpus.mining.embedder import Embedder
 from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, RECALLS
 from emoscope.corpus.mining.pruning import Pruner
-from emoscope.dialogue import Example
 from emoscope.tables import read_records
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split

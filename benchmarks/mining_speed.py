@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from emoscope.cli.corpus_mine import NGRAMS, open_embedder
+from emoscope.cli.corpus.mine import NGRAMS, open_embedder
+from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.mining.mine import mine, read_seeds
 from emoscope.corpus.mining.similarity import SeedVectors, load_usearch
 from emoscope.corpus.mining.vectors import SHARD, Bytes
-from emoscope.dialogue import Dialogue
 from emoscope.tables import open_writer
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split

@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 
 import emoscope
-from emoscope.dialogue import Dialogue, Example
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.metrics import confusion_matrix
+from emoscope.core.significance import bootstrap_interval
 from emoscope.evaluation.calibration import calibration_error
 from emoscope.evaluation.ranking import place
-from emoscope.evaluation.run import official_score
-from emoscope.metrics import confusion_matrix
-from emoscope.models.nano import fields
-from emoscope.significance import bootstrap_interval
+from emoscope.models.linear.nano import fields
+from emoscope.runs.train import official_score
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.published import published

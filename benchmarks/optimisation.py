@@ -22,18 +22,19 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-import emoscope.models.encoder.layout as layouts
-import emoscope.models.encoder.network as networks
+import emoscope.models.onnx.layout as layouts
+import emoscope.models.onnx.network as networks
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.text import normalise_text
 from emoscope.detector.bundle import resolve
-from emoscope.dialogue import Dialogue
-from emoscope.models.encoder.description import INT8, TOKENIZER
-from emoscope.models.encoder.layout import Feed, batches_of_equal_length
-from emoscope.models.encoder.session import Run, cores
-from emoscope.models.neural.window import Row
-from emoscope.models.pieces import Pieces
+from emoscope.models.onnx.description import INT8, TOKENIZER
+from emoscope.models.onnx.layout import Feed, batches_of_equal_length
+from emoscope.models.onnx.session import Run
+from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.text.window import Row
+from emoscope.parallel.threads import cores
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.text import normalise_text
 from optimisation_document import write_section
 from optimisation_graphs import VOCABULARY, opened
 from optimisation_memory import worker_memory

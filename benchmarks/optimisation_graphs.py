@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from emoscope.models.encoder.description import INT8, WEIGHTS
-from emoscope.models.encoder.layout import Layout
-from emoscope.models.encoder.session import Run, open_graph
 from emoscope.models.export.architecture import Architecture, Layer, Linear, Norm
 from emoscope.models.export.arithmetic import ByteTable, ByteWeights, Int8, Site
 from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.writer import GraphWriter, WeightFile
+from emoscope.models.onnx.description import INT8, WEIGHTS
+from emoscope.models.onnx.layout import Layout
+from emoscope.models.onnx.session import Run, open_graph
 from speed_worker import SMALL
 
 HIDDEN, INNER, LAYERS = SMALL["hidden_size"], SMALL["intermediate_size"], SMALL["num_hidden_layers"]

@@ -27,11 +27,15 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 import emoscope
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write, text_lines, whole_text
+from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import PRESETS, resolve
-from emoscope.dialogue import Dialogue, Example
-from emoscope.errors import EmoscopeError, InputError
+from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
+from emoscope.distil.student import is_held_out
+from emoscope.evaluation.behaviour import run_checks
 from emoscope.evaluation.card import CARD, bullets, card_text, four, markdown_table, span, unsupported_numbers
-from emoscope.evaluation.challenge import run_checks
 from emoscope.evaluation.measure import MACRO_F1, MIN_SLICE, Answers, Yardstick, answers_of, measure, official
 from emoscope.evaluation.results import (
     About,
@@ -44,11 +48,7 @@ from emoscope.evaluation.results import (
     read_trials,
     write_results,
 )
-from emoscope.files import atomic_write, text_lines, whole_text
-from emoscope.models.block import Fitting
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.systems.distillation import HEAD_OF, own_examples, pool_part
-from emoscope.systems.student import is_held_out
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
@@ -158,10 +158,12 @@ def held_out_tenths() -> list[DataSet]:
     note = "answered by the one of the students behind the model that has not learnt this tenth"
 
     def tenth(name: str) -> Callable[[Path], list[Example]]:
-        return lambda root: [e for e in own_examples(name, Fitting(resources=root)) if is_held_out(e)]
+        return lambda root: [e for e in own_examples(name, FitContext(resources=root)) if is_held_out(e)]
 
     def seven(root: Path) -> list[Example]:
-        found = [e for name in ("friends", "push") for e in pool_part(name, Fitting(resources=root)) if is_held_out(e)]
+        found = [
+            e for name in ("friends", "push") for e in pool_part(name, FitContext(resources=root)) if is_held_out(e)
+        ]
         return [example for example in found if example.label in EKMAN]
 
     tasks = [get_task(name) for name in HEAD_OF if name != "emocontext"]

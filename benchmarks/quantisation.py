@@ -17,28 +17,29 @@ from typing import Any
 import numpy as np
 
 import emoscope
-from emoscope.dialogue import Example
-from emoscope.evaluation.run import official_score
-from emoscope.files import atomic_write
-from emoscope.models.block import Fitting, Floats
+from emoscope.core.dialogue import Example
+from emoscope.core.files import atomic_write
+from emoscope.core.fit_context import FitContext
+from emoscope.distil.pool import HEAD_OF, own_examples
+from emoscope.distil.student import is_held_out
+from emoscope.models.block import Floats
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.models.neural.headed import HeadedClassifier
-from emoscope.systems.distillation import HEAD_OF, own_examples
-from emoscope.systems.student import is_held_out
+from emoscope.models.torch.multitask import HeadedClassifier
+from emoscope.runs.train import official_score
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
 RESULTS = Path(__file__).resolve().parent / "results" / "models" / "quantisation.json"
 
 
-def parts(fitting: Fitting) -> Iterator[tuple[str, str, list[Example]]]:
+def parts(fitting: FitContext) -> Iterator[tuple[str, str, list[Example]]]:
     """Each task with what the student has not met of it."""
     for name in HEAD_OF:
         yield name, "held-out tenth", [example for example in own_examples(name, fitting) if is_held_out(example)]
     yield "emocontext", "dev", read_split(get_task("emocontext"), "dev", fitting.resources)
 
 
-def compare(student: HeadedClassifier, bundle: Path, fitting: Fitting) -> Iterator[dict[str, Any]]:
+def compare(student: HeadedClassifier, bundle: Path, fitting: FitContext) -> Iterator[dict[str, Any]]:
     """Both precisions' official scores, part by part."""
     for name, data, examples in parts(fitting):
         task, head = get_task(name), HEAD_OF[name]
@@ -78,7 +79,7 @@ def main() -> None:
     parser.add_argument("--bundle", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     options = parser.parse_args()
-    rows = list(compare(HeadedClassifier.load(options.student), options.bundle, Fitting(resources=options.data)))
+    rows = list(compare(HeadedClassifier.load(options.student), options.bundle, FitContext(resources=options.data)))
     with atomic_write(RESULTS) as handle:
         json.dump(rows, handle, indent=1)
         handle.write("\n")

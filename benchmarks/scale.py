@@ -117,9 +117,9 @@ def peers(options: argparse.Namespace) -> None:
 
 
 def limits(options: argparse.Namespace) -> None:
+    from emoscope.core.dialogue import Dialogue
     from emoscope.detector import load
     from emoscope.detector.bundle import resolve
-    from emoscope.dialogue import Dialogue
     from emoscope.tasks import get_task
     from emoscope.tasks.data import read_split
     from scale_limits import cache_gain, int8_rate, operations, repeats, serial, side_by_side, stages, windows

@@ -210,7 +210,7 @@ def _limit(runs: Sequence[Row], limits: Row) -> str:
 
 
 def _plot(runs: Sequence[Row]) -> None:
-    from emoscope.plots import altair, rows, save, titled
+    from emoscope.core.plots import altair, rows, save, titled
 
     alt = altair()
     data = [{**run, "run": f"{run['model']}, {run['engine']}, workers: {run['workers']}"} for run in runs]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from emoscope.extras import require
+from emoscope.core.extras import require
 
 HERE = Path(__file__).resolve().parent
 CHUNK = 50_000

@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.extras import require
 from emoscope.detector import Detector, load
 from emoscope.detector.bundle import resolve
-from emoscope.dialogue import Dialogue
-from emoscope.extras import require
-from emoscope.scale.inputs import find_sources
-from emoscope.scale.output import Output, scores_file
-from emoscope.scale.part_file import read_footer
-from emoscope.scale.plan import Plan, make_plan
-from emoscope.scale.reading import CHUNK
-from emoscope.scale.scoring import BATCH, Job, Model, Scorer, one_core
+from emoscope.parallel.threads import one_core
+from emoscope.scoring.output import Output, scores_file
+from emoscope.scoring.part import BATCH, Job, Model, Scorer
+from emoscope.scoring.part_file import read_footer
+from emoscope.scoring.plan import Plan, make_plan
+from emoscope.scoring.reading import CHUNK
+from emoscope.tables.inputs import find_sources
 from speed_worker import SMALL
 
 SECONDS = 2.0
@@ -105,7 +106,7 @@ def serial(rows: Sequence[Sequence[str]]) -> dict[str, float]:
     """What the process that starts a run does alone, each a second: rows looked through, files, parts gathered."""
     import json
 
-    from emoscope.scale.run import score
+    from emoscope.scoring.run import score
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -140,8 +141,8 @@ def serial(rows: Sequence[Sequence[str]]) -> dict[str, float]:
 
 def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     """Microseconds a dialogue of one core for each thing that the first network of an encoder model does."""
-    from emoscope.models.encoder.layout import batches_of_equal_length
-    from emoscope.models.encoder.network import EncoderNetwork
+    from emoscope.models.onnx.layout import batches_of_equal_length
+    from emoscope.models.onnx.network import EncoderNetwork
 
     network: Any = EncoderNetwork.load(next(resolve(model).glob("network*")))
     rows = network._layout.rows(dialogues, network._pieces)

@@ -329,9 +329,9 @@ def main() -> None:
 
 
 def mean_pieces(bundle: Path, dialogues: Sequence[Turns]) -> float:
-    from emoscope.dialogue import Dialogue
-    from emoscope.models.encoder.description import TOKENIZER, Description
-    from emoscope.models.pieces import Pieces
+    from emoscope.core.dialogue import Dialogue
+    from emoscope.models.onnx.description import TOKENIZER, Description
+    from emoscope.models.text.tokenizer import Pieces
 
     folder = next(bundle.glob("network*"))
     layout = Description.load(folder).layout

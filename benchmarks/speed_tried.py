@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.models.block import Fitting
-from emoscope.models.encoder.description import FLOAT, INT8, WEIGHTS
-from emoscope.models.encoder.layout import Layout, batches_of_equal_length
-from emoscope.models.encoder.session import Run, open_graph
+from emoscope.core.fit_context import FitContext
 from emoscope.models.export.architecture import Architecture, Floats, Linear
 from emoscope.models.export.arithmetic import ByteTable, Int8, Plain, Site
 from emoscope.models.export.graph import Arithmetic
 from emoscope.models.export.network import Source, probe
 from emoscope.models.export.quantise import byte_rows, quantise
 from emoscope.models.export.writer import GraphWriter, WeightFile
-from emoscope.models.neural.transformer import Transformer
-from emoscope.models.neural.window import Row
+from emoscope.models.onnx.description import FLOAT, INT8, WEIGHTS
+from emoscope.models.onnx.layout import Layout, batches_of_equal_length
+from emoscope.models.onnx.session import Run, open_graph
+from emoscope.models.text.window import Row
+from emoscope.models.torch.transformer import Transformer
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
@@ -194,7 +194,7 @@ def main() -> None:
     task = get_task("emocontext")
     train, dev = (read_split(task, split, options.data) for split in ("train", "dev"))
     network = Transformer(OUTPUTS, encoder=options.encoder, pooling="mean+focus", context=3, max_length=96)
-    network.prepare([], Fitting(device="cpu"))
+    network.prepare([], FitContext(device="cpu"))
     source = Source(network)
     learn = [example.context for example in train[:: len(train) // CALIBRATION][:CALIBRATION]]
     feeds = [source.layout.feed([row]) for row in source.layout.rows(learn, source.pieces)]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from emoscope.extras import require
+from emoscope.core.extras import require
 
 HERE = Path(__file__).resolve().parent
 # What the files of `default` do not say of its network, and what is said of distilroberta.
@@ -45,13 +45,13 @@ def open_detector(folder: Path) -> Answer:
 def open_torch(folder: Path) -> Answer:
     import torch
 
-    from emoscope.dialogue import Dialogue, Example
-    from emoscope.models.block import Fitting
-    from emoscope.models.neural.training import predict
-    from emoscope.models.neural.transformer import Transformer
+    from emoscope.core.dialogue import Dialogue, Example
+    from emoscope.core.fit_context import FitContext
+    from emoscope.models.torch.training import predict
+    from emoscope.models.torch.transformer import Transformer
 
     network = Transformer(21, encoder=str(folder), pooling="mean+focus", context=3, max_length=96)
-    network.prepare([], Fitting(device="cpu"))
+    network.prepare([], FitContext(device="cpu"))
 
     def answer(dialogues: Sequence[Turns], batch: int) -> object:
         made = []

@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from emoscope.dialogue import Example
-from emoscope.evaluation.run import official_score
-from emoscope.models.block import Fitting
+from emoscope.core.dialogue import Example
+from emoscope.core.fit_context import FitContext
+from emoscope.models.ensembles.folds import fold_numbers
 from emoscope.models.label_shift import prior_vector, shift_prior
+from emoscope.runs.train import official_score
 from emoscope.systems import SYSTEMS, System
-from emoscope.systems.folds import fold_numbers
 from emoscope.tasks import Task, get_task
 from emoscope.tasks.data import read_split
 
@@ -77,7 +77,7 @@ def do_job(name: str, task_name: str, part: str, options: argparse.Namespace) ->
     learn, held_out = training_data(task, system, part, number, options.data)
     begun = time.perf_counter()
     unseen = frozenset(example.text for example in held_out)
-    system.fit(learn, Fitting(seed=seed, device=options.device, resources=options.data, unseen=unseen))
+    system.fit(learn, FitContext(seed=seed, device=options.device, resources=options.data, unseen=unseen))
     result: dict[str, Any] = {
         "system": name,
         "task": task_name,

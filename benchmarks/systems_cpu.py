@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from emoscope.models.block import Fitting
+from emoscope.core.fit_context import FitContext
 from emoscope.systems import SYSTEMS
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -74,7 +74,7 @@ def seconds(name: str, task_name: str, share: float, data: Path) -> float:
     splits = ("train", "dev") if task_name == "iest" else (system.metadata.learns_from,)
     examples = [example for split in splits for example in read_split(task, split, data)]
     begun = time.perf_counter()
-    system.fit(examples[: round(len(examples) * share)], Fitting(device="cpu", resources=data))
+    system.fit(examples[: round(len(examples) * share)], FitContext(device="cpu", resources=data))
     return time.perf_counter() - begun
 
 

@@ -30,3 +30,11 @@ def data_folder() -> Path:
 def _wide_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables must not wrap to the width of whatever terminal the tests are started from."""
     monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a pretrained encoder with a few random weights."""
+    from kits.tiny_encoder import make_tiny_encoder
+
+    return make_tiny_encoder(tmp_path_factory.mktemp("encoder"))

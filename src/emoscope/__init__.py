@@ -12,20 +12,20 @@ __version__ = "0.1.0"
 
 # Everything below is imported on first use, so that `import emoscope` costs nothing.
 _EXPORTS = {
-    "Detection": "emoscope.dialogue",
+    "Detection": "emoscope.core.dialogue",
     "Detector": "emoscope.detector",
-    "Dialogue": "emoscope.dialogue",
-    "EmoscopeError": "emoscope.errors",
-    "Example": "emoscope.dialogue",
-    "Turn": "emoscope.dialogue",
+    "Dialogue": "emoscope.core.dialogue",
+    "EmoscopeError": "emoscope.core.errors",
+    "Example": "emoscope.core.dialogue",
+    "Turn": "emoscope.core.dialogue",
     "get_task": "emoscope.tasks",
     "load": "emoscope.detector",
 }
 
 if TYPE_CHECKING:
+    from emoscope.core.dialogue import Detection, Dialogue, Example, Turn
+    from emoscope.core.errors import EmoscopeError
     from emoscope.detector import Detector, load
-    from emoscope.dialogue import Detection, Dialogue, Example, Turn
-    from emoscope.errors import EmoscopeError
     from emoscope.tasks import get_task
 
 __all__ = ["Detection", "Detector", "Dialogue", "EmoscopeError", "Example", "Turn", "get_task", "load"]

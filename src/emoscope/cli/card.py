@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from emoscope.cli.output import console
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 
 def register(app: typer.Typer) -> None:
@@ -21,7 +21,7 @@ def card_cli(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the card to this file.")] = None,
 ) -> None:
     """Show a model's card: use and limits, scores with intervals, calibration, size and speed, training data."""
-    from emoscope.files import atomic_write
+    from emoscope.core.files import atomic_write
 
     text = find_card(model)
     if output is not None:
@@ -39,10 +39,10 @@ def card_cli(
 
 def find_card(model: str) -> str:
     """The card that lies with a model, or the one its measured results make."""
+    from emoscope.core.files import whole_text
     from emoscope.detector.bundle import resolve
     from emoscope.evaluation.card import CARD, card_text
     from emoscope.evaluation.results import read_results
-    from emoscope.files import whole_text
 
     if Path(model).suffix == ".json":
         return card_text(read_results(model))

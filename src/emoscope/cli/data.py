@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from emoscope.cli.options import DataOption
 from emoscope.cli.output import JsonOption, console, print_json, table
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
     from emoscope.tasks import Task

@@ -10,14 +10,14 @@ import typer
 
 from emoscope.cli.options import DataOption
 from emoscope.cli.output import JsonOption, coloured, console, print_json, table
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from emoscope.corpus.statistics import CorpusStatistics
-    from emoscope.corpus.wording import Term
+    from emoscope.corpus.describe.statistics import CorpusStatistics
+    from emoscope.corpus.describe.words import Term
     from emoscope.tasks import Task
     from emoscope.tasks.data import Located
 
@@ -66,7 +66,7 @@ def stats(
     from emoscope.tasks import get_task
 
     if plots is not None:
-        from emoscope.plots import altair
+        from emoscope.core.plots import altair
 
         altair()  # better to hear now than after the counting that the extra is missing
         _make_folder(plots)
@@ -92,7 +92,7 @@ def stats(
 
 def task_statistics(task: "Task", splits: Sequence[str] | None, root: Path | None) -> dict[str, SplitStatistics]:
     """Count the splits asked for, or those of train, dev and test that are there."""
-    from emoscope.corpus.statistics import describe
+    from emoscope.corpus.describe.statistics import describe
 
     found: dict[str, SplitStatistics] = {}
     for name, located in _locate(task, splits, root).items():
@@ -136,8 +136,8 @@ def _make_folder(folder: Path) -> None:
 
 
 def _draw(task: str, found: Mapping[str, SplitStatistics], folder: Path, kind: str) -> list[Path]:
-    from emoscope.corpus.figures import figures
-    from emoscope.plots import save
+    from emoscope.core.plots import save
+    from emoscope.corpus.describe.figures import figures
 
     charts = figures({name: part.statistics for name, part in found.items()}, task)
     return [save(chart, folder / f"{task}-{name}.{kind}") for name, chart in charts.items()]

@@ -10,11 +10,11 @@ from rich.markup import escape
 
 from emoscope.cli.explanation import show_explanation
 from emoscope.cli.output import JsonOption, coloured, console, print_json
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
+    from emoscope.core.dialogue import Detection
     from emoscope.detector import Detector
-    from emoscope.dialogue import Detection
 
 # Table 1 of the EmoContext paper: the last turn alone would mislead.
 TABLE_1 = (

@@ -23,19 +23,19 @@ def label_cli(
     data: DataOption = None,
 ) -> None:
     """Write down a teacher's probabilities: held-out ones for its own data, and those for more text."""
-    from emoscope.models.block import Fitting
-    from emoscope.systems.distillation import save_answers, teach
+    from emoscope.core.fit_context import FitContext
+    from emoscope.distil.pool import save_answers, teach
+    from emoscope.runs.record import load_run, read_record
     from emoscope.systems.large import Large
-    from emoscope.systems.run import load_run, read_record
     from emoscope.tasks.data import data_root
 
     system = load_run(run, read_record(run).task)
     if not isinstance(system, Large):
-        from emoscope.errors import EmoscopeError
+        from emoscope.core.errors import EmoscopeError
 
         raise EmoscopeError(f"{run}: is a run of {system.metadata.name}; only large teaches")
     with console(stderr=True).status("asking the teacher"):
-        answers = teach(system, Fitting(resources=data_root(data)))
+        answers = teach(system, FitContext(resources=data_root(data)))
     save_answers(output, system.task.name, system.task.labels, answers)
     counts = ", ".join(f"{name} {len(table):,}" for name, table in answers.items())
     console(stderr=True).print(f"{output}: {counts}")
@@ -55,17 +55,17 @@ def student_cli(
     """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
     from dataclasses import asdict, fields
 
-    from emoscope.errors import EmoscopeError
-    from emoscope.extras import check_installed
-    from emoscope.files import existing_file
-    from emoscope.models.block import Fitting
+    from emoscope.core.errors import EmoscopeError
+    from emoscope.core.extras import check_installed
+    from emoscope.core.files import existing_file
+    from emoscope.core.fit_context import FitContext
+    from emoscope.distil.student import StudentPlan, fit_student, judge, save_report
+    from emoscope.runs.record import kept_checkpoints, new_run_folder
     from emoscope.systems.recipe import PACKAGES, parse_setting
-    from emoscope.systems.run import kept_checkpoints, new_run_folder
-    from emoscope.systems.student import StudentPlan, fit_student, judge, save_report
     from emoscope.tasks.data import data_root, sha256_of
 
     check_installed(*PACKAGES, extra="train")
-    from emoscope.models.neural.headed import CONFIG
+    from emoscope.models.torch.multitask import CONFIG
 
     chosen = dict(parse_setting(text) for text in settings or [])
     known = {each.name for each in fields(StudentPlan)}
@@ -79,7 +79,7 @@ def student_cli(
         progress_bar("teaching the student") as report,
     ):
         root = data_root(data)
-        fitting = Fitting(seed=seed, device=device, checkpoints=checkpoints, resources=root, report=report)
+        fitting = FitContext(seed=seed, device=device, checkpoints=checkpoints, resources=root, report=report)
         student = fit_student(answers, plan, fitting)
         found = judge(student, fitting) if plan.hold_out else {}
         student.save(part)
@@ -108,13 +108,13 @@ def bundle_cli(
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
 ) -> None:
     """Write the student as an int8 model that runs without torch, with its priors, temperatures and decisions."""
-    from emoscope.files import folder_size
-    from emoscope.models.block import Fitting
-    from emoscope.systems.student import REPORT
-    from emoscope.systems.student_bundle import student_bundle
+    from emoscope.core.files import folder_size
+    from emoscope.core.fit_context import FitContext
+    from emoscope.distil.bundle import student_bundle
+    from emoscope.distil.student import REPORT
     from emoscope.tasks.data import data_root
 
     with console(stderr=True).status("exporting"):
-        student_bundle(student, report or student / REPORT, output, Fitting(resources=data_root(data)), force=force)
+        student_bundle(student, report or student / REPORT, output, FitContext(resources=data_root(data)), force=force)
     size = folder_size(output)
     console().print(f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)")

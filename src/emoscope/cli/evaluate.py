@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from emoscope.cli.options import DataOption, HtmlOption, SeedOption, TaskOption
 from emoscope.cli.output import JsonOption, coloured, console, print_json, table
-from emoscope.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError
 
 if TYPE_CHECKING:
     from emoscope.evaluation.compare import Comparison

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from emoscope.colours import COLOURS
+from emoscope.core.colours import COLOURS
 
 if TYPE_CHECKING:
     from emoscope.detector.explain import Explanation, TurnContribution
@@ -43,7 +43,7 @@ def marked(turn: "TurnContribution", strongest: float, colours: str | None) -> T
     `colours` is what the screen can show, as rich names it; with None the numbers are written behind the words.
 
     >>> from emoscope.detector.explain import TurnContribution, WordContribution
-    >>> from emoscope.dialogue import Turn
+    >>> from emoscope.core.dialogue import Turn
     >>> words = (WordContribution("so", 0, 2, 0.01), WordContribution("sad", 3, 6, 2.0))
     >>> marked(TurnContribution(Turn("so sad"), 2.01, words), 2.0, None).plain
     'so sad[+2.0]'

@@ -36,8 +36,8 @@ def export_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Write a run as a model that `emoscope.load` and `emoscope detect --model` take, without torch."""
-    from emoscope.files import folder_size
-    from emoscope.systems.export import export_run
+    from emoscope.core.files import folder_size
+    from emoscope.runs.export import export_run
     from emoscope.tables import read_records
 
     given = [record.dialogue for record in read_records(dialogues)] if dialogues is not None else None

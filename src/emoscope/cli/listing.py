@@ -156,8 +156,8 @@ def systems(
     as_json: JsonOption = False,
 ) -> None:
     """List the systems that can be trained, with the papers' scores and our own."""
+    from emoscope.evaluation.measured import measured_scores
     from emoscope.systems import SYSTEMS
-    from emoscope.systems.measured import measured_scores
     from emoscope.tasks import get_task
 
     wanted = get_task(task).name if task is not None else None

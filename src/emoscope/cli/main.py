@@ -7,22 +7,10 @@ from typing import Annotated
 import typer
 
 from emoscope import __version__
-from emoscope.cli import (
-    card,
-    challenge,
-    corpus,
-    data,
-    detect,
-    distil,
-    evaluate,
-    export,
-    listing,
-    score,
-    serve,
-    submit,
-    train,
-)
-from emoscope.errors import EmoscopeError
+from emoscope.cli import card, data, detect, distil, evaluate, export, listing, score, serve, submit, train
+from emoscope.cli.challenge import group as challenge
+from emoscope.cli.corpus import group as corpus
+from emoscope.core.errors import EmoscopeError
 
 app = typer.Typer(
     name="emoscope",

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
-    from emoscope.scale.engines import Engine
-    from emoscope.scale.spread import Spread
+    from emoscope.parallel.engines import Engine
+    from emoscope.parallel.spread import Spread
 
 TaskOption = Annotated[
     str, typer.Option("--task", "-t", help="Task name (`emoscope tasks` lists them), or the folder of a corpus.")
@@ -47,8 +47,8 @@ def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
 def chosen_spread(engine: str, workers: int | None, ray_address: str | None) -> "Spread":
     """Who works on the parts of a corpus, by the options; the result is the same whoever does."""
     chosen = chosen_engine(engine, ray_address)
-    from emoscope.extras import check_installed
-    from emoscope.scale.spread import Spread
+    from emoscope.core.extras import check_installed
+    from emoscope.parallel.spread import Spread
 
     if chosen == "ray":
         check_installed("ray", extra="ray")

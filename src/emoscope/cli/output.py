@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from emoscope.colours import COLOURS
+from emoscope.core.colours import COLOURS
 
 T = TypeVar("T")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]

@@ -12,8 +12,8 @@ from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, 
 from emoscope.cli.output import JsonOption, console, print_json, table
 
 if TYPE_CHECKING:
-    from emoscope.scale.manifest import Manifest
-    from emoscope.scale.run import Progress
+    from emoscope.scoring.manifest import Manifest
+    from emoscope.scoring.run import Progress
 
 _FAR = 0.1  # a drift from which on another prior is proposed
 _LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
@@ -56,7 +56,7 @@ def score_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Score millions of dialogues: streamed, in parallel, and from where it stopped if it was stopped."""
-    from emoscope.scale import score
+    from emoscope.scoring import score
 
     chosen = chosen_engine(engine, ray_address)
     begun = time.perf_counter()
@@ -147,7 +147,7 @@ def _progress() -> Iterator[Callable[["Progress"], None]]:
 def progress_line(progress: "Progress", seconds: float) -> str:
     """How far a run is, how fast it goes, and how long it will take.
 
-    >>> from emoscope.scale.run import Progress
+    >>> from emoscope.scoring.run import Progress
     >>> progress_line(Progress(done=3000, total=9000, kept=1000), 2.0)
     '3,000 of 9,000 rows, 1,000 a second, 6 s left'
     """

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from emoscope.errors import EmoscopeError
-from emoscope.extras import check_installed
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import check_installed
 
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2", "prometheus_client", "python_multipart")
 

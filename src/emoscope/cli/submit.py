@@ -9,8 +9,8 @@ from urllib.parse import quote, urlsplit
 import typer
 
 from emoscope.cli.output import JsonOption, console, print_json, table
-from emoscope.errors import EmoscopeError
-from emoscope.files import existing_file
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import existing_file
 
 _FINAL = {"scored", "failed", "rejected"}
 # A request whose answer was lost is sent again; its key keeps it one submission.

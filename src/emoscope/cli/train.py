@@ -7,7 +7,7 @@ import typer
 
 from emoscope.cli.options import DataOption, SeedOption, TaskOption
 from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 WorkersOption = Annotated[
     int, typer.Option("--workers", min=1, help="Parts of an ensemble to train at once, each in a process of its own.")
@@ -48,7 +48,7 @@ def train_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Fit a named system on a task's data and keep it in a folder."""
-    from emoscope.evaluation.run import train
+    from emoscope.runs.train import train
     from emoscope.systems.recipe import parse_setting
 
     with progress_bar(f"training {system} on {task}") as report:
@@ -94,7 +94,7 @@ def crossvalidate_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Score a system on folds of a task's labelled data: for tasks without a development set."""
-    from emoscope.evaluation.crossvalidation import crossvalidate_seeds
+    from emoscope.runs.crossvalidate import crossvalidate_seeds
     from emoscope.systems.recipe import parse_setting
 
     with console(stderr=True).status(f"cross-validating {system} on {task}"):
@@ -141,7 +141,7 @@ def predict_cli(
 ) -> None:
     """Write predictions in the task's official submission format."""
     from emoscope.detector.bundle import resolve
-    from emoscope.systems.bundled import answerer
+    from emoscope.runs.predict import answerer
     from emoscope.tasks import get_task
     from emoscope.tasks.data import find_split
 

@@ -7,9 +7,9 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import Head
-from emoscope.dialogue import Dialogue, Example
-from emoscope.errors import EmoscopeError
 from emoscope.models.block import Block, load_block
 from emoscope.models.label_shift import prior_vector
 

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import atomic_write, whole_text
-from emoscope.registry import Registry
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.registry import Registry
 
 FILE = "bundle.json"
 FORMAT = "emoscope-bundle-1"

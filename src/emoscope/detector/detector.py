@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.dialogue import Detection, Dialogue, DialogueLike
+from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import Backend, Bundle, resolve
-from emoscope.dialogue import Detection, Dialogue, DialogueLike
-from emoscope.errors import EmoscopeError
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import Bundle, Head
-from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError
-from emoscope.models.answers import softmax
-from emoscope.models.encoder.network import EncoderNetwork
 from emoscope.models.label_shift import prior_vector
+from emoscope.models.onnx.network import EncoderNetwork
+from emoscope.models.probabilities import softmax
 
 Floats = NDArray[np.float64]
 NETWORKS = "network*"  # the folders of the networks; what several answer is averaged

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Dialogue, Turn
-from emoscope.emoticons import EMOJI_PATTERN, emoji_words
+from emoscope.core.dialogue import Dialogue, Turn
+from emoscope.core.emoticons import EMOJI_PATTERN, emoji_words
 
 Floats = NDArray[np.float64]
 Predict = Callable[[list[Dialogue]], Floats]  # probabilities, one row a dialogue

@@ -7,7 +7,7 @@ from emoscope.detector.bundle import Backend, Bundle, Head
 
 def load_nano(folder: Path, bundle: Bundle, head: Head) -> Backend:
     """Hashed n-grams and a linear classifier."""
-    from emoscope.models.nano import NanoModel
+    from emoscope.models.linear.nano import NanoModel
 
     del bundle, head  # it has one head, and its labels lie with its weights
     return NanoModel.load(folder)

@@ -3,10 +3,10 @@
 from itertools import pairwise
 from typing import Any
 
-from emoscope.colours import colours_of
+from emoscope.core.colours import colours_of
+from emoscope.core.plots import FAINT, INK, QUIET, Chart, altair, rows
 from emoscope.evaluation.compare import Comparison
 from emoscope.evaluation.score import Evaluation
-from emoscope.plots import FAINT, INK, QUIET, Chart, altair, rows
 from emoscope.tasks.published import Published
 
 WIDTH = 400

@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.metrics import Floats, confusion_matrix, encode
+from emoscope.core.significance import (
+    SAMPLES,
+    Difference,
+    Interval,
+    check_level,
+    difference,
+    percentile_interval,
+    resampled_scores,
+    wilcoxon,
+)
 from emoscope.evaluation.score import (
     LEVEL,
     ClassResult,
@@ -22,17 +33,6 @@ from emoscope.evaluation.score import (
     read_gold,
     read_predictions,
     scores_of,
-)
-from emoscope.metrics import Floats, confusion_matrix, encode
-from emoscope.significance import (
-    SAMPLES,
-    Difference,
-    Interval,
-    check_level,
-    difference,
-    percentile_interval,
-    resampled_scores,
-    wilcoxon,
 )
 from emoscope.tasks import Task
 

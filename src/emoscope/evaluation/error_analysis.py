@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from emoscope.dialogue import Example
-from emoscope.errors import InputError
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import InputError
+from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.compare import system_names
 from emoscope.evaluation.score import (
     Gold,
@@ -20,7 +21,6 @@ from emoscope.evaluation.score import (
     scores_of,
 )
 from emoscope.evaluation.slices import SLICES
-from emoscope.metrics import confusion_matrix
 from emoscope.tasks import Task
 
 # Turns shown before the one that is labelled.

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError, InputError
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import text_lines
+from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.compare import system_names
 from emoscope.evaluation.error_analysis import examples_of, scores_on
 from emoscope.evaluation.score import Gold, GoldSource, Scores, read_gold, read_predictions, scores_of
 from emoscope.evaluation.slices import SLICES
-from emoscope.files import text_lines
-from emoscope.metrics import confusion_matrix
 from emoscope.tasks import Task
 from emoscope.tasks.published import published
 

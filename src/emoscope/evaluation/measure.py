@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.metrics import Counts, Floats, accuracy, confusion_matrix, encode, macro_f1
+from emoscope.core.significance import SAMPLES, bootstrap_interval
 from emoscope.detector import Detector
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
 from emoscope.evaluation.calibration import calibration_error
 from emoscope.evaluation.results import ClassFigures, HeadResults, IntervalFigures, SliceFigures
 from emoscope.evaluation.score import class_results
 from emoscope.evaluation.slices import SLICES
-from emoscope.metrics import Counts, Floats, accuracy, confusion_matrix, encode, macro_f1
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.significance import SAMPLES, bootstrap_interval
 from emoscope.tasks import Task
 
 CARD_SLICES = ("emoji", "negation", "irony", "long", "dialect", "code-mixed")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 from emoscope.tasks.published import Entry, Published, Statistics
 
 

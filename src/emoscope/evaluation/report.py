@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from emoscope import __version__
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import require
+from emoscope.core.files import atomic_write
+from emoscope.core.plots import Chart, svg
 from emoscope.evaluation import charts
 from emoscope.evaluation.compare import HOW, Comparison
 from emoscope.evaluation.score import Evaluation
-from emoscope.extras import require
-from emoscope.files import atomic_write
-from emoscope.plots import Chart, svg
 from emoscope.tasks import get_task
 from emoscope.tasks.published import published
 

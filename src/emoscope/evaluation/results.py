@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from emoscope.errors import InputError
-from emoscope.files import atomic_write, whole_text
+from emoscope.core.errors import InputError
+from emoscope.core.files import atomic_write, whole_text
 
 FORMAT = "emoscope-model-results-1"
 Share = Annotated[float, Field(ge=0, le=1)]

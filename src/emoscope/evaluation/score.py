@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError, InputError
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import existing_file
+from emoscope.core.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
+from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.evaluation.ranking import Placement, place
-from emoscope.files import existing_file
-from emoscope.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
-from emoscope.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.tasks import Task
 from emoscope.tasks.base import is_label_list, label_lines
 from emoscope.tasks.data import Located, sha256_of

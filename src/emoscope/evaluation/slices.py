@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from emoscope.dialogue import Example
-from emoscope.evaluation.wordings import has_dialect, has_irony, has_negation, is_code_mixed
-from emoscope.registry import Registry
-from emoscope.text import emoticons_in
+from emoscope.core.dialogue import Example
+from emoscope.core.registry import Registry
+from emoscope.core.text import emoticons_in
+from emoscope.evaluation.phenomena import has_dialect, has_irony, has_negation, is_code_mixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Slice:
     def positions(self, examples: Sequence[Example]) -> dict[str, list[int]]:
         """The examples of each group that has any, by position.
 
-        >>> from emoscope.dialogue import Dialogue
+        >>> from emoscope.core.dialogue import Dialogue
         >>> by_emoji.positions([Example(Dialogue.of([text]), turn=0) for text in ("hi", "hi 🙂")])
         {'emoji': [1], 'no emoji': [0]}
         """

@@ -2,65 +2,23 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import atomic_write, whole_text
-from emoscope.registry import Registry
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.fit_context import FitContext
+from emoscope.core.registry import Registry
 
 Floats = NDArray[np.float64]
 CONFIG = "block.json"
 
 BLOCKS: Registry[type["Block"]] = Registry("block")
-
-
-def _silent(message: str, done: float) -> None:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """What a fit may use beside its data: a seed, a device, where to keep checkpoints, whom to tell of progress.
-
-    `resources` is the folder of lexicons, vectors and unlabelled text; blocks that need one say so by name. `unseen`
-    holds texts that will be scored: what is learnt beside the data must not contain them. `workers` is how many parts
-    of an ensemble may be trained at once, each in a process of its own; `devices` on how many devices each network is
-    trained, batches shared out between them.
-    """
-
-    seed: int = 0
-    device: str = "auto"
-    checkpoints: Path | None = None
-    resources: Path | None = None
-    unseen: frozenset[str] = frozenset()
-    workers: int = 1
-    devices: int = 1
-    report: Callable[[str, float], None] = field(default=_silent)
-
-    def part(self, name: str, *, seed: int | None = None) -> "Fitting":
-        """The same for one part of a combination, with a checkpoint folder of its own.
-
-        >>> Fitting(checkpoints=Path("kept")).part("first", seed=3).checkpoints.name
-        'first'
-        """
-        kept = self.checkpoints / name if self.checkpoints is not None else None
-        return replace(self, checkpoints=kept, seed=self.seed if seed is None else seed)
-
-    def resource(self, name: str) -> Path:
-        """A file or folder of the resources, or a clear line that it is missing."""
-        if self.resources is None:
-            raise EmoscopeError(f"this needs {name}: give the folder of the data with --data or EMOSCOPE_DATA")
-        path = self.resources / name
-        if not path.exists():
-            raise EmoscopeError(f"this needs {name}, which is not in {self.resources}")
-        return path
 
 
 class Block(ABC):
@@ -72,7 +30,7 @@ class Block(ABC):
     labels: tuple[str, ...]
 
     @abstractmethod
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
         """Learn the label of each example."""
 
     @abstractmethod
@@ -141,18 +99,18 @@ def one_hot(labels: Sequence[str], names: Sequence[str]) -> Floats:
 
 
 # One line per kind of block that may be saved.
-BLOCKS.add("mean", "emoscope.models.combine:Mean")
-BLOCKS.add("majority", "emoscope.models.combine:Majority")
-BLOCKS.add("folds", "emoscope.models.combine:Folds")
-BLOCKS.add("cascade", "emoscope.models.combine:Cascade")
-BLOCKS.add("stack", "emoscope.models.combine:Stack")
-BLOCKS.add("neural", "emoscope.models.neural.classifier:NeuralClassifier")
-BLOCKS.add("linear", "emoscope.models.linear:LinearClassifier")
-BLOCKS.add("lightgbm", "emoscope.models.boosting:LightGbmClassifier")
-BLOCKS.add("xgboost", "emoscope.models.boosting:XgboostClassifier")
-BLOCKS.add("multi-step-vote", "emoscope.models.voting:MultiStepVote")
-BLOCKS.add("blend", "emoscope.models.blend:Blend")
-BLOCKS.add("ngrams", "emoscope.models.ngram_block:NgramBlock")
-BLOCKS.add("transferred", "emoscope.models.transfer:Transferred")
-BLOCKS.add("exported-words", "emoscope.models.exported:ExportedWords")
-BLOCKS.add("exported-encoder", "emoscope.models.exported:ExportedEncoder")
+BLOCKS.add("mean", "emoscope.models.ensembles.combine:Mean")
+BLOCKS.add("majority", "emoscope.models.ensembles.combine:Majority")
+BLOCKS.add("folds", "emoscope.models.ensembles.combine:Folds")
+BLOCKS.add("cascade", "emoscope.models.ensembles.combine:Cascade")
+BLOCKS.add("stack", "emoscope.models.ensembles.combine:Stack")
+BLOCKS.add("neural", "emoscope.models.torch.classifier:NeuralClassifier")
+BLOCKS.add("linear", "emoscope.models.linear.classifier:LinearClassifier")
+BLOCKS.add("lightgbm", "emoscope.models.trees.boosting:LightGbmClassifier")
+BLOCKS.add("xgboost", "emoscope.models.trees.boosting:XgboostClassifier")
+BLOCKS.add("multi-step-vote", "emoscope.models.ensembles.voting:MultiStepVote")
+BLOCKS.add("blend", "emoscope.models.ensembles.blend:Blend")
+BLOCKS.add("ngrams", "emoscope.models.linear.ngram_block:NgramBlock")
+BLOCKS.add("transferred", "emoscope.models.torch.transfer:Transferred")
+BLOCKS.add("exported-words", "emoscope.models.onnx.exported:ExportedWords")
+BLOCKS.add("exported-encoder", "emoscope.models.onnx.exported:ExportedEncoder")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 Floats = NDArray[np.float64]
 

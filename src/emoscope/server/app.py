@@ -11,21 +11,21 @@ import anyio.to_thread
 from fastapi import FastAPI
 
 from emoscope import __version__
-from emoscope.server import health, problems
-from emoscope.server.annotate import routes as annotate_routes
+from emoscope.server import pages
+from emoscope.server.annotate import api as annotate_routes
 from emoscope.server.annotate.desk import Desk
-from emoscope.server.challenge_http import challenges, organising, submissions, teams
-from emoscope.server.detect import routes as detect_routes
+from emoscope.server.challenge.api import challenges, organising, submissions, teams
+from emoscope.server.challenge.pages.sessions import Sessions, load_key
+from emoscope.server.challenge.scoring import Worker
+from emoscope.server.detect import api as detect_routes
 from emoscope.server.detect.service import DetectService
-from emoscope.server.jobs import Worker
-from emoscope.server.limits import BodyLimit
-from emoscope.server.metrics import Metrics, RequestMetrics
-from emoscope.server.openapi import add_description
-from emoscope.server.security import SecurityHeaders
+from emoscope.server.http import health, problems
+from emoscope.server.http.limits import BodyLimit
+from emoscope.server.http.metrics import Metrics, RequestMetrics
+from emoscope.server.http.openapi import add_description
+from emoscope.server.http.security import SecurityHeaders
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
-from emoscope.server.web import pages
-from emoscope.server.web.sessions import Sessions, load_key
 
 JOB_SECONDS = 20  # how long a job at hand may take to end; what is cut off is done after the next start
 

@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 
 class ChallengeError(EmoscopeError):

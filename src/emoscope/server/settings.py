@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 PREFIX = "EMOSCOPE_"
 SERVER_DATA = "EMOSCOPE_SERVER_DATA"  # not EMOSCOPE_DATA, which is where the benchmarks lie

@@ -1,6 +1,6 @@
 """The named systems. Each is a short recipe over the blocks in `models`."""
 
-from emoscope.registry import Registry
+from emoscope.core.registry import Registry
 from emoscope.systems.base import System
 
 SYSTEMS: Registry[type[System]] = Registry("system")

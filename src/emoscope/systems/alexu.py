@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.combine import Cascade
+from emoscope.models.ensembles.combine import Cascade
+from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
 from emoscope.systems.base import SystemMetadata
-from emoscope.systems.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
 from emoscope.systems.recipe import Recipe
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.combine import Mean
+from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 
@@ -61,16 +61,16 @@ class Amobee(Recipe):
         return Mean(parts, self.settings["weights"])
 
     def _guesses(self) -> Block:
-        from emoscope.models.linear import LinearClassifier
-        from emoscope.models.trigger_lm import TriggerWords
+        from emoscope.models.linear.classifier import LinearClassifier
+        from emoscope.models.torch.trigger_lm import TriggerWords
 
         names = ("encoder", "max_length", "pretraining_text", "lm_epochs", "lm_batch", "lm_rate")
         words = TriggerWords(**{name: self.settings[name] for name in names})
         return LinearClassifier(self.task.labels, [words], strength=self.settings["strength"], scale=True)
 
     def _transferred(self, sources: Sequence[str]) -> Block:
-        from emoscope.models.neural.training import Training
-        from emoscope.models.transfer import Transferred
+        from emoscope.models.torch.training import Training
+        from emoscope.models.torch.transfer import Transferred
 
         get = self.settings
         names = ("encoder", "pooling", "max_length", "dropout", "layer_decay")

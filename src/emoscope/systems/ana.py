@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.combine import Mean
+from emoscope.models.ensembles.combine import Mean
+from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
 from emoscope.systems.base import SystemMetadata
-from emoscope.systems.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
 from emoscope.systems.recipe import Recipe
 
 
@@ -47,8 +47,8 @@ class Ana(Recipe):
 
     def build(self) -> Block:
         """Both, each with the same say."""
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         get = self.settings
         names = ("encoder", "context", "max_length", "hidden", "embedding", "vectors", "min_count", "max_features")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
+from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE
 from emoscope.systems.base import SystemMetadata
-from emoscope.systems.fine_tuning import BERT_SUBSTITUTE
 from emoscope.systems.recipe import Recipe
 
 
@@ -41,8 +41,8 @@ class Antenna(Recipe):
 
     def build(self) -> Block:
         """One network over the features of a frozen encoder."""
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         get = self.settings
         names = ("encoder", "layers", "filters", "dense", "context", "future", "dropout", "max_length")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
-from emoscope.models.block import Fitting
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
 from emoscope.tasks.base import Task
 
 
@@ -48,7 +48,7 @@ class System(ABC):
         self.seed = seed
 
     @abstractmethod
-    def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
+    def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
         """Learn from labelled examples."""
 
     @abstractmethod

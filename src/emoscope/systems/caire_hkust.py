@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.boosting import XgboostClassifier
-from emoscope.models.combine import Mean
+from emoscope.models.ensembles.combine import Mean
 from emoscope.models.features.base import Extractor
 from emoscope.models.features.vectors import AveragedVectors
 from emoscope.models.features.word_ratings import WordRatings
-from emoscope.models.linear import LinearClassifier
+from emoscope.models.linear.classifier import LinearClassifier
+from emoscope.models.trees.boosting import XgboostClassifier
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 
@@ -53,8 +53,8 @@ class CaireHkust(Recipe):
 
     def build(self) -> Block:
         """The mean of all; with three seeds the networks have the greater say, as they are the better models."""
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         get, labels = self.settings, self.task.labels
         names = ("hidden", "embedding", "vectors", "dropout", "min_count", "max_features", "max_length")

@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
 from emoscope.models.block import Block
-from emoscope.systems.augmentation import with_variants
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
+from emoscope.tasks.datasets.augmentation import with_variants
 
 
 class Cyut(Recipe):
@@ -54,8 +54,8 @@ class Cyut(Recipe):
 
     def build(self) -> Block:
         """One recurrent network."""
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         get = self.settings
         names = (

@@ -38,8 +38,8 @@ class EmoContextBaseline(Recipe):
 
     def build(self) -> Block:
         """One recurrent network."""
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         get = self.settings
         network = {

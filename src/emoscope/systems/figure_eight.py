@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.combine import Mean
+from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 
@@ -53,8 +53,8 @@ class FigureEight(Recipe):
 
     def build(self) -> Block:
         """One language model for each direction, and its fine-tuned copies."""
-        from emoscope.models.neural.training import Training
-        from emoscope.models.transfer import Transferred
+        from emoscope.models.torch.training import Training
+        from emoscope.models.torch.transfer import Transferred
 
         get = self.settings
         directions = {"forward": [False], "backward": [True], "both": [False, True]}[get["directions"]]

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from emoscope.dialogue import Example
+from emoscope.core.dialogue import Example
 from emoscope.models.block import Block
-from emoscope.systems.augmentation import with_variants
+from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
 from emoscope.systems.base import SystemMetadata
-from emoscope.systems.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
 from emoscope.systems.recipe import Recipe
+from emoscope.tasks.datasets.augmentation import with_variants
 
 AUGMENTED = ("joy", "sadness", "anger")
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.features.ngrams import Ngrams
-from emoscope.models.linear import LinearClassifier
+from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.combine import Mean
+from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 
@@ -40,8 +40,8 @@ class Iiidyt(Recipe):
 
     def build(self) -> Block:
         """The same network from several random starts."""
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         get = self.settings
         names = ("encoder", "layers", "hidden", "dense", "dropout", "output_dropout", "max_length")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.combine import Folds
+from emoscope.models.ensembles.combine import Folds
+from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, FURTHER_PRETRAINING, fine_tuned
 from emoscope.systems.base import SystemMetadata
-from emoscope.systems.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, FURTHER_PRETRAINING, fine_tuned
 from emoscope.systems.recipe import Recipe
 
 

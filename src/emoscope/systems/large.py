@@ -7,19 +7,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
-from emoscope.dialogue import Example
-from emoscope.emotion_words import EMOTION_OF
-from emoscope.errors import EmoscopeError
-from emoscope.extras import check_installed
-from emoscope.models.block import Block, Fitting, Floats
+from emoscope.core.dialogue import Example
+from emoscope.core.emotion_words import EMOTION_OF
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import check_installed
+from emoscope.core.fit_context import FitContext
+from emoscope.models.block import Block, Floats
 from emoscope.models.features.base import load_json
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.systems.affect import IN_DOMAIN, affect_labels, auxiliary_examples
+from emoscope.models.torch.fine_tuning import FINE_TUNING
 from emoscope.systems.base import SystemMetadata
-from emoscope.systems.decision import choose_multipliers
-from emoscope.systems.fine_tuning import FINE_TUNING
 from emoscope.systems.recipe import PACKAGES, Recipe
 from emoscope.tasks import TASKS
+from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_examples
+from emoscope.tasks.decision import choose_multipliers
 
 # How the members of the ensemble read the turns; each differs, so that their mistakes do.
 LAYOUTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
@@ -96,10 +97,10 @@ class Large(Recipe):
         "shift": "natural",
     }
 
-    def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
+    def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
         """Teach the encoder, fit the ensemble, then choose how to decide."""
         check_installed(*PACKAGES, extra="train")
-        fitting = fitting or Fitting(seed=self.seed)
+        fitting = fitting or FitContext(seed=self.seed)
         chosen = self.select(examples)
         with self._taught(fitting) as encoder:
             self.fit_block(self.build(encoder), chosen, fitting)
@@ -107,7 +108,7 @@ class Large(Recipe):
         return self
 
     @contextmanager
-    def _taught(self, fitting: Fitting) -> Iterator[str]:
+    def _taught(self, fitting: FitContext) -> Iterator[str]:
         """The folder of an encoder that has learnt the auxiliary tasks; taught anew only if it is not there."""
         if self.settings["pretraining_text"] == 0 or not self.settings["lm_epochs"]:
             yield self.settings["encoder"]
@@ -131,9 +132,9 @@ class Large(Recipe):
             chosen |= {name: value for name, value in self.settings.items() if name.startswith("adaptation_")}
         return {**chosen, "encoder": Path(chosen["encoder"]).name}
 
-    def _teach(self, fitting: Fitting, folder: Path) -> None:
-        from emoscope.models.neural.headed import HeadedClassifier
-        from emoscope.models.neural.transformer import Transformer
+    def _teach(self, fitting: FitContext, folder: Path) -> None:
+        from emoscope.models.torch.multitask import HeadedClassifier
+        from emoscope.models.torch.transformer import Transformer
 
         mixture = auxiliary_examples(fitting, limit=self.settings["pretraining_text"])
         heads = {head: labels for head, labels in affect_labels().items() if head in mixture}
@@ -176,10 +177,10 @@ class Large(Recipe):
 
     def build(self, encoder: str | None = None) -> Block:
         """The blend: a fine-tuned transformer for each layout, n-grams, and a network over word vectors."""
-        from emoscope.models.blend import Blend
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
-        from emoscope.models.ngram_block import NgramBlock
+        from emoscope.models.ensembles.blend import Blend
+        from emoscope.models.linear.ngram_block import NgramBlock
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         chosen = self.settings
         members: list[Block] = []
@@ -203,7 +204,7 @@ class Large(Recipe):
 
     def held_out(self) -> Floats:
         """The probabilities of what it was fitted on, each by the copies that had not seen it, prior corrected."""
-        from emoscope.models.blend import Blend
+        from emoscope.models.ensembles.blend import Blend
 
         assert isinstance(self.block, Blend)
         return self.corrected(self._in_task_order(self.block.out_of_fold(), self.block.labels))

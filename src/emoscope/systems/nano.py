@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.dialogue import Example
+from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import Bundle, Head
-from emoscope.dialogue import Example
-from emoscope.models.block import Fitting
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.models.nano import NanoModel
+from emoscope.models.linear.nano import NanoModel
 from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.decision import choose_multipliers
 from emoscope.tasks import TASKS
 from emoscope.tasks.base import Task
+from emoscope.tasks.decision import choose_multipliers
 
 
 class Nano(System):
@@ -34,7 +34,7 @@ class Nano(System):
         self.model = NanoModel(seed=seed)
         self.decision: NDArray[np.float64] | None = None
 
-    def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
+    def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
         """Learn from labelled examples; all it needs of `fitting` is the seed it was made with."""
         del fitting
         kept = self.learnable(examples)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.boosting import LightGbmClassifier
 from emoscope.models.features.base import Extractor
 from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.features.scores import ClassifierScores
 from emoscope.models.features.style import Style
 from emoscope.models.features.word_ratings import WordRatings
+from emoscope.models.trees.boosting import LightGbmClassifier
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.combine import Mean
+from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 
@@ -65,16 +65,16 @@ class NtuaSlp(Recipe):
         return {"context": 1, "pooling": "attention", **own}
 
     def _words(self) -> Block:
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         get = self.settings
         training = Training(epochs=get["epochs"], batch=get["batch"], rate=get["rate"])
         return NeuralClassifier(self.task.labels, "tweet-recurrent", self._network(), training)
 
     def _sentiment(self) -> Block:
-        from emoscope.models.neural.training import Training
-        from emoscope.models.transfer import Transferred
+        from emoscope.models.torch.training import Training
+        from emoscope.models.torch.transfer import Transferred
 
         get = self.settings
         return Transferred(
@@ -88,8 +88,8 @@ class NtuaSlp(Recipe):
         )
 
     def _language_model(self) -> Block:
-        from emoscope.models.neural.training import Training
-        from emoscope.models.transfer import Transferred
+        from emoscope.models.torch.training import Training
+        from emoscope.models.torch.transfer import Transferred
 
         get = self.settings
         shared = ("pretraining_text", "min_count", "max_features", "max_length", "embedding", "layers")

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.features.ranked_words import RankedWords
-from emoscope.models.linear import LinearClassifier
+from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 

@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import check_installed
+from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.fit_context import FitContext
 from emoscope.detector.blocks import FOLDER as BLOCK
 from emoscope.detector.bundle import Bundle, Head
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
-from emoscope.extras import check_installed
-from emoscope.files import atomic_write, whole_text
-from emoscope.models.block import Block, Fitting, load_block
+from emoscope.models.block import Block, load_block
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
 from emoscope.systems.base import System
 from emoscope.tasks.base import Task
@@ -61,12 +62,12 @@ class Recipe(System):
         """What to learn from: by default every example with one of the task's labels; augmentation goes here too."""
         return self.learnable(examples)
 
-    def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
+    def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
         """Learn from labelled examples."""
         check_installed(*PACKAGES, extra="train")
-        return self.fit_block(self.build(), self.select(examples), fitting or Fitting(seed=self.seed))
+        return self.fit_block(self.build(), self.select(examples), fitting or FitContext(seed=self.seed))
 
-    def fit_block(self, block: Block, chosen: Sequence[Example], fitting: Fitting) -> Self:
+    def fit_block(self, block: Block, chosen: Sequence[Example], fitting: FitContext) -> Self:
         """Fit a composition on examples, and remember how often each label occurred among them."""
         labels = [str(example.label) for example in chosen]
         self.prior = np.array([max(labels.count(label), 1) for label in self.task.labels], float)

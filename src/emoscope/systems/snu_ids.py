@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
-from emoscope.models.block import Block, Fitting
-from emoscope.models.combine import Mean
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
+from emoscope.models.block import Block
+from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 
@@ -51,8 +52,8 @@ class SnuIds(Recipe):
 
     def build(self) -> Block:
         """The mean of several networks."""
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         get = self.settings
         if get["weighting"] not in _POWERS:
@@ -72,7 +73,7 @@ class SnuIds(Recipe):
         labels = self.task.labels
         return Mean([NeuralClassifier(labels, "semi-hierarchical", network, training) for _ in range(get["seeds"])])
 
-    def fit(self, examples: Sequence[Example], fitting: Fitting | None = None) -> Self:
+    def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
         """Learn, then note the prior that the weighted loss stands for."""
         super().fit(examples, fitting)
         assert self.prior is not None

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.combine import Mean
+from emoscope.models.ensembles.combine import Mean
+from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
 from emoscope.systems.base import SystemMetadata
-from emoscope.systems.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
 from emoscope.systems.recipe import Recipe
 
 if TYPE_CHECKING:
-    from emoscope.models.neural.training import Training
+    from emoscope.models.torch.training import Training
 
 
 class SymantoResearch(Recipe):
@@ -60,13 +60,13 @@ class SymantoResearch(Recipe):
 
     @property
     def _training(self) -> "Training":
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.training import Training
 
         get = self.settings
         return Training(epochs=get["network_epochs"], batch=get["network_batch"], rate=get["network_rate"])
 
     def _multi_task(self, network: str) -> Block:
-        from emoscope.models.neural.classifier import Head, NeuralClassifier
+        from emoscope.models.torch.classifier import Head, NeuralClassifier
 
         get, labels = self.settings, self.task.labels
         neutral = str(self.task.metadata.neutral_label)
@@ -80,7 +80,7 @@ class SymantoResearch(Recipe):
         return fine_tuned(self.task.labels, self.settings, hidden=0)
 
     def _sentences(self) -> Block:
-        from emoscope.models.neural.classifier import NeuralClassifier
+        from emoscope.models.torch.classifier import NeuralClassifier
 
         get = self.settings
         chosen = {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.voting import MultiStepVote
+from emoscope.models.ensembles.voting import MultiStepVote
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
 
@@ -58,8 +58,8 @@ class ThuHcsi(Recipe):
         )
 
     def _networks(self, labels: Sequence[str]) -> list[Block]:
-        from emoscope.models.neural.classifier import NeuralClassifier
-        from emoscope.models.neural.training import Training
+        from emoscope.models.torch.classifier import NeuralClassifier
+        from emoscope.models.torch.training import Training
 
         get = self.settings
         names = ("filters", "widths", "embedding", "vectors", "dropout", "min_count", "max_features", "max_length")

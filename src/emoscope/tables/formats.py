@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal, get_args
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 Format = Literal["csv", "tsv", "jsonl", "parquet", "text"]
 FORMATS: tuple[Format, ...] = get_args(Format)

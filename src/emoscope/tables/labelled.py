@@ -17,8 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from emoscope.dialogue import Dialogue, Example
-from emoscope.errors import EmoscopeError, InputError
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.tables.reading import Record, read_records
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import MAX_LINE_BYTES, decode_line, existing_file, text_lines
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import MAX_LINE_BYTES, decode_line, existing_file, text_lines
 from emoscope.tables.formats import PIPE, Format, format_of
 
 _TURN_COLUMN = re.compile(r"turn_?(\d+)", re.IGNORECASE)

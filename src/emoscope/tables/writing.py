@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from emoscope.dialogue import Detection
-from emoscope.errors import EmoscopeError
-from emoscope.files import atomic_write
+from emoscope.core.dialogue import Detection
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write
 from emoscope.tables.formats import PIPE, Format, format_of
 
 

@@ -4,7 +4,7 @@
 ('anger', 'disgust', 'fear', 'joy', 'sad', 'surprise')
 """
 
-from emoscope.registry import Registry
+from emoscope.core.registry import Registry
 from emoscope.tasks.base import Task
 
 TASKS: Registry[type[Task]] = Registry("task")

@@ -8,10 +8,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import ClassVar
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import atomic_write, text_lines
-from emoscope.metrics import Counts, Floats
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write, text_lines
+from emoscope.core.metrics import Counts, Floats
 from emoscope.tasks.metadata import TaskMetadata
 
 # A verifier that lists a thousand alike rows helps nobody.

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import atomic_write, text_lines, whole_text
-from emoscope.metrics import Counts, Floats, accuracy, macro_f1, micro_f1
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write, text_lines, whole_text
+from emoscope.core.metrics import Counts, Floats, accuracy, macro_f1, micro_f1
 from emoscope.tables.labelled import read_labelled
 from emoscope.tasks.base import Submitted, Task
 from emoscope.tasks.metadata import DataFile, DataRevision, FileName, Metric, Name, Sha256, TaskMetadata

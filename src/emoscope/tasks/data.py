@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import text_lines
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import text_lines
 from emoscope.tasks.base import Task
 from emoscope.tasks.metadata import DataFile, DataRevision, TaskMetadata
 
@@ -79,7 +79,7 @@ def find_split(task: Task, split: str, root: Path | None = None) -> Located:
     >>> from emoscope.tasks import get_task
     >>> find_split(get_task("iest"), "tests")
     Traceback (most recent call last):
-    emoscope.errors.EmoscopeError: iest has no split 'tests'; it has: train, dev, test
+    emoscope.core.errors.EmoscopeError: iest has no split 'tests'; it has: train, dev, test
     """
     if split not in task.metadata.splits:
         raise EmoscopeError(f"{task.name} has no split {split!r}; it has: {', '.join(task.metadata.splits)}")

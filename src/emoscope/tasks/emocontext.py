@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from emoscope.dialogue import Dialogue, Example, Turn
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import atomic_write, text_lines
-from emoscope.metrics import Counts, Floats, micro_f1
+from emoscope.core.dialogue import Dialogue, Example, Turn
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write, text_lines
+from emoscope.core.metrics import Counts, Floats, micro_f1
 from emoscope.tasks.base import Submitted, Task
 from emoscope.tasks.metadata import DataFile, DataRevision, Download, Metric, TaskMetadata
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from emoscope.dialogue import Dialogue, Example, Turn
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import atomic_write
-from emoscope.metrics import Counts, Floats, micro_f1
+from emoscope.core.dialogue import Dialogue, Example, Turn
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write
+from emoscope.core.metrics import Counts, Floats, micro_f1
+from emoscope.tables.json_stream import array_elements
 from emoscope.tasks.base import Submitted, Task
-from emoscope.tasks.json_stream import array_elements
 from emoscope.tasks.metadata import DataFile, DataRevision, Download, Metric, TaskMetadata
 
 _VOTE_LABELS = ("neutral", "joy", "sadness", "fear", "anger", "surprise", "disgust")

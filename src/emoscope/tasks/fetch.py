@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Literal
 
-from emoscope.errors import EmoscopeError
-from emoscope.files import atomic_write
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write
 from emoscope.tasks.base import Task
 from emoscope.tasks.data import SUMS, check_file, data_folder, first_sums, published_sums, sha256_of
 from emoscope.tasks.metadata import Download

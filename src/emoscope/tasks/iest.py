@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from emoscope.dialogue import Dialogue, Example, Turn
-from emoscope.errors import InputError
-from emoscope.files import text_lines
-from emoscope.metrics import Counts, Floats, macro_f1
+from emoscope.core.dialogue import Dialogue, Example, Turn
+from emoscope.core.errors import InputError
+from emoscope.core.files import text_lines
+from emoscope.core.metrics import Counts, Floats, macro_f1
 from emoscope.tasks.base import Submitted, Task, is_label_list, label_lines
 from emoscope.tasks.metadata import DataFile, DataRevision, Download, Metric, TaskMetadata
 

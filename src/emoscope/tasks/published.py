@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 from emoscope.tasks import get_task
 
 Fraction = Annotated[float, Field(ge=0, le=1)]

@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Sequence
 from functools import cached_property
 
+from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.augment.translator import UNTRANSLATED, Translator, long_code
-from emoscope.errors import EmoscopeError
 
 _INSTALL = "apt-get install apertium apertium-eng-spa apertium-eng-cat, or see https://wiki.apertium.org"
 # Characters that mean something in Apertium's stream format.

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import require
 from emoscope.corpus.augment.translator import Translator, short_code
-from emoscope.errors import EmoscopeError
-from emoscope.extras import require
 
 _TOGETHER = 32
 

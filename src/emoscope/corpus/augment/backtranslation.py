@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.augment.meaning import OverlapSimilarity, Similarity, denies, word_key, words_in
 from emoscope.corpus.augment.plain import ascii_text, without_loose_marks
 from emoscope.corpus.augment.shield import Shielded, shield
 from emoscope.corpus.augment.translator import ENGLISH, UNTRANSLATED, Engine, Translator, short_code
-from emoscope.errors import EmoscopeError
 
 NO_WORDS = "no words to translate"
 EMPTY = "nothing came back"

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write
 from emoscope.corpus.augment.backtranslation import Variant
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import atomic_write
 from emoscope.tables import PIPE, Record, format_of, open_writer, read_records, turn_columns
 
 Variants = Sequence[Mapping[str, Variant]]

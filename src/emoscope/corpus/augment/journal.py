@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 
 class Journal:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import check_installed, require
 from emoscope.corpus.augment.translator import Translator, short_code
-from emoscope.errors import EmoscopeError
-from emoscope.extras import check_installed, require
 
 _TOGETHER = 32
 _LONGEST = 256  # pieces; a turn of a chat has a few dozen

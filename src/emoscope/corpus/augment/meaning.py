@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
+from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.mining.embedder import Embedder
-from emoscope.dialogue import Dialogue
 
 _NEGATION = re.compile(
     r"\b(?:no|nope|nah|not|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|\w+n't"

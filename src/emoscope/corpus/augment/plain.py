@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from emoscope.text import repair_mojibake
+from emoscope.core.text import repair_mojibake
 
 _KEYBOARD = str.maketrans(
     {

@@ -7,11 +7,11 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import existing_file
 from emoscope.corpus.augment.backtranslation import REASONS, BackTranslator, Variant
 from emoscope.corpus.augment.files import DialogueFile
 from emoscope.corpus.augment.journal import Journal
-from emoscope.errors import EmoscopeError
-from emoscope.files import existing_file
 
 BATCH = 1000  # texts; enough that starting an engine for each batch does not matter
 Watch = Callable[[Iterator[Any]], Iterator[Any]]

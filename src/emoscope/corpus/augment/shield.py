@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from emoscope.text import emoticons_in
+from emoscope.core.text import emoticons_in
 
 _KEPT = re.compile(
     r"(?P<apart><url>|\[newline\]|(?:https?://|www\.)\S+)"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from emoscope.dialogue import Dialogue, Turn
+from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.tables import Record, turn_columns
 
 _LANGUAGE = re.compile(r"(.+)_([a-z]{2,3})")

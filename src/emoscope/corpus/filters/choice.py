@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TypeVar
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 
 S = TypeVar("S", bound=StrEnum)
 

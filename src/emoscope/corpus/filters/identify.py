@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import require
 from emoscope.corpus.filters.language_words import WordCounts, count_words
-from emoscope.errors import EmoscopeError
-from emoscope.extras import require
 
 UNKNOWN = "und"
 ENGLISH, SPANISH, HINDI = "en", "es", "hi"

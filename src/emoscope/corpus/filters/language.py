@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.identify import CANDIDATES, UNKNOWN, LanguageIdentifier
 from emoscope.corpus.filters.review import Review
-from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError
 
 
 class LanguageFilter:

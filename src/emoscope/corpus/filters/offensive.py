@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.review import Review
-from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError
 
 
 class OffensiveScorer(Protocol):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.chat_writing import handles, spelled_emails
 from emoscope.corpus.filters.choice import choose
 from emoscope.corpus.filters.person_names import person_names
@@ -12,7 +13,6 @@ from emoscope.corpus.filters.presidio import PresidioFinder
 from emoscope.corpus.filters.review import Review
 from emoscope.corpus.filters.spans import Kind, Span, masked_text, without_overlaps
 from emoscope.corpus.filters.street_addresses import street_addresses
-from emoscope.dialogue import Dialogue
 
 # Longer turns are looked at in pieces; patterns take time that grows faster than the text.
 _PIECE = 1_000

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from emoscope.core.extras import require
 from emoscope.corpus.filters.language_words import is_common
 from emoscope.corpus.filters.spans import Kind, Span
-from emoscope.extras import require
 
 # Numbers without a country code are read as numbers of these countries.
 REGIONS = ("US", "GB", "IN", "CA", "AU", "NZ", "IE", "DE", "FR", "ES", "IT", "NL", "SE", "PL", "BR", "MX")

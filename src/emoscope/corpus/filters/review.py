@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from emoscope.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue
 
 
 def _nothing() -> Mapping[str, Any]:

@@ -10,12 +10,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.choice import choose
 from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.corpus.filters.plain_words import plain_words
 from emoscope.corpus.filters.review import Review
 from emoscope.corpus.filters.words import sensitive as _folder
-from emoscope.dialogue import Dialogue
 
 
 class Topic(StrEnum):

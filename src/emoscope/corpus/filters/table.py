@@ -11,13 +11,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_folder, atomic_write
 from emoscope.corpus.filters.cells import whole_dialogue, with_turns
 from emoscope.corpus.filters.error_rates import error_rates
 from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.corpus.filters.verdicts import Reviewer, Verdict, verdicts
-from emoscope.corpus.parts import PartFolder, Spread, batches, in_this_process, packed
-from emoscope.errors import EmoscopeError
-from emoscope.files import atomic_folder, atomic_write
+from emoscope.parallel.parts import PartFolder, Spread, batches, in_this_process, packed
 from emoscope.tables import Record, RowWriter, format_of, open_writer, read_records
 
 DROPPED = "dropped.jsonl"

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.review import DialogueFilter, Review
-from emoscope.corpus.parts import packed, unpacked
-from emoscope.dialogue import Dialogue
+from emoscope.parallel.parts import packed, unpacked
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue
 
 Floats = NDArray[np.floating[Any]]
 

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write
 from emoscope.corpus.mining.choice import NONE, ClassCounts, Nearness, drawn
 from emoscope.corpus.mining.embedder import Embedder
 from emoscope.corpus.mining.learnt import LearntSeeds, Scorer, background
 from emoscope.corpus.mining.pruning import Pruner, Reason
 from emoscope.corpus.mining.similarity import NEIGHBOURS, SeedVectors
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
-from emoscope.corpus.parts import Spread, in_this_process
-from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import atomic_write
+from emoscope.parallel.parts import Spread, in_this_process
 from emoscope.tables import PIPE, Record, open_writer, read_records
 
 CANDIDATES, COUNTS, VECTORS = "candidates.jsonl", "counts.json", "vectors"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Dialogue
-from emoscope.text import normalise_text
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.text import normalise_text
 
 WIDTH = 256
 SIZES = (3, 4, 5)

@@ -6,9 +6,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.text import words
 from emoscope.corpus.mining.valence import sentiment, valence_of_class, valences_of_faces
-from emoscope.dialogue import Dialogue
-from emoscope.text import words
 
 # A text whose sentiment is stronger than this contradicts an emotion of the other kind; weaker ones are often wrong.
 STRONG = 0.5

@@ -13,9 +13,9 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import require
 from emoscope.corpus.mining.vectors import Bytes
-from emoscope.errors import EmoscopeError
-from emoscope.extras import require
 
 NEIGHBOURS = 10
 Floats = NDArray[np.float32]

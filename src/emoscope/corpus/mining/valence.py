@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from emoscope.extras import require
-from emoscope.text import emoticons_in, normalise_text, strip_emoticons
+from emoscope.core.extras import require
+from emoscope.core.text import emoticons_in, normalise_text, strip_emoticons
 
 PLEASANT, UNPLEASANT = 1, -1
 # What of a class's name is known. Surprise and others may be either, so nothing contradicts them.

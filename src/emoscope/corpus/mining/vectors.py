@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.mining.embedder import Embedder, Floats
-from emoscope.corpus.parts import PartFolder, Spread, batches, in_this_process, packed, unpacked
-from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError
+from emoscope.parallel.parts import PartFolder, Spread, batches, in_this_process, packed, unpacked
 
 Bytes = NDArray[np.int8]
 SHARD = 2048  # dialogues in a file: at most the work of so many is lost, for each worker, when a run is killed

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.errors import EmoscopeError
-from emoscope.models.neural.pretrained import Encoder
+from emoscope.core.errors import EmoscopeError
+from emoscope.models.torch.pretrained import Encoder
 
 Floats = NDArray[np.float32]
 

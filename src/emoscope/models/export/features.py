@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from emoscope.files import atomic_write
-from emoscope.models.encoder.description import FLOAT, TOKENIZER, WEIGHTS
-from emoscope.models.encoder.piece_vectors import ABOUT
+from emoscope.core.files import atomic_write
 from emoscope.models.export.architecture import read_architecture
 from emoscope.models.export.arithmetic import Halved
 from emoscope.models.export.graph import EncoderLayers
 from emoscope.models.export.writer import GraphWriter, Inputs, WeightFile
-from emoscope.models.neural.frozen import FrozenFeatures
-from emoscope.models.neural.pretrained import Encoder, Tokens
+from emoscope.models.onnx.description import FLOAT, TOKENIZER, WEIGHTS
+from emoscope.models.onnx.token_vectors import ABOUT
+from emoscope.models.torch.frozen import FrozenFeatures
+from emoscope.models.torch.pretrained import Encoder, Tokens
 
 # One row at a time: see `PieceVectors`.
 ONE_ROW: Inputs = {"pieces": (np.int32, ["places", 1])}

@@ -5,9 +5,9 @@ from typing import Protocol
 
 import numpy as np
 
-from emoscope.models.encoder.layout import Layout
 from emoscope.models.export.architecture import Architecture, Layer, Linear, Norm
 from emoscope.models.export.writer import GraphWriter, Inputs
+from emoscope.models.onnx.layout import Layout
 
 SCORES = "scores"
 # The places in a layer where linear layers read: what comes in, attention's answer, what it became, and the widened.

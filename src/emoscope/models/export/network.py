@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from emoscope.dialogue import Dialogue
-from emoscope.errors import EmoscopeError
-from emoscope.files import atomic_write
-from emoscope.models.encoder.description import FLOAT, INT8, TOKENIZER, WEIGHTS, Description, Graph
-from emoscope.models.encoder.layout import Feed, Layout
-from emoscope.models.encoder.session import open_graph
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write
 from emoscope.models.export.architecture import Architecture, Floats, Linear, read_architecture
 from emoscope.models.export.arithmetic import Dequantised, Int8, Plain
 from emoscope.models.export.graph import Arithmetic, EncoderGraph
 from emoscope.models.export.quantise import quantise
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
 from emoscope.models.export.writer import GraphWriter, WeightFile
-from emoscope.models.neural.network import Network
-from emoscope.models.neural.transformer import Transformer
-from emoscope.models.pieces import Pieces
+from emoscope.models.onnx.description import FLOAT, INT8, TOKENIZER, WEIGHTS, Description, Graph
+from emoscope.models.onnx.layout import Feed, Layout
+from emoscope.models.onnx.session import open_graph
+from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.torch.network import Network
+from emoscope.models.torch.transformer import Transformer
 
 # In single precision processors differ by less; a graph that is off by more computes something else.
 FLOAT_TOLERANCE = 1e-3

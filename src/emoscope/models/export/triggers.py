@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
-from emoscope.errors import EmoscopeError
-from emoscope.files import atomic_write
-from emoscope.models.encoder.description import WEIGHTS
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write
 from emoscope.models.export.features import ONE_ROW, encoder_layers, special_pieces, write_graph
 from emoscope.models.export.writer import GraphWriter, WeightFile
-from emoscope.models.exported_triggers import ABOUT
-from emoscope.models.trigger_lm import TriggerWords
+from emoscope.models.onnx.description import WEIGHTS
+from emoscope.models.onnx.trigger_words import ABOUT
+from emoscope.models.torch.trigger_lm import TriggerWords
 
 
 def export_triggers(extractor: TriggerWords, folder: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from emoscope.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue
 
 
 def export_vectors(
@@ -23,14 +23,14 @@ def export_vectors(
     """
     import torch
 
-    from emoscope.models.block import Fitting
+    from emoscope.core.fit_context import FitContext
     from emoscope.models.export.network import export_network
-    from emoscope.models.neural.transformer import Transformer
+    from emoscope.models.torch.transformer import Transformer
 
     network = Transformer(
         1, encoder=encoder, pooling="last-turn", context=context, segments=False, max_length=max_length
     )
-    network.prepare([], Fitting(device="cpu"))
+    network.prepare([], FitContext(device="cpu"))
     network.replace_head(network.width)
     head = network.head[-1]
     assert isinstance(head, torch.nn.Linear)

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from emoscope.errors import EmoscopeError
-from emoscope.models.pieces import Pieces
+from emoscope.core.errors import EmoscopeError
+from emoscope.models.text.tokenizer import Pieces
 
 _CONTINUES = "##"
 

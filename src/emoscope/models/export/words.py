@@ -7,13 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from emoscope.dialogue import Dialogue, Example
-from emoscope.errors import EmoscopeError
-from emoscope.models.encoder.description import FLOAT
-from emoscope.models.neural.contextual import Contextual
-from emoscope.models.neural.contextual_rows import GROUP
-from emoscope.models.neural.network import Network
-from emoscope.models.neural.word_network import WordNetwork
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.models.onnx.description import FLOAT
+from emoscope.models.text.contextual_rows import GROUP
+from emoscope.models.torch.contextual import Contextual
+from emoscope.models.torch.network import Network
+from emoscope.models.torch.word_network import WordNetwork
 
 # Three turns of different lengths, so that no size in the graph is taken for a constant.
 _TRACED = Example(Dialogue.of(["so how was it", "it was fine I think", "good"]), 2)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.extras import require
-from emoscope.files import atomic_write
+from emoscope.core.extras import require
+from emoscope.core.files import atomic_write
 
 Inputs = dict[str, tuple[type[np.generic], list[str | int]]]
 

@@ -10,12 +10,12 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.extras import require
-from emoscope.files import atomic_write, existing_file, whole_text
-from emoscope.models.block import Fitting
-from emoscope.registry import Registry
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.extras import require
+from emoscope.core.files import atomic_write, existing_file, whole_text
+from emoscope.core.fit_context import FitContext
+from emoscope.core.registry import Registry
 
 Matrix = Any  # a scipy csr_matrix; scipy has no types, and is imported only when used
 Arrays = Mapping[str, NDArray[Any]]
@@ -27,7 +27,7 @@ class Extractor(ABC):
     """One kind of feature. `fit` sees the training data once; `transform` gives one row per example."""
 
     @abstractmethod
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
         """Learn vocabularies, read lexicons."""
 
     @abstractmethod
@@ -57,7 +57,7 @@ class Union:
     def __init__(self, extractors: Sequence[Extractor | Mapping[str, Any]]) -> None:
         self.extractors = [made if isinstance(made, Extractor) else extractor(made) for made in extractors]
 
-    def fit_transform(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Matrix:
+    def fit_transform(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Matrix:
         """Fit each extractor, and give the features of the examples it was fitted on."""
         for each in self.extractors:
             each.fit(examples, labels, fitting)
@@ -104,7 +104,7 @@ def extractor_name(kind: type[Extractor]) -> str:
 def turn_texts(examples: Sequence[Example], back: int) -> list[str]:
     """The text said `back` turns before the one to be labelled (0 is that one); empty where there was none.
 
-    >>> from emoscope.dialogue import Dialogue
+    >>> from emoscope.core.dialogue import Dialogue
     >>> turn_texts([Example(Dialogue.of(["hi", "hello"]), 1), Example(Dialogue.of(["yes"]), 0)], 1)
     ['hi', '']
     """
@@ -170,5 +170,5 @@ EXTRACTORS.add("word-ratings", "emoscope.models.features.word_ratings:WordRating
 EXTRACTORS.add("style", "emoscope.models.features.style:Style")
 EXTRACTORS.add("scores", "emoscope.models.features.scores:ClassifierScores")
 EXTRACTORS.add("vectors", "emoscope.models.features.vectors:AveragedVectors")
-EXTRACTORS.add("trigger-words", "emoscope.models.trigger_lm:TriggerWords")
-EXTRACTORS.add("exported-trigger-words", "emoscope.models.exported_triggers:ExportedTriggerWords")
+EXTRACTORS.add("trigger-words", "emoscope.models.torch.trigger_lm:TriggerWords")
+EXTRACTORS.add("exported-trigger-words", "emoscope.models.onnx.trigger_words:ExportedTriggerWords")

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
-from emoscope.models.block import Block, Fitting, Floats, one_hot
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
+from emoscope.models.block import Block, Floats, one_hot
 from emoscope.models.features.base import Extractor, Matrix, Union
 
 
@@ -25,7 +26,7 @@ class FeatureClassifier(Block):
         self.features = Union(features)
 
     @abstractmethod
-    def fit_features(self, features: Matrix, targets: Floats, fitting: Fitting) -> Self:
+    def fit_features(self, features: Matrix, targets: Floats, fitting: FitContext) -> Self:
         """Learn from a matrix of features, dense or sparse, and the probability of each label."""
 
     @abstractmethod
@@ -44,7 +45,7 @@ class FeatureClassifier(Block):
     def load_model(self, folder: Path) -> None:
         """Read what `save_model` wrote."""
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
         """Fit the extractors, then the model."""
         matrix = self.features.fit_transform(examples, labels, fitting)
         return self.fit_features(matrix, one_hot(labels, self.labels), fitting)

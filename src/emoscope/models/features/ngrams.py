@@ -9,10 +9,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
-from emoscope.extras import require
-from emoscope.models.block import Fitting
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import require
+from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import (
     Extractor,
     Matrix,
@@ -33,9 +33,9 @@ class Ngrams(Extractor):
     `lengths` are the shortest and the longest n-gram. `weighting` is "boolean" (is it there?), "count", or "tfidf":
     1 + log of the count, times rarity, each turn's row scaled to length 1. `turns` count back from the labelled one.
 
-    >>> from emoscope.dialogue import Dialogue
+    >>> from emoscope.core.dialogue import Dialogue
     >>> said = [Example(Dialogue.of([text]), 0) for text in ("so sad", "so so happy")]
-    >>> grams = Ngrams(lengths=(1, 1), weighting="boolean", turns=(0,), min_count=1).fit(said, ["a", "b"], Fitting())
+    >>> grams = Ngrams(lengths=(1, 1), weighting="boolean", turns=(0,), min_count=1).fit(said, ["a", "b"], FitContext())
     >>> grams.vocabularies, grams.transform(said).toarray().tolist()
     ([['happy', 'sad', 'so']], [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
     """
@@ -69,7 +69,7 @@ class Ngrams(Extractor):
         """The n-grams of each turn, in the order of their columns."""
         return [list(columns) for columns in self._columns]
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
         """Choose the n-grams."""
         del labels, fitting
         self._columns, self._rarity = [], []

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from emoscope.dialogue import Example
-from emoscope.extras import require
-from emoscope.models.block import Fitting
+from emoscope.core.dialogue import Example
+from emoscope.core.extras import require
+from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, load_json, save_json, turn_texts
 from emoscope.models.features.tokens import chat_tokens
 
@@ -20,9 +20,9 @@ FILE = "words.json"
 class RankedWords(Extractor):
     """The `top` words of each label by TF-IDF, all texts of a label taken as one document; one-hot, per turn.
 
-    >>> from emoscope.dialogue import Dialogue
+    >>> from emoscope.core.dialogue import Dialogue
     >>> said = [Example(Dialogue.of([text]), 0) for text in ("what joy joy", "what a pity")]
-    >>> words = RankedWords(top=1, turns=(0,)).fit(said, ["joy", "sadness"], Fitting())
+    >>> words = RankedWords(top=1, turns=(0,)).fit(said, ["joy", "sadness"], FitContext())
     >>> words.words, words.transform(said).toarray().tolist()
     (['a', 'joy'], [[0.0, 1.0], [1.0, 0.0]])
     """
@@ -32,7 +32,7 @@ class RankedWords(Extractor):
         self.turns = tuple(turns)
         self.words: list[str] = []
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
         """Rank the words of the turns to be labelled; turns before them are described by the same words."""
         del fitting
         counts: dict[str, Counter[str]] = {label: Counter() for label in sorted(set(labels))}

@@ -1,6 +1,5 @@
 """What small classifiers of other questions say of each turn: how positive it is, how offensive."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -8,16 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import text_lines
-from emoscope.models.block import Fitting
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows, turn_texts
 from emoscope.models.features.tokens import chat_tokens
-from emoscope.models.ngram_linear import NgramLinear
-
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
-_SENTIMENTS = ("negative", "neutral", "positive")
+from emoscope.models.linear.ngram_linear import NgramLinear
+from emoscope.tasks.datasets.tweets import read_offensive, read_sentiment
 
 
 class ClassifierScores(Extractor):
@@ -43,7 +39,7 @@ class ClassifierScores(Extractor):
         self.bits = bits
         self.classifiers: list[NgramLinear] = []
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
         """Train the classifiers; the examples themselves teach them nothing."""
         del examples, labels
         self.classifiers = []
@@ -92,25 +88,6 @@ class ClassifierScores(Extractor):
 
 def _rows(texts: Sequence[str]) -> list[list[str]]:
     return [[" ".join(chat_tokens(text))] for text in texts]
-
-
-def read_sentiment(folder: Path) -> Iterator[tuple[str, str]]:
-    r"""The tweets of SemEval-2017 task 4A's training files: `id<TAB>label<TAB>text`, some marks written as \u002c."""
-    for path in sorted((folder / "train").glob("*.tsv")):
-        for row, line in text_lines(path):
-            cells = line.split("\t")
-            if len(cells) < 3 or cells[1] not in _SENTIMENTS:
-                raise InputError(path, f"expected id, one of {', '.join(_SENTIMENTS)}, and text between tabs", row=row)
-            yield _ESCAPE.sub(lambda mark: chr(int(mark.group(1), 16)), cells[2]), cells[1]
-
-
-def read_offensive(folder: Path) -> Iterator[tuple[str, str]]:
-    """The tweets of TweetEval's training files: texts and labels line by line."""
-    texts, labels = folder / "train_text.txt", folder / "train_labels.txt"
-    for (row, text), (_, label) in zip(text_lines(texts), text_lines(labels), strict=True):
-        if label not in ("0", "1"):
-            raise InputError(labels, f"expected 0 or 1, found {label!r}", row=row)
-        yield text, label
 
 
 _QUESTIONS: Mapping[str, tuple[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from emoscope.dialogue import Example
-from emoscope.models.block import Fitting
+from emoscope.core.dialogue import Example
+from emoscope.core.fit_context import FitContext
+from emoscope.core.text import TextCounts, normalise
 from emoscope.models.features.base import Extractor, Matrix, as_rows, turn_texts
-from emoscope.text import TextCounts, normalise
 
 _NAMES = (*(field.name for field in fields(TextCounts)), "exclamations", "questions", "words", "characters")
 
@@ -18,7 +18,7 @@ _NAMES = (*(field.name for field in fields(TextCounts)), "exclamations", "questi
 class Style(Extractor):
     """Counts of `text.normalise`, of ! and ?, of words and characters, per turn; log(1 + count).
 
-    >>> from emoscope.dialogue import Dialogue
+    >>> from emoscope.core.dialogue import Dialogue
     >>> row = Style(turns=(0,)).transform([Example(Dialogue.of(["NOOO!!!"]), 0)]).toarray()[0]
     >>> [name for name, value in zip(Style.names, row) if value]
     ['elongations', 'repeated_punctuation', 'shouted', 'exclamations', 'words', 'characters']
@@ -29,7 +29,7 @@ class Style(Extractor):
     def __init__(self, *, turns: Sequence[int] = (0, 1, 2)) -> None:
         self.turns = tuple(turns)
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
         """There is nothing to learn."""
         del examples, labels, fitting
         return self

@@ -7,9 +7,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError
-from emoscope.models.block import Fitting
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import (
     Extractor,
     Matrix,
@@ -47,14 +47,14 @@ class AveragedVectors(Extractor):
         self.turns = tuple(turns)
         self.table: Mapping[str, NDArray[np.float32]] = {}
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
         """Read the vectors, or draw them."""
         del labels
         if self.vectors == "random":
             words = sorted({word for back in self.turns for t in turn_texts(examples, back) for word in chat_tokens(t)})
             values = np.random.default_rng(fitting.seed).normal(size=(len(words), self.size)).astype(np.float32)
         else:
-            from emoscope.models.neural.vectors import read_vectors
+            from emoscope.models.torch.vectors import read_vectors
 
             read = read_vectors(fitting.resource(_SOURCES[self.vectors]))
             # Tokens are cut without the sign that asks for the coloured form of an emoji.

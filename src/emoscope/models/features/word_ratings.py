@@ -9,10 +9,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.dialogue import Example
-from emoscope.errors import EmoscopeError, InputError
-from emoscope.files import text_lines
-from emoscope.models.block import Fitting
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import text_lines
+from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import (
     Extractor,
     Matrix,
@@ -49,7 +49,7 @@ class WordRatings(Extractor):
         self.turns = tuple(turns)
         self.ratings: Ratings = {}
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: Fitting) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
         """Read the lexicon; the examples themselves teach nothing."""
         del examples, labels
         name, read = _SOURCES[self.source]

@@ -9,15 +9,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from emoscope import __version__
-from emoscope.server import problems
+from emoscope.server.annotate.api import router
 from emoscope.server.annotate.desk import Desk
-from emoscope.server.annotate.routes import router
-from emoscope.server.limits import BodyLimit
-from emoscope.server.security import SecurityHeaders
+from emoscope.server.challenge.pages.sessions import load_key
+from emoscope.server.http import problems
+from emoscope.server.http.limits import BodyLimit
+from emoscope.server.http.rendering import STATIC, Assets
+from emoscope.server.http.security import SecurityHeaders
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
-from emoscope.server.web.rendering import STATIC, Assets
-from emoscope.server.web.sessions import load_key
 
 
 def create_annotation_app(settings: Settings) -> FastAPI:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from emoscope.corpus.assignment import Answer, Assignment, Event, NotPossibleError, Standing
-from emoscope.corpus.gold_questions import Check
-from emoscope.corpus.items import Item
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError, Standing
+from emoscope.corpus.annotation.gold_questions import Check
+from emoscope.corpus.annotation.items import Item
 from emoscope.server.annotate.links import annotator_of
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.annotate.studies import (

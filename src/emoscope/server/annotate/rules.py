@@ -4,11 +4,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from emoscope.corpus.annotations import Judgement
-from emoscope.corpus.assignment import Places
-from emoscope.corpus.gold_questions import LEAST_ANSWERS, SHARE, GoldRules
-from emoscope.corpus.workers import MIN_GOLD
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.annotation.annotations import Judgement
+from emoscope.corpus.annotation.assignment import Places
+from emoscope.corpus.annotation.gold_questions import LEAST_ANSWERS, SHARE, GoldRules
+from emoscope.corpus.annotation.workers import MIN_GOLD
 
 # One key for each label, in this order; s, u and n are taken, by skip, undo and what people would press for "next".
 KEYS = "1234567890qwertyiopadfghjklzxcvbm"

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from emoscope.colours import colours_of
+from emoscope.core.colours import colours_of
 from emoscope.server.annotate.desk import View
 from emoscope.server.annotate.rules import KEYS
 

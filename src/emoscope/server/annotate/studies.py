@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from emoscope.corpus.annotations import Annotations
-from emoscope.corpus.assignment import Answer, Assignment, Event, Question
-from emoscope.corpus.items import Item, annotations_of, gold_of
-from emoscope.dialogue import Turn
-from emoscope.errors import EmoscopeError
+from emoscope.core.dialogue import Turn
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.annotation.annotations import Annotations
+from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, Question
+from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
 from emoscope.server.annotate.rules import StudyRules
-from emoscope.server.challenge.names import clean_name, name_key
+from emoscope.server.challenge.services.names import clean_name, name_key
 from emoscope.server.store import Store
 from emoscope.server.store.annotation_models import AnnotationEvent, Annotator, Study, StudyItem
 

@@ -4,10 +4,11 @@ Every service function takes the store and an actor, and refuses what the actor 
 HTTP status they become, in `status`.
 """
 
-from emoscope.server.challenge.actor import OPERATOR, PUBLIC, Actor, Role
-from emoscope.server.challenge.audit import read_audit
-from emoscope.server.challenge.board import leaderboard
-from emoscope.server.challenge.challenges import (
+from emoscope.server.challenge.board.board import leaderboard
+from emoscope.server.challenge.board.charts import board_chart
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC, Actor, Role
+from emoscope.server.challenge.services.audit import read_audit
+from emoscope.server.challenge.services.challenges import (
     close_phase,
     create_challenge,
     delete_challenge,
@@ -20,11 +21,10 @@ from emoscope.server.challenge.challenges import (
     restore_challenge,
     unlabelled_file,
 )
-from emoscope.server.challenge.charts import board_chart
-from emoscope.server.challenge.definition import Definition, read_definition, ready_challenge, ready_challenges
-from emoscope.server.challenge.export import board_csv, board_json, export_challenge
-from emoscope.server.challenge.merging import answer_merge, offer_merge
-from emoscope.server.challenge.submissions import (
+from emoscope.server.challenge.services.definition import Definition, read_definition, ready_challenge, ready_challenges
+from emoscope.server.challenge.services.export import board_csv, board_json, export_challenge
+from emoscope.server.challenge.services.merging import answer_merge, offer_merge
+from emoscope.server.challenge.services.submissions import (
     delete_submission,
     get_submission,
     list_submissions,
@@ -33,7 +33,7 @@ from emoscope.server.challenge.submissions import (
     submission_file,
     submit,
 )
-from emoscope.server.challenge.teams import (
+from emoscope.server.challenge.services.teams import (
     delete_team,
     get_team,
     invite,
@@ -42,7 +42,7 @@ from emoscope.server.challenge.teams import (
     register_team,
     restore_team,
 )
-from emoscope.server.challenge.tokens import (
+from emoscope.server.challenge.services.tokens import (
     actor_of,
     authenticate,
     issue_member_token,
@@ -50,7 +50,7 @@ from emoscope.server.challenge.tokens import (
     list_tokens,
     revoke_token,
 )
-from emoscope.server.challenge.views import (
+from emoscope.server.challenge.services.views import (
     AuditLine,
     BoardView,
     ChallengeView,

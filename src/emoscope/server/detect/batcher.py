@@ -15,8 +15,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from emoscope.server.metrics import Metrics
-from emoscope.server.problems import Problem
+from emoscope.server.http.metrics import Metrics
+from emoscope.server.http.problems import Problem
 
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 
+from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
 from emoscope.detector.bundle import Backend, Bundle, resolve
 from emoscope.detector.encoder import EncoderHead
-from emoscope.errors import EmoscopeError
-from emoscope.server.problems import invalid
+from emoscope.server.http.problems import invalid
 
 _KEPT_PRIORS = 256
 

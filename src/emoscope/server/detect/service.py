@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from emoscope.core.dialogue import Detection, Dialogue
 from emoscope.detector import Detector
 from emoscope.detector.explain import Explanation
-from emoscope.dialogue import Detection, Dialogue
 from emoscope.server.detect.batcher import Answer, Batcher
 from emoscope.server.detect.heads import Heads
-from emoscope.server.metrics import Metrics
+from emoscope.server.http.metrics import Metrics
 from emoscope.server.settings import Settings
 
 

@@ -6,7 +6,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 from emoscope.server.store.store import DATABASE_FILE, Store
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, TimeoutError
 from sqlalchemy.orm import Session
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 from emoscope.server.errors import StoreUnavailable
 
 # How long a writer waits for another before it gives up.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from emoscope.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError
 from emoscope.server.store.database import Database, ping
 from emoscope.server.store.file_store import FileStore
 from emoscope.server.store.migrate import require_current, upgrade

@@ -1,0 +1,255 @@
+"""`emoscope corpus annotate` and `annotate-export`: the annotation page, and what was said on it as files."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from emoscope.cli.options import SeedOption
+from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.extras import check_installed
+
+if TYPE_CHECKING:
+    from emoscope.corpus.annotation.items import Item
+    from emoscope.server.annotate.rules import StudyRules
+    from emoscope.server.annotate.studies import Outcome
+    from emoscope.server.store import Store
+
+_PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
+_LABELS = "happy,sad,angry,others"
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands."""
+    group.command("annotate")(annotate)
+    group.command("annotate-export")(annotate_export)
+
+
+def annotate(
+    tasks: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TASKS",
+            help="Dialogues: CSV, TSV, JSONL, Parquet, lines, Label Studio JSON, or with --task an official file.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the study, new or to go on with.", show_default=False)
+    ],
+    annotators: Annotated[
+        list[str] | None, typer.Option("--annotator", "-a", help="Somebody's name; repeatable. Each gets a link.")
+    ] = None,
+    judges: Annotated[int, typer.Option(min=1, help="How many judge an item; usually 7, 5 or 3.")] = 7,
+    overlap: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of items that get all judges; the rest gets one.")
+    ] = 1.0,
+    labels: Annotated[
+        str | None, typer.Option(help=f"Labels, with commas between.  \\[default: {_LABELS}, or those of --task]")
+    ] = None,
+    task: Annotated[str | None, typer.Option("--task", "-t", help="TASKS is an official file of this task.")] = None,
+    gold: Annotated[Path | None, typer.Option(help="Gold questions and their answers: a CSV with task,label.")] = None,
+    gold_share: Annotated[float, typer.Option(help="Share of a worker's questions that are gold.")] = 0.05,
+    min_gold: Annotated[
+        float, typer.Option(min=0, max=1, help="Workers with a smaller share of right gold answers are refused.")
+    ] = 0.7,
+    min_gold_answers: Annotated[int, typer.Option(min=1, help="Gold answers after which a worker may be refused.")] = 5,
+    whole_dialogues: Annotated[
+        bool, typer.Option("--whole-dialogues", help="Ask for the label of every turn, as EmotionX did.")
+    ] = False,
+    other_labels: Annotated[
+        bool, typer.Option("--other-labels", help="Ask for other possible labels too, as IEST's human study did.")
+    ] = False,
+    seed: SeedOption = 1,
+    serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Serve the page, or only set the study up.")] = True,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port to listen on.")] = 8000,
+    public_url: Annotated[
+        str | None, typer.Option("--public-url", help="The address people use, e.g. behind a proxy.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Have dialogues judged on a page of their own: blind, one at a time, by keyboard or phone.
+
+    Prints a link for each annotator, then serves the page until it is stopped. The same command goes on with the study.
+    """
+    check_installed(*_PACKAGES, extra="server")
+    from emoscope.server.annotate.rules import StudyRules
+
+    items, offered = read_study(tasks, task, labels, whole=whole_dialogues)
+    rules = StudyRules.checked(
+        labels=offered,
+        judges=judges,
+        overlap=overlap,
+        whole_dialogues=any(item.whole for item in items),
+        other_labels=other_labels,
+        gold_share=gold_share,
+        min_gold=min_gold,
+        min_gold_answers=min_gold_answers,
+        seed=seed,
+    )
+    address = (public_url or f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}").rstrip("/")
+    made = set_up(output, rules, items, gold, annotators or ())
+    links = {name: f"{address}/annotate#{token}" for name, token in made.items()}
+    if as_json:
+        print_json({"folder": str(output), "items": len(items), "rules": rules.model_dump(), "links": links})
+    else:
+        out = console()
+        out.print(f"{len(items):,} items, {rules.judges} judges each; the study is in {output}", markup=False)
+        for name, link in links.items():
+            out.print(f"{name}: {link}", markup=False, soft_wrap=True)
+        if not links:
+            out.print("nobody is let in yet: give --annotator NAME")
+    if serve:
+        run_server(output, host, port, public_url)
+
+
+def read_study(
+    path: Path, task: str | None, labels: str | None, *, whole: bool
+) -> "tuple[list[Item], tuple[str, ...]]":
+    """What is to be judged, and the labels to choose from."""
+    from emoscope.cli.corpus.task_files import study_labels, task_items
+    from emoscope.corpus.annotation.items import read_items
+    from emoscope.tasks import get_task
+
+    chosen = None if task is None else get_task(task)
+    offered = study_labels(chosen) if labels is None and chosen is not None else tuple((labels or _LABELS).split(","))
+    if chosen is None:
+        items = read_items(path, whole=whole)
+    else:
+        items = task_items(chosen, path)
+        if whole and not all(item.whole for item in items):
+            raise EmoscopeError(f"--whole-dialogues: {chosen.name} has one label a dialogue")
+    return items, tuple(label.strip() for label in offered)
+
+
+def set_up(
+    folder: Path, rules: "StudyRules", items: "Sequence[Item]", gold: Path | None, names: Sequence[str]
+) -> dict[str, str]:
+    """Make the study or find it again, let annotators in, and return everyone's token by name."""
+    from emoscope.corpus.annotation.workers import read_gold
+    from emoscope.server.annotate.links import link_token
+    from emoscope.server.annotate.studies import add_annotators, annotators, create_study
+    from emoscope.server.challenge.pages.sessions import load_key
+
+    answers: Mapping[str, str] = {} if gold is None else read_gold(gold)
+    store = open_store(folder)
+    try:
+        try:
+            create_study(store, rules, items, answers)
+        except EmoscopeError as error:
+            raise InputError(gold, str(error)) if gold and "gold question" in str(error) else error from None
+        add_annotators(store, names)
+        key = load_key(folder)
+        return {name: link_token(key, number) for number, name in annotators(store).items()}
+    finally:
+        store.close()
+
+
+def database_url(folder: Path) -> str:
+    """A study lies in its folder, whatever database the server around it may use."""
+    from emoscope.server.store.store import DATABASE_FILE
+
+    return f"sqlite:///{folder / DATABASE_FILE}"
+
+
+def open_store(folder: Path) -> "Store":
+    """The store of a study."""
+    from emoscope.server.store import Store
+
+    return Store.open(folder, database_url(folder))
+
+
+def run_server(folder: Path, host: str, port: int, public_url: str | None) -> None:
+    """Serve the page until it is told to stop."""
+    import uvicorn
+
+    from emoscope.server.annotate.app import create_annotation_app
+    from emoscope.server.settings import Settings
+
+    settings = Settings(data_dir=folder, database_url=database_url(folder), public_url=public_url)
+    uvicorn.run(create_annotation_app(settings), host=host, port=port, access_log=False, server_header=False)
+
+
+def annotate_export(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A .csv, .json (Label Studio) or .jsonl (doccano) file.")
+    ] = None,
+    per_annotator: Annotated[
+        str | None, typer.Option(help="Write a file for each annotator instead: .csv, .json or .jsonl.")
+    ] = None,
+    with_refused: Annotated[
+        bool, typer.Option("--with-refused", help="Write what refused workers said as well.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what annotators said as annotation files, and show how far everyone is. The page may be in use.
+
+    Answers to gold questions are written too: `corpus aggregate --gold` leaves them out of the labels.
+    """
+    check_installed(*_PACKAGES, extra="server")
+    from emoscope.corpus.annotation.files import write_annotations, write_per_worker
+    from emoscope.server.annotate.studies import study_outcome
+    from emoscope.server.store.store import DATABASE_FILE
+
+    if not (folder / DATABASE_FILE).is_file():
+        raise InputError(folder, "holds no study; `emoscope corpus annotate` makes one")
+    if per_annotator is not None and output is None:
+        raise EmoscopeError("--per-annotator: name the folder for the files with --output")
+    store = open_store(folder)
+    try:
+        found = study_outcome(store, refused=with_refused)
+    finally:
+        store.close()
+    if output is not None and per_annotator is not None:
+        write_per_worker(output, found.annotations, per_annotator)
+    elif output is not None:
+        write_annotations(output, found.annotations)
+    if as_json:
+        print_json({"output": None if output is None else str(output), **summary(found)})
+    else:
+        _print_outcome(found, output)
+
+
+def summary(found: "Outcome") -> dict[str, Any]:
+    """How far a study is, as plain values."""
+    from emoscope.corpus.annotation.assignment import judges_by_count
+
+    judges = found.assignment.judges().values()
+    return {
+        "items": len(judges),
+        "finished": sum(have >= wanted for have, wanted in judges),
+        "items_by_judges": judges_by_count(found.assignment),
+        "judgements": len(found.annotations.judgements),
+        "annotators": {
+            name: {slot: getattr(found.assignment.standing(name), slot) for slot in _STANDING}
+            for name in found.annotators
+        },
+    }
+
+
+_STANDING = ("judged", "skipped", "left", "gold_right", "gold_answers", "refused")
+
+
+def _print_outcome(found: "Outcome", output: Path | None) -> None:
+    told = summary(found)
+    rows = [
+        [
+            escape(name),
+            one["judged"],
+            one["skipped"],
+            one["left"],
+            f"{one['gold_right']} of {one['gold_answers']}",
+            "refused" if one["refused"] else "",
+        ]
+        for name, one in told["annotators"].items()
+    ]
+    out = console()
+    title = f"{told['finished']:,} of {told['items']:,} items have all their judges"
+    out.print(table(title, ["annotator", "judged", "skipped", "left", "gold right", ""], rows))
+    if output is not None:
+        out.print(f"wrote {told['judgements']:,} judgements to {output}", markup=False, soft_wrap=True)

@@ -1,0 +1,121 @@
+"""`emoscope corpus mine`: the dialogues of a pool that are worth a judgement."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_spread
+from emoscope.cli.output import JsonOption, console, counted, print_json, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from emoscope.corpus.mining.embedder import Embedder
+    from emoscope.tables import Record
+
+NGRAMS = "ngrams"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("mine")(mine_cli)
+
+
+def mine_cli(
+    pool: Annotated[str, typer.Argument(help="Dialogues: CSV, TSV, JSONL, Parquet or text.", show_default=False)],
+    seeds: Annotated[
+        Path,
+        typer.Option(
+            "--seeds",
+            help="Table of labelled dialogues, some 300 of each class; those of `others` are counterexamples.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the candidates; vectors that are there are used.")
+    ],
+    recall: Annotated[
+        float,
+        typer.Option(
+            "--recall", min=0.01, max=1.0, help="Share of each emotion to look for; sets the thresholds by the seeds."
+        ),
+    ] = 0.5,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            min=-1.0,
+            max=1.0,
+            help="Score to ask for instead, of all classes: a cosine, less that to `others`; nothing is learnt.",
+        ),
+    ] = None,
+    per_class: Annotated[
+        int | None, typer.Option("--per-class", min=1, help="At most so many candidates of a class, the best.")
+    ] = None,
+    others: Annotated[
+        int | None,
+        typer.Option("--others", min=0, help="Dialogues drawn at random; as many as candidates if not given."),
+    ] = None,
+    encoder: Annotated[
+        str, typer.Option("--encoder", help="`ngrams`, or a folder that `emoscope corpus encoder` has written.")
+    ] = NGRAMS,
+    learn: Annotated[
+        bool, typer.Option("--learn/--no-learn", help="Learn what sets the seeds apart, beside how near they are.")
+    ] = True,
+    prune: Annotated[
+        bool, typer.Option("--prune/--no-prune", help="Drop what has opposite emoticons or sentiment, or is too long.")
+    ] = True,
+    format: Annotated[
+        str | None, typer.Option("--format", help="The pool's: csv, tsv, jsonl, parquet or text.")
+    ] = None,
+    seed: SeedOption = 1,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find dialogues that resemble labelled ones, as EmoContext did, so that judges see fewer without emotion."""
+    from emoscope.corpus.mining.mine import CANDIDATES, Settings, mine, read_seeds
+    from emoscope.corpus.mining.pruning import Reason
+
+    settings = Settings(
+        threshold=threshold,
+        recall=recall,
+        learn=learn,
+        per_class=per_class,
+        others=others,
+        prune=prune,
+        seed=seed,
+    )
+    spread = chosen_spread(engine, workers, ray_address)
+    embedder = open_embedder(encoder)
+    counts = mine(pool, read_seeds(seeds), output, embedder, settings, format=format, watch=_watched, spread=spread)
+    if as_json:
+        print_json({**counts.as_dict(), "encoder": embedder.name, "seed": seed})
+        return
+    screen = console()
+    rows: list[list[object]] = [
+        [name, each.seeds, each.threshold, each.near, each.candidates] for name, each in counts.classes.items()
+    ]
+    rows.append(["others, at random", None, None, None, counts.others])
+    columns = ["class", "seeds", "threshold", "near", "candidates"]
+    screen.print(table(f"Of {counts.read:,} dialogues, in {output / CANDIDATES}", columns, rows))
+    screen.print()
+    dropped = [[reason.value, *(each.dropped[reason] for each in counts.classes.values())] for reason in Reason]
+    screen.print(table("Near, but dropped", ["reason", *counts.classes], dropped))
+
+
+def open_embedder(name: str) -> "Embedder":
+    """The embedder without a model, or a sentence encoder's folder."""
+    if name == NGRAMS:
+        from emoscope.corpus.mining.ngrams import NgramEmbedder
+
+        return NgramEmbedder()
+    from emoscope.models.onnx.sentence_encoder import SentenceEncoder
+
+    return SentenceEncoder(name)
+
+
+def _watched(title: str, records: "Iterator[Record]") -> "Iterator[Record]":
+    with counted(title, records) as passing:
+        yield from passing

@@ -1,0 +1,1 @@
+"""Plain, typed building blocks that know nothing of the layers above: dialogues, text, metrics, files, errors."""

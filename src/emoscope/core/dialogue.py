@@ -1,0 +1,187 @@
+"""What everything else speaks of: turns, dialogues, examples to label, and detections.
+
+Plain frozen dataclasses rather than pydantic models: millions of them are made in a run.
+"""
+
+import copyreg
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from emoscope.core.errors import EmoscopeError
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+def _nothing() -> Mapping[str, Any]:
+    return _EMPTY
+
+
+def _read_only(content: dict[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(content)
+
+
+def _as_pickled(mapping: "MappingProxyType[str, Any]") -> tuple[Any, tuple[dict[str, Any]]]:
+    return _read_only, (dict(mapping),)
+
+
+# Examples are sent to worker processes, and a read-only mapping does not know by itself how to travel.
+copyreg.pickle(MappingProxyType, _as_pickled)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance, and who said it where that is known.
+
+    >>> Turn("hello", speaker="Ross")
+    Turn(text='hello', speaker='Ross')
+    """
+
+    text: str
+    speaker: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise EmoscopeError(f"a turn's text must be a string, not {type(self.text).__name__}")
+        if self.speaker is not None and not isinstance(self.speaker, str):
+            raise EmoscopeError(f"a turn's speaker must be a string, not {type(self.speaker).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """Turns in the order they were said; at least one.
+
+    >>> Dialogue.of(["hi", "hello!"]).texts
+    ('hi', 'hello!')
+    """
+
+    turns: tuple[Turn, ...]
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.turns, tuple) or not all(isinstance(turn, Turn) for turn in self.turns):
+            raise EmoscopeError("a dialogue's turns must be a tuple of Turn; Dialogue.of() takes strings too")
+        if not self.turns:
+            raise EmoscopeError("a dialogue needs at least one turn")
+
+    @classmethod
+    def of(cls, turns: "DialogueLike", *, id: str | None = None) -> "Dialogue":
+        """A dialogue from strings, turns, `{"speaker", "text"}` mappings, or a dialogue itself.
+
+        >>> Dialogue.of([{"speaker": "A", "text": "hi"}, "hello"]).turns[0].speaker
+        'A'
+        """
+        if isinstance(turns, Dialogue):
+            return turns
+        if isinstance(turns, str | bytes) or not isinstance(turns, Iterable):
+            raise EmoscopeError("a dialogue is a list of turns; for a single text write [text]")
+        return cls(tuple(_turn(turn, position) for position, turn in enumerate(turns, start=1)), id)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The turns' texts."""
+        return tuple(turn.text for turn in self.turns)
+
+    def upto(self, turn: int) -> "Dialogue":
+        """The dialogue as it stood when turn number `turn` (from 0) had been said."""
+        if not 0 <= turn < len(self.turns):
+            raise EmoscopeError(f"a dialogue of {len(self.turns)} turns has no turn {turn}")
+        return self if turn == len(self.turns) - 1 else Dialogue(self.turns[: turn + 1], self.id)
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+
+DialogueLike = Dialogue | Iterable[str | Turn | Mapping[str, Any]]
+
+
+def _turn(value: object, position: int) -> Turn:
+    match value:
+        case Turn():
+            return value
+        case str():
+            return Turn(value)
+        case Mapping():
+            unknown = sorted(set(value) - {"text", "speaker"}, key=str)
+            if unknown or "text" not in value:
+                raise EmoscopeError(f"turn {position}: expected keys 'text' and, if known, 'speaker'")
+            return Turn(value["text"], value.get("speaker"))
+        case _:
+            raise EmoscopeError(f"turn {position}: expected a string, not {type(value).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One turn to be labelled, within its dialogue; what a task reads and a system learns from.
+
+    `votes` are the annotators' counts per label, `variants` other wordings of the turn (back-translations) by name. An
+    example that was made from another one by rewording it knows the dialogue it came from: its `origin`.
+
+    >>> example = Example(Dialogue.of(["hi", "I lost my keys"]), turn=1, label="sad")
+    >>> example.text, example.context.texts
+    ('I lost my keys', ('hi', 'I lost my keys'))
+    """
+
+    dialogue: Dialogue
+    turn: int
+    label: str | None = None
+    votes: Mapping[str, int] = field(default_factory=_nothing)
+    variants: Mapping[str, str] = field(default_factory=_nothing)
+    origin: Dialogue | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.turn < len(self.dialogue.turns):
+            raise EmoscopeError(f"a dialogue of {len(self.dialogue)} turns has no turn {self.turn}")
+
+    @property
+    def text(self) -> str:
+        """The text of the turn to be labelled."""
+        return self.dialogue.turns[self.turn].text
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """What was said in the original dialogue: examples of one family must not be parted between learning and
+        judging.
+
+        >>> said = Dialogue.of(["so glad"])
+        >>> Example(Dialogue.of(["very glad"]), 0, origin=said).family == Example(said, 0).family
+        True
+        """
+        return (self.origin or self.dialogue).texts
+
+    @property
+    def context(self) -> Dialogue:
+        """The dialogue up to and with the turn to be labelled."""
+        return self.dialogue.upto(self.turn)
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The answer for one dialogue: a label, the probability of each label, and whether input was cut.
+
+    `label` is None where the best probability lay under the caller's threshold.
+
+    >>> Detection("happy", {"happy": 0.9, "others": 0.1}).score
+    0.9
+    """
+
+    label: str | None
+    scores: Mapping[str, float]
+    truncated: bool = False
+
+    def __post_init__(self) -> None:
+        if self.label is not None and self.label not in self.scores:
+            raise EmoscopeError(f"label {self.label!r} has no score")
+        if not all(0.0 <= score <= 1.0 for score in self.scores.values()):
+            raise EmoscopeError("scores must lie between 0 and 1")
+        object.__setattr__(self, "scores", MappingProxyType(dict(self.scores)))
+
+    @property
+    def score(self) -> float:
+        """The probability of the most likely label."""
+        return max(self.scores.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"label": self.label, "scores": dict(self.scores), "truncated": self.truncated}

@@ -1,0 +1,181 @@
+"""Charts: one look for all of them, and ways to save them. Needs the extra `plots`, asked for only when used.
+
+Charts are altair's. They hold their own data, and nothing here reaches the network: not while drawing, and not from the
+saved page, which is an SVG with no script in it.
+"""
+
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from emoscope.core.colours import colours_of
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import require
+from emoscope.core.files import atomic_write
+
+Chart = Any  # an altair chart of any kind; altair is imported only when a chart is drawn
+
+FORMATS = ("png", "svg", "html", "json")
+
+INK = "#24292f"  # titles and values
+QUIET = "#5b636d"  # axes and subtitles
+FAINT = "#e3e6ea"  # grids
+
+# Liberation Sans is built into the renderer, so a PNG looks the same everywhere; Arial has its measures in a browser.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+_AXIS = {
+    "domainColor": "#c3c8ce",
+    "gridColor": FAINT,
+    "labelColor": QUIET,
+    "labelFontSize": 12,
+    "labelLimit": 260,
+    "labelPadding": 5,
+    "tickColor": "#c3c8ce",
+    "titleColor": QUIET,
+    "titleFontSize": 12,
+    "titleFontWeight": "normal",
+    "titlePadding": 10,
+}
+_THEME: Mapping[str, Any] = {
+    "font": FONT,
+    "background": "white",
+    "padding": 18,
+    "axis": _AXIS,
+    "bar": {"cornerRadiusEnd": 1.5},
+    "header": {"labelColor": INK, "labelFontSize": 13, "labelFontWeight": "bold", "title": None},
+    "legend": {"labelColor": INK, "labelFontSize": 12, "title": None, "symbolType": "square"},
+    "text": {"color": INK, "fontSize": 12},
+    "title": {
+        "anchor": "start",
+        "color": INK,
+        "fontSize": 17,
+        "fontWeight": "bold",
+        "frame": "bounds",
+        "offset": 18,
+        "subtitleColor": QUIET,
+        "subtitleFontSize": 12.5,
+        "subtitleLineHeight": 17,
+        "subtitlePadding": 6,
+    },
+    "view": {"stroke": None},
+}
+
+
+def altair() -> ModuleType:
+    """The altair module, or the line that says how to install it."""
+    return require("altair", extra="plots")
+
+
+def rows(values: Iterable[Mapping[str, Any]]) -> Any:
+    """Rows as the data of a chart, kept inside it."""
+    return altair().Data(values=[dict(row) for row in values])
+
+
+def label_colours(labels: Sequence[str]) -> Any:
+    """The colour scale of these labels: each emotion has the same colour in every chart."""
+    found = colours_of(labels)
+    return altair().Scale(domain=list(found), range=list(found.values()))
+
+
+def titled(chart: Chart, title: str, *subtitle: str) -> Chart:
+    """The chart with a headline and, under it, lines that say what is shown."""
+    text: dict[str, Any] = {"text": title}
+    if subtitle:
+        text["subtitle"] = list(subtitle)
+    return chart.properties(title=altair().TitleParams(**text))
+
+
+def spec(chart: Chart) -> dict[str, Any]:
+    """The chart as a Vega-Lite document, with our look where it has none of its own."""
+    document: dict[str, Any] = chart.to_dict()
+    own = document.get("config", {})
+    merged: dict[str, Any] = dict(_THEME)
+    for key, value in own.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = {**merged[key], **value} if both else value
+    document["config"] = merged
+    return document
+
+
+def svg(chart: Chart) -> str:
+    """The chart as an `<svg>` element, to stand in a page beside others."""
+    return _with_own_ids(_render("svg", chart))
+
+
+def png(chart: Chart, *, scale: float = 2.0) -> bytes:
+    """The chart as a PNG image; `scale` is the number of pixels to a point."""
+    image: bytes = _render("png", chart, scale=scale)
+    return image
+
+
+def page(chart: Chart) -> str:
+    """The chart as a whole HTML page that needs nothing else, no script and no network."""
+    title = spec(chart).get("title", "")
+    name = title.get("text", "") if isinstance(title, dict) else title
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(str(name) or 'Chart')}</title>\n"
+        "<style>body{margin:1rem}svg{max-width:100%;height:auto}</style>\n"
+        f"</head>\n<body>\n{svg(chart)}\n</body>\n</html>\n"
+    )
+
+
+def save(chart: Chart, path: str | Path) -> Path:
+    """Write a chart as PNG, SVG, HTML or Vega-Lite JSON, by the ending of the file's name; whole or not at all."""
+    target = Path(path)
+    kind = target.suffix.lower().removeprefix(".")
+    content: str | bytes
+    match kind:
+        case "png":
+            content = png(chart)
+        case "svg":
+            content = svg(chart)
+        case "html":
+            content = page(chart)
+        case "json":
+            content = json.dumps(spec(chart), indent=1, ensure_ascii=False) + "\n"
+        case _:
+            known = ", ".join(f".{name}" for name in FORMATS)
+            raise EmoscopeError(
+                f"{target}: cannot draw a chart as {target.suffix or 'this'!r}, expected one of {known}"
+            )
+    with atomic_write(target, "wb" if isinstance(content, bytes) else "w") as handle:
+        handle.write(content)
+    return target
+
+
+def _render(kind: str, chart: Chart, **options: Any) -> Any:
+    converter = require("vl_convert", extra="plots")
+    # The renderer carries several versions of Vega-Lite; the one altair writes for is the right one if it is there.
+    wanted = ".".join(altair().SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    if wanted in converter.get_vegalite_versions():
+        options["vl_version"] = wanted
+    draw = getattr(converter, f"vegalite_to_{kind}")
+    # No address is allowed: a chart that wants data from elsewhere is refused rather than fetched for.
+    return draw(spec(chart), allowed_base_urls=[], **options)
+
+
+def _with_own_ids(drawing: str) -> str:
+    """Ids that are this drawing's alone, and the same each time it is drawn.
+
+    The renderer counts ids through its life: a second drawing's differ from the first's, and in one page with others
+    `clip0` would mean whichever comes first.
+    """
+    names = dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawing))
+    plain = _renamed(drawing, {name: str(number) for number, name in enumerate(names)})
+    mark = hashlib.sha256(plain.encode()).hexdigest()[:8]
+    return _renamed(drawing, {name: f"c{mark}-{number}" for number, name in enumerate(names)})
+
+
+def _renamed(drawing: str, names: Mapping[str, str]) -> str:
+    def rename(found: re.Match[str]) -> str:
+        return found[1] + names.get(found[2], found[2]) + found[3]
+
+    return re.sub(r'(\bid="|url\(#|href="#)([^")]+)([")])', rename, drawing)

@@ -1,0 +1,369 @@
+"""Chat text made plain: emoji in words, broken encodings mended, shouting and stretching reduced and counted.
+
+Meaning is kept: negations, numbers and the order of words are not touched, and what was changed is in the counts.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from emoscope.core.emoticons import (
+    EMOJI_PATTERN,
+    EMOTICON_STARTS,
+    emoji_words,
+    emoticon_pattern,
+    emoticon_words,
+    may_hold_emoji,
+)
+from emoscope.core.mojibake import may_be_broken, repair_and_count, repair_mojibake
+
+__all__ = [
+    "ELLIPSIS",
+    "TRIGGER",
+    "URL",
+    "USER",
+    "Normalised",
+    "TextCounts",
+    "emoticons_in",
+    "normalise",
+    "normalise_text",
+    "repair_mojibake",
+    "strip_emoticons",
+    "words",
+]
+
+USER = "@user"
+URL = "<url>"
+TRIGGER = "[#TRIGGERWORD#]"
+# One sign for ".." and "...": trailing off is not a full stop, so it must not become ".", and phones write it so.
+ELLIPSIS = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class TextCounts:
+    """What a text held and what was changed in it.
+
+    `users`, `urls` and `triggers` are those in the normalised text; `shouted` are words of two or more letters, all
+    capitals; the rest are changes: how many emoji, runs of letters, broken characters and so on were replaced.
+    """
+
+    emoji: int = 0
+    emoticons: int = 0
+    elongations: int = 0
+    repeated_punctuation: int = 0
+    users: int = 0
+    urls: int = 0
+    triggers: int = 0
+    repaired: int = 0
+    shouted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """A normalised text and what was found on the way."""
+
+    text: str
+    counts: TextCounts
+
+
+def normalise(text: str, *, lowercase: bool = False) -> Normalised:
+    """Make a chat text plain, and report what that took.
+
+    Emoji and emoticons become words, runs of a letter two, runs of a mark one, names `@user`, links `<url>`, either
+    mask of IEST `[#TRIGGERWORD#]`. Broken encoding is mended; white space, quotes and hyphens become those of a
+    keyboard. To normalise twice is to normalise once.
+
+    >>> normalise("Sooo happy!!! :) @bob").text
+    'Soo happy! smiling face @user'
+    >>> normalise("Sooo happy!!! :) @bob").counts.elongations
+    1
+    """
+    tally = _Tally(count_shouts=True)
+    plain = _rewrite(text, lowercase, tally)
+    return Normalised(
+        plain,
+        TextCounts(
+            emoji=tally.emoji,
+            emoticons=tally.emoticons,
+            elongations=tally.elongations,
+            repeated_punctuation=tally.repeated_punctuation,
+            users=len(_MENTION.findall(plain)) if "@" in plain else 0,
+            urls=plain.count(URL),
+            triggers=plain.count(TRIGGER),
+            repaired=tally.repaired,
+            shouted=tally.shouted,
+        ),
+    )
+
+
+def normalise_text(text: str, *, lowercase: bool = False) -> str:
+    """The text of `normalise`, without the counts.
+
+    >>> normalise_text("NOOO way… http://t.co/x", lowercase=True)
+    'noo way… <url>'
+    """
+    if text.isascii():
+        plain = " ".join(text.split())
+        if _is_plain(plain):
+            if not lowercase:
+                return plain
+            plain = plain.lower()
+            if _is_plain(plain):
+                return plain
+    return _rewrite(text, lowercase, _Tally())
+
+
+def emoticons_in(text: str) -> list[str]:
+    """Every emoji and emoticon in order, as written.
+
+    >>> emoticons_in("haha 😂👍🏽 :-)) at 8:0")
+    ['😂', '👍🏽', ':-))']
+    """
+    text = repair_mojibake(text)
+    found = [token for token in _tokens(text) if token.lastgroup == "emoticon"]
+    if _has_emoji(text):
+        found += [emoji for emoji in EMOJI_PATTERN.finditer(text) if emoji_words(emoji.group())]
+        found.sort(key=re.Match.start)
+    return [match.group() for match in found]
+
+
+def strip_emoticons(text: str) -> str:
+    """The text without emoji and emoticons, white space folded.
+
+    >>> strip_emoticons("haha 😂 yes :P"), strip_emoticons(":) 😂")
+    ('haha yes', '')
+    """
+    while True:
+        before = text
+        text = _strip(repair_mojibake(text), _without_emoticon)
+        # Again, because a sign may stand free once its neighbour is gone: ":P" in "a😂:P".
+        if text == before:
+            return text
+
+
+def words(text: str) -> list[str]:
+    """The words and numbers in lower case, for statistics: no marks, emoticons, links, user names or masked words.
+
+    >>> words("I don’t know :) it's 3.5 @bob")
+    ['i', "don't", 'know', "it's", '3.5']
+    """
+    text = _strip(repair_mojibake(text), lambda _: " ").lower()
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    return _unicode_word().findall(text.translate(_KEYBOARD))
+
+
+# Finding what is not a word
+
+_LINK_CHARACTER = r"[^\s<>\"\[\]\u2190-\u2bff\U0001f000-\U0001fbff]"
+_OTHER_STARTS = {
+    "hH": "(?i:ttp)",
+    "fF": "(?i:tp:)",
+    "wW": r"(?i:ww\.)",
+    "<": "u",
+    "[": "[#nN]",
+    "@": r"\w",
+}
+# `_token` is slow to fail, and `re` is fast at alternatives that each begin with one character: look there only.
+_TOKEN_START = re.compile(
+    "|".join(
+        f"{re.escape(first)}(?:{follows})"
+        for starts in (EMOTICON_STARTS, _OTHER_STARTS)
+        for firsts, follows in starts.items()
+        for first in firsts
+    )
+)
+
+
+@cache
+def _token(after_another: bool) -> re.Pattern[str]:  # compiled when needed: it is large, and importing should be quick
+    return re.compile(
+        rf"(?P<url>{URL}|(?i:(?:https?|ftp)://|(?<!\w)www\.(?=\w)){_LINK_CHARACTER}*[\w/])"
+        r"|(?P<trigger>(?i:\[#(?:trigger|target)word#\]))"
+        r"|(?P<space>(?i:\[newline\]))"
+        rf"|{emoticon_pattern(after_another=after_another)}"
+        # "@5pm" is a time. IEST's own mask is also found glued to a word.
+        r"|(?P<user>@USERNAME(?!\w)|(?<!\w)@(?=_*[^\W\d_])\w+)"
+    )
+
+
+def _tokens(text: str) -> Iterator[re.Match[str]]:
+    """Links, user names, masks and emoticons, from left to right."""
+    end = -1
+    start = _TOKEN_START.search(text)
+    while start:
+        at = start.start()
+        token = _token(at == end).match(text, at)
+        if token and (token.lastgroup != "emoticon" or emoticon_words(token)):
+            end = token.end()
+            yield token
+        start = _TOKEN_START.search(text, max(end, at + 1))
+
+
+def _replace_tokens(text: str, replacement: Callable[[re.Match[str]], str]) -> str:
+    parts: list[str] = []
+    end = 0
+    for token in _tokens(text):
+        parts += text[end : token.start()], replacement(token)
+        end = token.end()
+    return "".join((*parts, text[end:])) if parts else text
+
+
+def _has_emoji(text: str) -> bool:
+    return not text.isascii() and may_hold_emoji(text)
+
+
+def _strip(text: str, replacement: Callable[[re.Match[str]], str]) -> str:
+    text = _replace_tokens(text, replacement)
+    if _has_emoji(text):
+        text = EMOJI_PATTERN.sub(_without_emoji, text)
+    return " ".join(text.split())
+
+
+def _without_emoji(match: re.Match[str]) -> str:
+    return " " if emoji_words(match.group()) else match.group()
+
+
+def _without_emoticon(match: re.Match[str]) -> str:
+    return " " if match.lastgroup == "emoticon" else match.group()
+
+
+_ASCII_WORD = re.compile(r"\d+(?:[.,:]\d+)+|[a-z0-9]+(?:'[a-z0-9]+)*")
+
+
+@cache
+def _unicode_word() -> re.Pattern[str]:
+    # Vowel signs and accents are no word characters to `re`, but no word of Hindi or Thai is whole without them.
+    import unicodedata
+
+    marks = "".join(mark for mark in map(chr, range(0x300, 0x1D00)) if unicodedata.category(mark)[0] == "M")
+    letter = rf"[^\W_][{marks}\u200c\u200d]*"
+    return re.compile(rf"\d+(?:[.,:]\d+)+|(?:{letter})+(?:'(?:{letter})+)*")
+
+
+# Normalising
+
+_KEYBOARD = str.maketrans("’‘‛ʼ“”„‟‐‑", "''''\"\"\"\"--")
+_TYPOGRAPHIC = re.compile("[’‘‛ʼ“”„‟‐‑]")
+_MENTION = re.compile(rf"(?<!\w){USER}(?!\w)")
+_RUN = re.compile(r"([^\W\d_])\1{2,}|[!?！？]{2,}|[.…]{2,}|,{2,}")
+_THREE_ALIKE = re.compile(r"(.)\1\1")
+_TWO_MARKS = re.compile("[!?！？.…,]{2}")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x9f\u200b\u2060\ufeff]")
+_NUMERAL_BEFORE = re.compile(r"(?<!\w)[xvlXVL]*\Z")
+_WORD_TO_SHOUT = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+
+
+class _Tally:
+    """The replacements of one text, counted as they are made."""
+
+    __slots__ = (
+        "count_shouts",
+        "elongations",
+        "emoji",
+        "emoticons",
+        "repaired",
+        "repeated_punctuation",
+        "shouted",
+    )
+
+    def __init__(self, *, count_shouts: bool = False) -> None:
+        self.emoji = self.emoticons = self.elongations = self.repeated_punctuation = self.repaired = self.shouted = 0
+        self.count_shouts = count_shouts
+
+    def repair(self, text: str) -> str:
+        text, repaired = repair_and_count(text)
+        self.repaired += repaired
+        return text
+
+    def picture(self, match: re.Match[str]) -> str:
+        name = emoji_words(match.group())
+        self.emoji += name is not None
+        return f" {name} " if name else match.group()
+
+    def token(self, match: re.Match[str]) -> str:
+        match match.lastgroup:
+            case "url":
+                return _apart(match, URL)
+            case "user":
+                return _apart(match, USER)
+            case "trigger":
+                return TRIGGER
+            case "space":
+                return " "
+            case _:
+                self.emoticons += 1
+                return f" {emoticon_words(match)} "
+
+    def shouts(self, text: str) -> None:
+        self.count_shouts = False
+        found = _WORD_TO_SHOUT.findall(text.replace(TRIGGER, " "))
+        self.shouted = sum(len(word) > 1 and word.isupper() for word in found)
+
+    def run(self, match: re.Match[str]) -> str:
+        found = match.group()
+        if match.group(1) is None:
+            # "?!?!" keeps both its marks, each once.
+            short = ELLIPSIS if found[0] in ".…" else "".join(dict.fromkeys(found))
+            self.repeated_punctuation += short != found
+            return short
+        if not found[0].isalpha() or _is_numeral(match):
+            return found
+        self.elongations += 1
+        return found[:2]
+
+
+def _apart(match: re.Match[str], replacement: str) -> str:
+    """The replacement, kept off a word that it was glued to."""
+    before = match.string[match.start() - 1 : match.start()]
+    return f" {replacement}" if before.isalnum() or before == "_" else replacement
+
+
+def _is_numeral(match: re.Match[str]) -> bool:
+    """Whether a run is the end of a Roman number: "World War III" is not the second."""
+    if match.group() not in ("III", "iii") or match.string[match.end() : match.end() + 1].isalnum():
+        return False
+    return _NUMERAL_BEFORE.search(match.string, max(0, match.start() - 8), match.start()) is not None
+
+
+def _rewrite(text: str, lowercase: bool, tally: _Tally) -> str:
+    """Apply all rules until none applies: one may make room for another, and then a second call would differ.
+
+    It ends, because every rule uses up characters that none of them makes.
+    """
+    while True:
+        before = text
+        text = _rewrite_once(text, lowercase, tally)
+        if text == before or _is_plain(text):
+            return text
+
+
+def _is_plain(text: str) -> bool:
+    """Whether no rule applies to a text with single spaces: true of most turns, and quickly seen."""
+    if not text.isprintable() or "&" in text or _TOKEN_START.search(text) or _has_run(text):
+        return False
+    return text.isascii() or not (_TYPOGRAPHIC.search(text) or may_hold_emoji(text) or may_be_broken(text))
+
+
+def _has_run(text: str) -> bool:
+    return bool(_THREE_ALIKE.search(text) or _TWO_MARKS.search(text))
+
+
+def _rewrite_once(text: str, lowercase: bool, tally: _Tally) -> str:
+    if "&" in text or not text.isascii():
+        text = tally.repair(text)
+        if _TYPOGRAPHIC.search(text):
+            text = text.translate(_KEYBOARD)
+    if not text.isprintable():
+        text = _CONTROL.sub(" ", text)
+    text = _replace_tokens(text, tally.token)
+    if _has_emoji(text):
+        text = EMOJI_PATTERN.sub(tally.picture, text)
+    if tally.count_shouts:
+        tally.shouts(text)
+    if lowercase:
+        text = text.lower().replace(TRIGGER.lower(), TRIGGER)
+    if _has_run(text):
+        text = _RUN.sub(tally.run, text)
+    return " ".join(text.split())

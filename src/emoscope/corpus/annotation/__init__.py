@@ -1,0 +1,1 @@
+"""Items, annotators, judgements, agreement and aggregation."""

@@ -1,0 +1,134 @@
+"""One label for each task from what its annotators said, with the soft labels kept.
+
+| method | the label is | soft labels |
+|---|---|---|
+| majority | that with the most votes; a tie goes to the fallback label, if one is given | shares of the votes |
+| absolute | that with more than half of the votes, or else the fallback label | shares of the votes |
+| dawid-skene | the most likely one, given each worker's confusions | probabilities |
+| mace | the most likely one, given how often each worker guesses | probabilities |
+
+A tie that no fallback settles goes to the label with more votes on the task, then to the one with more votes on all
+tasks, then to the first in the alphabet. The order of rows never decides.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.annotation.annotations import Judgement, votes_of
+from emoscope.corpus.annotation.crowd import Soft, dawid_skene, mace
+
+FALLBACK = "non-neutral"
+# Probabilities of labels between which nothing decides differ in the last digits.
+_SAME = 1e-9
+
+Votes = Mapping[str, Mapping[str, int]]
+
+
+class Method(StrEnum):
+    """How votes become a label."""
+
+    majority = "majority"
+    absolute = "absolute"
+    dawid_skene = "dawid-skene"
+    mace = "mace"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """The label of one task, how likely each label is, the votes, and whether a tie or the fallback decided.
+
+    `soft` holds the labels that were voted for or found likely; the fallback label is not one of them.
+    """
+
+    task: str
+    label: str
+    soft: Mapping[str, float]
+    votes: Mapping[str, int]
+    tied: bool = False
+    fallback: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "task": self.task,
+            "label": self.label,
+            "soft": dict(self.soft),
+            "votes": dict(self.votes),
+            "tied": self.tied,
+            "fallback": self.fallback,
+        }
+
+
+def aggregate(
+    judgements: Sequence[Judgement], method: Method | str = Method.majority, *, fallback: str | None = None
+) -> list[Aggregated]:
+    """The label of each task, in the order the tasks were first judged.
+
+    >>> said = [Judgement("1", "ann", "joy"), Judgement("1", "ben", "joy"), Judgement("1", "cal", "sad")]
+    >>> aggregate(said)[0].label, aggregate(said)[0].soft["sad"]
+    ('joy', 0.3333333333333333)
+    """
+    votes = votes_of(judgements)
+    match Method(method):
+        case Method.majority | Method.absolute:
+            return aggregate_votes(votes, method, fallback=fallback)
+        case Method.dawid_skene:
+            learn: Callable[[Sequence[Judgement]], Soft] = dawid_skene
+        case _:
+            learn = mace
+    if fallback is not None:
+        raise EmoscopeError(f"a fallback label is for majority and absolute, not for {Method(method).value}")
+    if not judgements:
+        return []
+    rank = _rank(votes)
+    soft = learn(judgements)
+    return [_most_likely(task, soft[task], counts, rank) for task, counts in votes.items()]
+
+
+def aggregate_votes(
+    votes: Votes, method: Method | str = Method.majority, *, fallback: str | None = None
+) -> list[Aggregated]:
+    """The same from votes alone, where nobody knows who cast them: majority or absolute majority.
+
+    >>> found = aggregate_votes({"1": {"joy": 2, "sad": 2, "fear": 1}, "2": {"joy": 3, "sad": 2}}, "absolute")
+    >>> [one.label for one in found]
+    ['non-neutral', 'joy']
+    """
+    chosen = Method(method)
+    if chosen not in (Method.majority, Method.absolute):
+        raise EmoscopeError(f"{chosen.value} needs to know who gave each label; these files hold votes without names")
+    rank = _rank(votes)
+    found: list[Aggregated] = []
+    for task, counted in votes.items():
+        counts = {label: count for label, count in sorted(counted.items()) if count}
+        if not counts:
+            continue
+        total = sum(counts.values())
+        soft = MappingProxyType({label: count / total for label, count in counts.items()})
+        best = min(counts, key=lambda label: (-counts[label], rank[label]))
+        tied = list(counts.values()).count(counts[best]) > 1
+        undecided = 2 * counts[best] <= total if chosen is Method.absolute else tied and fallback is not None
+        label = (fallback or FALLBACK) if undecided else best
+        found.append(Aggregated(task, label, soft, MappingProxyType(counts), tied, undecided))
+    return found
+
+
+def _most_likely(task: str, soft: Mapping[str, float], votes: Mapping[str, int], rank: Mapping[str, int]) -> Aggregated:
+    highest = max(soft.values())
+    level = [label for label, value in soft.items() if value >= highest - _SAME]
+    best = min(level, key=lambda label: (-votes.get(label, 0), rank[label]))
+    counts = {label: votes[label] for label in sorted(votes)}
+    return Aggregated(task, best, MappingProxyType(dict(soft)), MappingProxyType(counts), tied=len(level) > 1)
+
+
+def _rank(votes: Votes) -> dict[str, int]:
+    """The labels' places when ties are settled: by votes on all tasks, then by alphabet."""
+    totals: Counter[str] = Counter()
+    for counts in votes.values():
+        totals.update(counts)
+    return {label: place for place, label in enumerate(sorted(totals, key=lambda label: (-totals[label], label)))}

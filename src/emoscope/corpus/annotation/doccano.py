@@ -1,0 +1,75 @@
+"""Annotations as doccano's JSONL: one object a line, with `text` and `label`, a list of one label or none yet.
+
+doccano exports a file for each annotator, named after them. Our own files name the `worker` in each row too, and the
+`task`; doccano keeps both as metadata. Its older exports, with `annotations` and users by number, are read too.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write, text_lines
+from emoscope.corpus.annotation.annotations import Annotations, Read, judgement_at, task_name
+
+_OURS = ("id", "task", "worker", "label", "other", "annotations")
+
+
+def write(path: Path, annotations: Annotations) -> None:
+    """Write a line for each judgement, and one for each task that has none."""
+    for task, data in annotations.data.items():
+        if taken := [name for name in _OURS if name in data]:
+            raise EmoscopeError(f"task {task!r}: data named {taken[0]!r} cannot be written as doccano JSONL")
+    with atomic_write(path) as handle:
+        for number, (task, judged) in enumerate(annotations.by_task.items(), start=1):
+            row = {"id": number, **annotations.data.get(task, {}), "task": task}
+            for said in judged:
+                others = {"other": list(said.others)} if said.others else {}
+                _line(handle, {**row, "worker": said.worker, "label": [said.label], **others})
+            if not judged:
+                _line(handle, {**row, "label": []})
+
+
+def _line(handle: Any, row: dict[str, Any]) -> None:
+    handle.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def read(path: Path) -> Iterator[Read]:
+    """Stream the rows."""
+    for row, line in text_lines(path):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise InputError(
+                path, f"is not valid JSON: {getattr(error, 'msg', 'nested too deeply')}", row=row
+            ) from None
+        if not isinstance(entry, dict):
+            raise InputError(path, f"expected an object, found {type(entry).__name__}", row=row)
+        name = task_name(path, row, entry.get("task"), entry.get("id"))
+        data = {key: value for key, value in entry.items() if key not in _OURS and key != "Comments"}
+        yield Read(row, name, None, data)
+        for worker, label in _judged(path, row, entry):
+            said = judgement_at(path, row, name, worker, label, entry.get("other"))
+            yield Read(row, name, said)
+
+
+def _judged(path: Path, row: int, entry: dict[str, Any]) -> Iterator[tuple[object, object]]:
+    """Who gave which label."""
+    if "annotations" in entry:
+        listed = entry["annotations"]
+        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+            raise InputError(path, "'annotations' must be a list of objects with 'user' and 'label'", row=row)
+        for one in listed:
+            yield one.get("user"), one.get("label")
+        return
+    labels = entry.get("label")
+    if labels is None:
+        raise InputError(path, "'label' is missing: expected a list of one label", row=row)
+    labels = labels if isinstance(labels, list) else [labels]
+    if len(labels) > 1:
+        raise InputError(path, f"expected one label, found {len(labels)}", row=row)
+    for label in labels:
+        yield entry.get("worker", path.stem), label

@@ -1,0 +1,172 @@
+"""What annotators are shown: a dialogue whose last turn is to be labelled, or every turn of it, as in EmotionX.
+
+The judgements of an item are those of its tasks, in the sense of annotation files. An item that asks for one label is
+one task of the same name; of a whole dialogue `d7`, the tasks are `d7:0`, `d7:1` and so on.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from emoscope.core.dialogue import Dialogue, Turn
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.corpus.annotation.annotations import Annotations, Judgement, judgement_at
+from emoscope.corpus.annotation.assignment import Answer
+from emoscope.corpus.annotation.files import read_annotations
+from emoscope.tables import read_records, turn_columns
+
+# Names that annotation files or `task_data` use themselves; another column of that name travels as `source_label`.
+_TAKEN = frozenset(
+    (
+        "id",
+        "task",
+        "worker",
+        "label",
+        "other",
+        "annotations",
+        "Comments",
+        "text",
+        "turns",
+        "speaker",
+        "dialogue",
+        "turn",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A dialogue and which of its turns are to be labelled; `data` is what else its row held.
+
+    >>> Item("d7", (Turn("hi"), Turn("oh no")), whole=True).tasks
+    ('d7:0', 'd7:1')
+    """
+
+    name: str
+    turns: tuple[Turn, ...]
+    whole: bool = False
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The positions of the turns to be labelled."""
+        return tuple(range(len(self.turns))) if self.whole else (len(self.turns) - 1,)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """What each of the labels is a judgement of."""
+        return tuple(f"{self.name}:{turn}" for turn in self.targets) if self.whole else (self.name,)
+
+    def task_data(self) -> dict[str, dict[str, Any]]:
+        """What annotation files say of each task."""
+        if self.whole:
+            return {
+                task: {"text": turn.text, **_speaker(turn), "dialogue": self.name, "turn": position, **self.data}
+                for position, (task, turn) in enumerate(zip(self.tasks, self.turns, strict=True))
+            }
+        said: dict[str, Any] = {"text": "\n".join(turn.text for turn in self.turns)}
+        if len(self.turns) > 1 or self.turns[0].speaker is not None:
+            said["turns"] = [{"text": turn.text, **_speaker(turn)} for turn in self.turns]
+        return {self.name: {**said, **self.data}}
+
+
+def _speaker(turn: Turn) -> dict[str, str]:
+    return {} if turn.speaker is None else {"speaker": turn.speaker}
+
+
+def read_items(path: str | Path, *, whole: bool = False, format: str | None = None) -> list[Item]:
+    """Items from a table of dialogues (CSV, TSV, JSONL, Parquet, lines), or from Label Studio's JSON.
+
+    A column `task` or `id` names them, else they are numbered from 0. Labels and other columns are never shown.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = file.write_text("id,turn1,turn2\\n7,hi,oh no\\n")
+    >>> read_items(file)[0].tasks
+    ('7',)
+    """
+    rows = _label_studio(Path(path)) if Path(path).suffix == ".json" and format is None else _table(path, format)
+    found: dict[str, Item] = {}
+    for row, name, dialogue, data in rows:
+        # The name must be one that annotation files can hold.
+        task = judgement_at(Path(path), row, name, "worker", "label", None).task
+        if task in found:
+            raise InputError(path, f"{task!r} names an item already", row=row)
+        found[task] = Item(task, dialogue.turns, whole, data)
+    if not found:
+        raise InputError(path, "holds no items")
+    return list(found.values())
+
+
+def items_of(dialogues: Iterable[Dialogue], *, whole: bool = False) -> list[Item]:
+    """Items from dialogues that have an id."""
+    return [Item(str(dialogue.id), dialogue.turns, whole) for dialogue in dialogues]
+
+
+def gold_of(items: Sequence[Item], gold: Mapping[str, str]) -> dict[str, tuple[str | None, ...]]:
+    """The right answers by item, None where there is none; a gold answer to no task is an error.
+
+    >>> gold_of([Item("a", (Turn("hi"),)), Item("b", (Turn("ha"),))], {"b": "joy"})
+    {'a': (None,), 'b': ('joy',)}
+    """
+    left = dict(gold)
+    found = {item.name: tuple(left.pop(task, None) for task in item.tasks) for item in items}
+    if left:
+        raise EmoscopeError(f"gold question {next(iter(left))!r} is not among the tasks")
+    return found
+
+
+def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Sequence[Answer]]]) -> Annotations:
+    """Everything for annotation files: the tasks' data, and judgements given as worker, item and answers.
+
+    >>> said = annotations_of([Item("a", (Turn("hi"),))], [("ann", "a", [Answer("joy")])])
+    >>> said.judgements[0].label, said.data["a"]["text"]
+    ('joy', 'hi')
+    """
+    data: dict[str, Mapping[str, Any]] = {}
+    tasks: dict[str, tuple[str, ...]] = {}
+    for item in items:
+        data.update(item.task_data())
+        tasks[item.name] = item.tasks
+    judgements = tuple(
+        Judgement(task, worker, answer.label, answer.others)
+        for worker, name, answers in judged
+        for task, answer in zip(tasks[name], answers, strict=True)
+    )
+    return Annotations(judgements, data)
+
+
+def _table(path: str | Path, format: str | None) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
+    for number, record in enumerate(read_records(str(path), format)):
+        said = set(turn_columns(record.columns))
+        named = [record.columns[key] for key in ("task", "id") if record.columns.get(key) not in (None, "")]
+        rest = {
+            key: value
+            for key, value in record.columns.items()
+            if key not in said and not (key in ("task", "id") and named and value == named[0])
+        }
+        yield record.row, named[0] if named else number, record.dialogue, _beside(rest)
+
+
+def _label_studio(path: Path) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
+    for number, (name, data) in enumerate(read_annotations([path]).data.items(), start=1):
+        turns = data.get("turns", [data["text"]] if "text" in data else None)
+        if turns is None:
+            raise InputError(path, "has neither 'text' nor 'turns' in its data", row=f"task {number:,}")
+        try:
+            dialogue = Dialogue.of(turns)
+        except EmoscopeError as error:
+            raise InputError(path, str(error), row=f"task {number:,}") from None
+        rest = {key: value for key, value in data.items() if key not in ("turns", "text")}
+        yield f"task {number:,}", name, dialogue, _beside(rest)
+
+
+def _beside(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns as they travel beside the text: under names of their own, as values that JSON has."""
+    return {
+        f"source_{key}" if key in _TAKEN else key: value
+        if isinstance(value, str | int | float | list | dict | None)
+        else str(value)
+        for key, value in columns.items()
+    }

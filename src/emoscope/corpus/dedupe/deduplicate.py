@@ -1,0 +1,146 @@
+"""Tables without copies: within a file, between files, and between back-translations."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_folder
+from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
+from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.tables import PIPE, Record, open_writer, read_records, turn_columns
+
+Watch = Callable[[str, Iterator[Record]], Iterator[Record]]
+_LANGUAGE = re.compile(r"(.+)_([a-z]{2,3})")
+
+
+@dataclass(slots=True)
+class FileCounts:
+    """How many rows of one file were read and dropped: copies of its own rows, and of rows in earlier files."""
+
+    read: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def kept(self) -> int:
+        """How many rows stay."""
+        return self.read - self.dropped.total()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"read": self.read, "kept": self.kept, "dropped": {reason: self.dropped[reason] for reason in REASONS}}
+
+
+REASONS = ("exact copy", "near copy", "exact copy of an earlier file", "near copy of an earlier file")
+
+
+def deduplicate(
+    paths: Sequence[str],
+    output: str | Path,
+    *,
+    threshold: float = THRESHOLD,
+    column: str | None = None,
+    group: str | None = None,
+    format: str | None = None,
+    watch: Watch = lambda _, records: records,
+    spread: Spread = in_this_process,
+) -> dict[str, FileCounts]:
+    """Write the files without rows that are copies of earlier rows, their own or of earlier files.
+
+    A row and its back-translations, in columns such as `turn1_de`, or in rows of the same file with the same value in
+    the column `group`, stay or go together. One file becomes a file; several become a folder, complete or absent.
+    """
+    _check(paths, output)
+    finder = DuplicateFinder(threshold=threshold, spread=spread)
+    # The number of the item that each row belongs to, and of each item the file.
+    items: list[list[int]] = []
+    file_of: list[int] = []
+    for number, path in enumerate(paths):
+        groups: dict[str, int] = {}
+        items.append([])
+        for record in watch(f"reading {Path(path).name}", read_records(path, format, column=column)):
+            key = _group(record, path, group)
+            item = len(file_of) if key is None else groups.setdefault(key, len(file_of))
+            if item == len(file_of):
+                file_of.append(number)
+            items[number].append(item)
+            for text in texts_of(record, column):
+                finder.add(item, text)
+    reasons = {
+        copy.item: REASONS[(not copy.exact) + 2 * (file_of[copy.item] != file_of[copy.of])]
+        for copy in finder.duplicates()
+    }
+    counts = {path: FileCounts() for path in paths}
+    with ExitStack() as stack:
+        folder = stack.enter_context(atomic_folder(output)) if len(paths) > 1 else None
+        for path, rows in zip(paths, items, strict=True):
+            target = str(output if folder is None else folder / Path(path).name)
+            records = watch(f"writing {Path(path).name}", read_records(path, format, column=column))
+            _write(records, rows, reasons, target, counts[path], format if folder is not None else None)
+    return counts
+
+
+def texts_of(record: Record, column: str | None = None) -> Iterator[str]:
+    """What a row says, and what its back-translations say.
+
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> columns = {"turn1": "hi", "turn2": "you?", "turn1_de": "hello", "turn2_de": "and you?"}
+    >>> list(texts_of(Record(1, Dialogue.of(["hi", "you?"]), columns)))
+    ['hi\\nyou?', 'hello\\nand you?']
+    """
+    yield "\n".join(record.dialogue.texts)
+    names = [column] if column is not None else turn_columns(record.columns)
+    languages = dict.fromkeys(
+        match[2] for name in record.columns if (match := _LANGUAGE.fullmatch(name)) and match[1] in names
+    )
+    for language in languages:
+        turns = [record.columns.get(f"{name}_{language}") or record.columns.get(name) for name in names]
+        said = [text for turn in turns for text in (turn if isinstance(turn, list) else [turn]) if text]
+        yield "\n".join(text["text"] if isinstance(text, Mapping) else str(text) for text in said)
+
+
+def _check(paths: Sequence[str], output: str | Path) -> None:
+    if PIPE in paths:
+        raise EmoscopeError("copies are found by reading twice, which a pipe does not allow; give a file")
+    if len({Path(path).name for path in paths}) < len(paths):
+        raise EmoscopeError("two of the files have the same name; their results would overwrite each other")
+    if Path(output).resolve() in {Path(path).resolve() for path in paths}:
+        raise EmoscopeError(f"{output}: is the input itself; write to another file")
+
+
+def _group(record: Record, path: str, group: str | None) -> str | None:
+    if group is None:
+        return None
+    if group not in record.columns:
+        raise EmoscopeError(f"{path}, row {record.row}: has no column {group!r}, which --group names")
+    value = record.columns[group]
+    return None if value in (None, "") else str(value)
+
+
+def _write(
+    records: Iterator[Record],
+    items: Sequence[int],
+    reasons: Mapping[int, str],
+    target: str,
+    counts: FileCounts,
+    format: str | None,
+) -> None:
+    """Write the rows that stay, in the format of the file they came from."""
+    with ExitStack() as stack:
+        writer = None
+        for record, item in zip(records, items, strict=True):
+            counts.read += 1
+            if item in reasons:
+                counts.dropped[reasons[item]] += 1
+                continue
+            if writer is None:
+                # A table in a .txt has its header, a plain text has none.
+                table_as_text = Path(target).suffix == ".txt" and set(record.columns) != {"turns"}
+                writer = stack.enter_context(open_writer(target, "tsv" if table_as_text else format))
+            writer.write(record.columns)
+        if writer is None:
+            stack.enter_context(open_writer(target, format))

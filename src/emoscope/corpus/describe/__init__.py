@@ -1,0 +1,1 @@
+"""Statistics, figures and the datasheet of a corpus."""

@@ -1,0 +1,334 @@
+"""The figures of a corpus: charts from its statistics. Shares rather than counts, since classes differ in size."""
+
+from collections.abc import Mapping
+
+import emoji
+
+from emoscope.core.colours import colours_of
+from emoscope.core.plots import INK, QUIET, Chart, altair, label_colours, rows, titled
+from emoscope.corpus.annotation.votes import Votes
+from emoscope.corpus.describe.distribution import Distribution
+from emoscope.corpus.describe.statistics import CorpusStatistics
+from emoscope.corpus.describe.word_wheel import Spoke, wheel
+
+_WIDTH = 640
+_ACCENT = "#3f4a5a"  # for bars that stand for no emotion
+_ALL = "all utterances"  # stands in for classes where there are no labels
+
+
+def figures(splits: Mapping[str, CorpusStatistics], title: str) -> dict[str, Chart]:
+    """Every figure these splits have something to say for, by a name fit for a file.
+
+    `labels` compares the splits; the others are of one split each, such as `train-words`.
+    """
+    found = {"labels": label_shares(splits, title)} if any(split.labelled for split in splits.values()) else {}
+    for name, split in splits.items():
+        of = f"{title}, {name}"
+        found[f"{name}-words"] = word_counts(split, of)
+        if any(wording.unigrams for wording in split.wording.values()):
+            found[f"{name}-unigrams"] = unigrams(split, of)
+        if split.overall.emoticons:
+            found[f"{name}-emoticons"] = emoticons(split, of)
+        if len(split.conversations.turns.counts) > 1:
+            found[f"{name}-turns"] = dialogue_lengths(split, of)
+        if split.votes is not None:
+            found[f"{name}-agreement"] = agreement(split.votes, of)
+            if split.votes.by_label:
+                found[f"{name}-votes"] = votes_by_label(split.votes, list(split.labels), of)
+    return found
+
+
+def label_shares(splits: Mapping[str, CorpusStatistics], title: str) -> Chart:
+    """The share of each label in each split, with its count (Figure 1 and Table 2 of the EmoContext paper)."""
+    alt = altair()
+    labelled = {name: split for name, split in splits.items() if split.labelled}
+    labels = list(dict.fromkeys(label for split in labelled.values() for label in split.labels))
+    table = [
+        {
+            "split": f"{name} ({split.labelled:,})",
+            "label": label,
+            "share": split.share(label),
+            "text": f"{split.share(label):.1%} ({split.labels.get(label, 0):,})",
+        }
+        for name, split in labelled.items()
+        for label in labels
+    ]
+    highest = max(split.share(label) for split in labelled.values() for label in labels)
+    width = max(280, _WIDTH // len(labelled))
+    base = alt.Chart().encode(
+        y=alt.Y("label:N", sort=labels, title=None, axis=_names()),
+        x=alt.X("share:Q", axis=None, scale=_room(highest, width, 105)),
+    )
+    bars = base.mark_bar().encode(color=alt.Color("label:N", scale=label_colours(labels), legend=None))
+    texts = base.mark_text(align="left", dx=5).encode(text="text:N")
+    chart = (
+        alt.layer(bars, texts, data=rows(table))
+        .properties(width=width, height={"step": 26})
+        .facet(
+            column=alt.Column(
+                "split:N", sort=[row["split"] for row in table], header=alt.Header(title=None, labelAnchor="start")
+            )
+        )
+    )
+    silent = [f"{name} ({split.examples:,})" for name, split in splits.items() if not split.labelled]
+    note = f"; without labels: {', '.join(silent)}" if silent else ""
+    return titled(chart, f"Labels: {title}", f"Share of each label, with its count{note}")
+
+
+def word_counts(split: CorpusStatistics, title: str) -> Chart:
+    """How many words utterances have, per class, emoticons removed (Figure 2 of the EmoContext paper)."""
+    alt = altair()
+    last = max(split.overall.words.quantile(0.99), 1)
+    parts = {name: wording.words for name, wording in split.wording.items()} or {_ALL: split.overall.words}
+    columns = 1 if len(parts) <= 4 else 2
+    width = _WIDTH // columns
+    panels = [
+        alt.layer(
+            _histogram(
+                counts,
+                first=0,
+                last=last,
+                tail=split.overall.words.largest > last,
+                colour=_colour(name),
+                title="words in the utterance, emoticons removed" if place > len(parts) - columns else None,
+            ).properties(width=width, height=80),
+            *_heading(name, f"median {counts.median}, mean {counts.mean:.1f}; {counts.total:,} utterances", width),
+        )
+        for place, (name, counts) in enumerate(parts.items(), start=1)
+    ]
+    return titled(
+        alt.concat(*panels, columns=columns, spacing={"row": 18, "column": 32}).resolve_scale(y="shared"),
+        f"Words per utterance: {title}",
+        "Share of each class's utterances; one of nothing but emoticons has 0 words",
+    )
+
+
+def unigrams(split: CorpusStatistics, title: str) -> Chart:
+    """The most frequent uncommon words of each class around a circle (Figure 3 of the EmoContext paper)."""
+    alt = altair()
+    chosen = {name: wording for name, wording in split.wording.items() if wording.unigrams}
+    wheels = [
+        wheel(
+            name,
+            [Spoke(term.text, 1000 * term.count / wording.utterances) for term in wording.unigrams],
+            _colour(name),
+            caption=f"{wording.utterances:,} utterances",
+        )
+        for name, wording in chosen.items()
+    ]
+    columns = 4 if len(wheels) in {4, 7, 8} else 3
+    return titled(
+        alt.concat(*wheels, columns=columns, spacing=20),
+        f"Most frequent words per class: {title}",
+        f"Outside {split.common_words}. Length of a bar: occurrences per 1,000 utterances of the class,",
+        "on each circle's own scale; the most frequent first, clockwise from the top.",
+    )
+
+
+def emoticons(split: CorpusStatistics, title: str) -> Chart:
+    """The most frequent emoticons of each class (Table 3 of the EmoContext paper), by name: few fonts can draw them."""
+    alt = altair()
+    chosen = {name: wording for name, wording in split.wording.items() if wording.emoticons} or {_ALL: split.overall}
+    top = max(term.utterances / wording.utterances for wording in chosen.values() for term in wording.emoticons)
+
+    def bars(name: str) -> Chart:
+        wording = chosen[name]
+        table = [
+            {
+                "emoticon": emoticon_name(term.text),
+                "share": term.utterances / wording.utterances,
+                "text": f"{term.utterances / wording.utterances:.1%}",
+            }
+            for term in wording.emoticons
+        ]
+        base = alt.Chart(rows(table), width=230, height={"step": 22}).encode(
+            y=alt.Y("emoticon:N", sort=None, title=None, axis=_names()),
+            x=alt.X("share:Q", axis=None, scale=_room(top, 230, 45)),
+        )
+        heading = {
+            "text": name,
+            "subtitle": f"{wording.emoticon_share:.1%} of {wording.utterances:,} utterances have any",
+            "fontSize": 13,
+            "frame": "group",
+            "offset": 6,
+            "subtitlePadding": 3,
+            "subtitleFontSize": 12,
+        }
+        return alt.layer(
+            base.mark_bar(color=_colour(name)),
+            base.mark_text(align="left", dx=5).encode(text="text:N"),
+        ).properties(title=alt.TitleParams(**heading))
+
+    share = split.conversations.emoticon_share
+    chart = alt.concat(*map(bars, chosen), columns=2, spacing={"row": 24, "column": 48})
+    return titled(
+        chart,
+        f"Most frequent emoticons: {title}",
+        f"Share of the class's utterances that hold it; {share:.1%} of all dialogues hold an emoticon in some turn",
+    )
+
+
+def dialogue_lengths(split: CorpusStatistics, title: str) -> Chart:
+    """How many turns dialogues have."""
+    turns = split.conversations.turns
+    last = turns.quantile(0.995)
+    chart = _histogram(
+        turns,
+        first=turns.smallest,
+        last=last,
+        tail=turns.largest > last,
+        colour=_ACCENT,
+        title="turns in the dialogue",
+    )
+    return titled(
+        chart.properties(width=_WIDTH, height=200),
+        f"Turns per dialogue: {title}",
+        f"Share of {turns.total:,} dialogues of {turns.smallest} to {turns.largest} turns; "
+        f"median {turns.median}, mean {turns.mean:.1f}",
+    )
+
+
+def agreement(votes: Votes, title: str) -> Chart:
+    """How many annotators were of one mind, and Fleiss' kappa per label."""
+    alt = altair()
+    kappas = {label: kappa for label, kappa in votes.kappa_per_label.items() if kappa is not None}
+    raters = next(iter(votes.raters.counts)) if len(votes.raters.counts) == 1 else None
+    minds = [
+        {
+            "votes": f"{value} of {raters}" if raters else str(value),
+            "share": count / votes.items,
+            "text": f"{count / votes.items:.1%}",
+        }
+        for value, count in sorted(votes.largest.counts.items(), reverse=True)
+    ]
+    scores = [{"label": label, "kappa": kappa, "text": f"{kappa:.3f}"} for label, kappa in kappas.items()]
+    most = max(votes.largest.counts.values()) / votes.items
+    left = alt.Chart(rows(minds), width=260, height={"step": 26}).encode(
+        y=alt.Y("votes:N", sort=None, title=None, axis=_names()),
+        x=alt.X("share:Q", axis=None, scale=_room(most, 260, 55)),
+    )
+    lowest, highest = min([0.0, *kappas.values()]), max([0.1, *kappas.values()])
+    right = alt.Chart(rows(scores), width=300, height={"step": 26}).encode(
+        y=alt.Y("label:N", sort=list(kappas), title=None, axis=_names()),
+        x=alt.X("kappa:Q", axis=None, scale=_room(highest, 300, 55, lowest)),
+    )
+    overall = "not defined" if votes.kappa is None else f"{votes.kappa:.3f}"
+
+    def heading(text: str) -> object:
+        return alt.TitleParams(text=text, fontSize=13, frame="group", offset=8)
+
+    chart = alt.hconcat(
+        alt.layer(left.mark_bar(color=_ACCENT), left.mark_text(align="left", dx=5).encode(text="text:N")).properties(
+            title=heading("Votes for the most chosen label")
+        ),
+        alt.layer(
+            right.mark_bar().encode(color=alt.Color("label:N", scale=label_colours(list(kappas)), legend=None)),
+            right.mark_text(align="left", dx=5).encode(text="text:N"),
+        ).properties(title=heading(f"Fleiss' kappa per label (overall {overall})")),
+        spacing=48,
+    )
+    return titled(chart, f"Agreement of the annotators: {title}", f"{votes.items:,} utterances with votes")
+
+
+def votes_by_label(votes: Votes, order: list[str], title: str) -> Chart:
+    """Where the votes went, for the items of each final label."""
+    alt = altair()
+    finals = [label for label in order if label in votes.by_label]
+    columns = [label for label in order if label in votes.counts]
+    columns += [label for label in votes.counts if label not in columns]
+    table = [
+        {"label": final, "vote": vote, "share": share, "text": f"{share:.0%}", "dark": share > 0.5}
+        for final in finals
+        for total in [sum(votes.by_label[final].values())]
+        for vote in columns
+        for share in [votes.by_label[final][vote] / total if total else 0.0]
+    ]
+    base = alt.Chart(rows(table), width={"step": 72}, height={"step": 34}).encode(
+        x=alt.X("vote:N", sort=columns, title="vote of an annotator", axis=_names(orient="top")),
+        y=alt.Y("label:N", sort=finals, title="final label", axis=_names()),
+    )
+    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(
+        color=alt.Color(
+            "share:Q", scale=alt.Scale(domain=[0, 1], range=["#f1f4f9", "#1d4f91"], interpolate="rgb"), legend=None
+        )
+    )
+    texts = base.mark_text().encode(
+        text="text:N", color=alt.condition("datum.dark", alt.value("white"), alt.value(INK))
+    )
+    return titled(
+        alt.layer(cells, texts), f"Votes by final label: {title}", "Share of the votes on utterances of each label"
+    )
+
+
+def emoticon_name(text: str) -> str:
+    """An emoji by its name; an emoticon of plain characters as it is.
+
+    >>> emoticon_name("💔"), emoticon_name(":(")
+    ('broken heart', ':(')
+    """
+    return emoji.demojize(text, delimiters=("", "")).replace("_", " ")
+
+
+def _colour(name: str) -> str:
+    return _ACCENT if name == _ALL else colours_of([name])[name]
+
+
+def _names(**options: object) -> object:
+    """An axis of names: no line and no ticks."""
+    return altair().Axis(ticks=False, domain=False, labelAngle=0, labelColor=INK, **options)
+
+
+def _room(highest: float, width: int, text: int, lowest: float = 0.0) -> object:
+    """A scale that leaves `text` of `width` pixels free beside the longest bar."""
+    return altair().Scale(domain=[lowest, (highest or 1.0) * width / (width - text)], nice=False)
+
+
+def _heading(name: str, note: str, width: int) -> tuple[Chart, Chart]:
+    """A line above a panel: its name at the left, a note at the right."""
+    base = altair().Chart(rows([{"name": name, "note": note}])).encode(y=altair().value(-13))
+    return (
+        base.mark_text(align="left", color=INK, fontSize=13, fontWeight="bold").encode(
+            x=altair().value(0), text="name:N"
+        ),
+        base.mark_text(align="right", color=QUIET).encode(x=altair().value(width), text="note:N"),
+    )
+
+
+def _histogram(counts: Distribution, *, first: int, last: int, tail: bool, colour: str, title: str | None) -> Chart:
+    """The share of each number up to `last`; those above are counted at `last`, since a long tail hides the rest."""
+    alt = altair()
+    shares: dict[int, float] = {}
+    for value, count in counts.counts.items():
+        shares[min(value, last)] = shares.get(min(value, last), 0.0) + count / counts.total
+    axis = alt.Axis(
+        grid=False,
+        values=_ticks(first, last),
+        labelExpr=f"datum.value == {last} ? '{last}+' : datum.label" if tail else "datum.label",
+    )
+    return (
+        alt.Chart(rows({"from": value - 0.46, "to": value + 0.46, "share": share} for value, share in shares.items()))
+        .mark_rect(color=colour)
+        .encode(
+            x=alt.X(
+                "from:Q",
+                axis=axis,
+                title=title,
+                scale=alt.Scale(domain=[first - 0.5, last + 0.5], nice=False),
+            ),
+            x2="to:Q",
+            y2=alt.datum(0),
+            y=alt.Y(
+                "share:Q",
+                title=None,
+                scale=alt.Scale(zero=True),
+                axis=alt.Axis(format=".0%", tickCount=3, domain=False, ticks=False),
+            ),
+        )
+    )
+
+
+def _ticks(first: int, last: int) -> list[int]:
+    """Round values from `first` to `last`, and both of these; none so near the last as to touch its name."""
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000, 10**9) if (last - first) / step <= 12)
+    inner = range(first - first % step + step, last, step)
+    return [first, *(value for value in inner if 2 * (last - value) >= step and 2 * (value - first) >= step), last]

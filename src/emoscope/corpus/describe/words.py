@@ -1,0 +1,139 @@
+"""What utterances are made of: how many words, which ones, which emoticons."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from emoscope.corpus.describe.distribution import Distribution
+
+# A word of one utterance says something about that utterance, not about its class.
+FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word or emoticon: how often it occurs, and in how many utterances."""
+
+    text: str
+    count: int
+    utterances: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"text": self.text, "count": self.count, "utterances": self.utterances}
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The utterances of one class, or of all.
+
+    `words` counts words once emoticons are removed, so an utterance of nothing but emoticons counts as 0.
+    `emoticons` are those that the most utterances hold, since people repeat them within one. `unigrams` are the words
+    that occur most often, leaving out the common ones, numbers, and words of a single utterance.
+    """
+
+    utterances: int
+    words: Distribution
+    with_emoticons: int
+    only_emoticons: int
+    emoticons: tuple[Term, ...]
+    unigrams: tuple[Term, ...]
+
+    @property
+    def emoticon_share(self) -> float:
+        """The share of utterances that hold an emoticon."""
+        return self.with_emoticons / self.utterances if self.utterances else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "utterances": self.utterances,
+            "words": self.words.as_dict(),
+            "with_emoticons": self.with_emoticons,
+            "only_emoticons": self.only_emoticons,
+            "emoticon_share": self.emoticon_share,
+            "emoticons": [term.as_dict() for term in self.emoticons],
+            "unigrams": [term.as_dict() for term in self.unigrams],
+        }
+
+
+class TermCounter:
+    """Counts terms and the utterances that hold them."""
+
+    def __init__(self) -> None:
+        self.count: Counter[str] = Counter()
+        self.utterances: Counter[str] = Counter()
+
+    def add(self, terms: Collection[str]) -> None:
+        """Count the terms of one utterance."""
+        self.count.update(terms)
+        self.utterances.update(set(terms))
+
+    def merge(self, other: "TermCounter") -> None:
+        """Add what another has counted."""
+        self.count.update(other.count)
+        self.utterances.update(other.utterances)
+
+    def most_frequent(self, number: int) -> tuple[Term, ...]:
+        """The terms that occur most often; where counts are equal, in the order of the alphabet."""
+        return self._top(number, self.count)
+
+    def most_widespread(self, number: int) -> tuple[Term, ...]:
+        """The terms that the most utterances hold, however often each repeats them."""
+        return self._top(number, self.utterances)
+
+    def _top(self, number: int, by: Mapping[str, int]) -> tuple[Term, ...]:
+        ranked = sorted(by.items(), key=lambda item: (-item[1], item[0]))[:number]
+        return tuple(Term(text, self.count[text], self.utterances[text]) for text, _ in ranked)
+
+    def without(self, terms: Collection[str], fewest: int) -> "TermCounter":
+        """The terms that are words, not among the given ones, and in at least `fewest` utterances."""
+        kept = TermCounter()
+        for text, utterances in self.utterances.items():
+            if utterances >= fewest and text not in terms and any(map(str.isalpha, text)):
+                kept.count[text], kept.utterances[text] = self.count[text], utterances
+        return kept
+
+
+class WordingCounter:
+    """Counts the utterances of one class as they stream by."""
+
+    def __init__(self) -> None:
+        self.lengths: Counter[int] = Counter()
+        self.words = TermCounter()
+        self.emoticons = TermCounter()
+        self.with_emoticons = 0
+        self.only_emoticons = 0
+
+    def add(self, words: Collection[str], emoticons: Collection[str]) -> None:
+        """Count one utterance: its words without emoticons, and its emoticons."""
+        self.lengths[len(words)] += 1
+        self.words.add(words)
+        if emoticons:
+            self.emoticons.add(emoticons)
+            self.with_emoticons += 1
+            self.only_emoticons += not words
+
+    def result(self, common: Collection[str], unigrams: int, emoticons: int) -> Wording:
+        """What was counted, with the most frequent emoticons and uncommon words."""
+        return Wording(
+            utterances=self.lengths.total(),
+            words=Distribution(self.lengths),
+            with_emoticons=self.with_emoticons,
+            only_emoticons=self.only_emoticons,
+            emoticons=self.emoticons.most_widespread(emoticons),
+            unigrams=self.words.without(common, FEWEST).most_frequent(unigrams),
+        )
+
+
+def merged(counters: Iterable[WordingCounter]) -> WordingCounter:
+    """One counter that has seen what all of these have seen."""
+    total = WordingCounter()
+    for counter in counters:
+        total.lengths.update(counter.lengths)
+        total.words.merge(counter.words)
+        total.emoticons.merge(counter.emoticons)
+        total.with_emoticons += counter.with_emoticons
+        total.only_emoticons += counter.only_emoticons
+    return total

@@ -1,0 +1,1 @@
+"""`corpus build`: a plan and its steps."""

@@ -1,0 +1,148 @@
+"""The plan of a corpus: a TOML file that says what it is, and names the steps that make it."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import whole_text
+from emoscope.corpus.pipeline.step import STEPS, Stage, Step
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Label = Annotated[str, StringConstraints(pattern=r"^[^\s,;][^,;\t\r\n]*$")]
+MetricName = Literal["micro-f1", "macro-f1", "accuracy"]
+
+
+class About(BaseModel):
+    """What a plan says of the corpus itself."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+    title: Text
+    description: Text
+    labels: tuple[Label, ...] = Field(min_length=2)
+    neutral: str | None = None  # the class of "no emotion", if there is one
+    metric: MetricName = "micro-f1"  # micro-F1 leaves out the neutral label
+    terms: Text
+    contact: str = ""
+    citation: str = ""
+    seed: int = Field(default=1, ge=0)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if len(set(self.labels)) != len(self.labels):
+            raise ValueError("labels repeat")
+        if self.neutral is not None and self.neutral not in self.labels:
+            raise ValueError(f"neutral label {self.neutral!r} is not one of the labels")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A checked plan. Paths in it are relative to the folder it lies in."""
+
+    about: About
+    steps: tuple[Step, ...]
+    path: Path
+    text: str
+
+    @property
+    def step_names(self) -> tuple[str, ...]:
+        """The names of the steps' folders.
+
+        Numbered, so that a listing shows them in their order.
+        """
+        return tuple(f"{number:02}-{step.name}" for number, step in enumerate(self.steps, start=1))
+
+    def files(self, patterns: Sequence[str]) -> list[Path]:
+        """The files that paths and patterns (`logs/*.txt`) stand for, each once, by name within a pattern."""
+        found: dict[Path, None] = {}
+        for pattern in patterns:
+            matching = sorted(self.path.parent.glob(pattern)) if not Path(pattern).is_absolute() else [Path(pattern)]
+            found.update(dict.fromkeys(path for path in matching if path.exists()))
+        return list(found)
+
+    def shown(self, path: Path) -> str:
+        """A file's name as seen from the plan, the same wherever both are moved to."""
+        try:
+            return path.resolve().relative_to(self.path.resolve().parent).as_posix()
+        except ValueError:
+            return path.name
+
+
+def load_plan(path: str | Path) -> Plan:
+    """Read and check a plan; what is wrong with it is one line."""
+    source = Path(path)
+    text = whole_text(source)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(source, f"is not valid TOML: {error}") from None
+    entries = document.pop("steps", None)
+    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(source, 'names no steps: expected [[steps]] with use = "collect", and so on')
+    try:
+        about = About.model_validate(document)
+    except ValidationError as error:
+        raise InputError(source, _problem(error, list(About.model_fields))) from None
+    steps = tuple(_step(source, number, entry) for number, entry in enumerate(entries, start=1))
+    _check_order(source, steps)
+    plan = Plan(about, steps, source, text)
+    for number, step in enumerate(steps, start=1):
+        try:
+            step.check(plan)
+        except InputError:
+            raise
+        except EmoscopeError as error:
+            raise InputError(source, str(error), row=_where(number, step.name)) from None
+    return plan
+
+
+def _step(path: Path, number: int, entry: dict[str, Any]) -> Step:
+    settings = dict(entry)
+    name = settings.pop("use", None)
+    if not isinstance(name, str):
+        raise InputError(path, f"has no 'use'; there are: {', '.join(STEPS)}", row=f"step {number}")
+    try:
+        kind = STEPS[name]
+    except EmoscopeError as error:
+        raise InputError(path, str(error), row=f"step {number}") from None
+    try:
+        return kind.model_validate(settings)
+    except ValidationError as error:
+        raise InputError(path, _problem(error, list(kind.model_fields)), row=_where(number, name)) from None
+
+
+def _where(number: int, name: str) -> str:
+    return f"step {number} ({name})"
+
+
+def _problem(error: ValidationError, known: Sequence[str]) -> str:
+    """The first mistake that pydantic has found, in a line."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        close = get_close_matches(key, known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known) or 'none'}"
+        return f"unknown key {key!r}; {hint}"
+    if first["type"] == "missing":
+        return f"{key!r} is missing"
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return f"{key!r}: {message[0].lower()}{message[1:]}" if key else message
+
+
+def _check_order(path: Path, steps: Sequence[Step]) -> None:
+    stage = Stage.NOTHING
+    for number, step in enumerate(steps, start=1):
+        if stage not in step.takes:
+            wanted = " or ".join(sorted(step.takes))
+            raise InputError(
+                path, f"takes {wanted}, but the steps before it give {stage}", row=_where(number, step.name)
+            )
+        stage = step.gives or stage

@@ -1,0 +1,1 @@
+"""Where dialogues come from: chat exports, windows, distant labels."""

@@ -1,0 +1,171 @@
+"""Chat exports in JSON: Telegram Desktop's, Slack's folder, and DiscordChatExporter's."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from emoscope.core.errors import InputError
+from emoscope.core.files import whole_text
+from emoscope.corpus.sources.messages import Message, NoTurn
+
+_SLACK_LINK = re.compile(r"<([@#!]?)([^|<>]+)(?:\|([^<>]*))?>")
+_SLACK_MARKS = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+_DISCORD_SAID = {"Default", "Reply"}
+
+
+def read_telegram(path: Path, dropped: Counter[str]) -> Iterator[Message]:
+    """The messages of `result.json`: one chat, or all chats of an account."""
+    document = _document(path)
+    several = isinstance(document, dict) and "messages" not in document
+    listed = document.get("chats") if several else None
+    chats: Any = (listed.get("list") if isinstance(listed, dict) else None) if several else [document]
+    if not isinstance(chats, list) or not isinstance(document, dict):
+        raise InputError(path, "is no Telegram export: expected 'messages', or 'chats' with a 'list'")
+    for chat_number, chat in enumerate(chats, start=1):
+        place = str(chat.get("id", chat_number)) if several and isinstance(chat, dict) else ""
+        for where, entry in _objects(path, chat, "messages", f"chat {chat_number}, " if several else ""):
+            if entry.get("type") != "message":
+                dropped[NoTurn.SYSTEM] += 1
+                continue
+            text = _joined(path, where, entry.get("text", "")).strip()
+            if not text:
+                dropped[NoTurn.MEDIA if {"file", "photo", "media_type"} & entry.keys() else NoTurn.EMPTY] += 1
+                continue
+            # A deleted account has no name, but still an id.
+            speaker = str(entry.get("from") or entry.get("from_id") or "unknown")
+            yield Message(speaker, text, _time(path, where, entry.get("date_unixtime") or entry.get("date")), place)
+
+
+def read_discord(path: Path, dropped: Counter[str]) -> Iterator[Message]:
+    """The messages of one channel, as DiscordChatExporter writes them."""
+    document = _document(path)
+    for where, entry in _objects(path, document, "messages", ""):
+        if entry.get("type") not in _DISCORD_SAID:
+            dropped[NoTurn.SYSTEM] += 1
+            continue
+        text = str(entry.get("content") or "").strip()
+        if not text:
+            dropped[NoTurn.MEDIA if entry.get("attachments") or entry.get("stickers") else NoTurn.EMPTY] += 1
+            continue
+        author = entry.get("author")
+        if not isinstance(author, dict):
+            raise InputError(path, "has no 'author'", row=where)
+        speaker = str(author.get("nickname") or author.get("name") or author.get("id") or "unknown")
+        yield Message(speaker, text, _time(path, where, entry.get("timestamp")))
+
+
+def read_slack(folder: Path, dropped: Counter[str]) -> Iterator[Message]:
+    """The messages of an export folder: a folder for each channel, in it a file for each day, and `users.json`.
+
+    A thread is a place of its own; its messages come after those of the channel.
+    """
+    names = _slack_names(folder / "users.json")
+    channels = sorted(path for path in folder.iterdir() if path.is_dir() and any(path.glob("*.json")))
+    if not channels:
+        raise InputError(folder, "is no Slack export: expected folders of channels with a .json file a day")
+    for channel in channels:
+        threads: dict[str, list[Message]] = {}
+        for day in sorted(channel.glob("*.json")):
+            for where, entry in _objects(day, {"messages": _document(day)}, "messages", ""):
+                message = _slack_message(day, where, entry, names, channel.name, dropped)
+                if message is None:
+                    continue
+                if message.place == channel.name:
+                    yield message
+                else:
+                    threads.setdefault(message.place, []).append(message)
+        for place in sorted(threads):
+            yield from sorted(threads[place], key=lambda message: message.time)
+
+
+def _slack_message(
+    path: Path, where: str, entry: dict[str, Any], names: dict[str, str], channel: str, dropped: Counter[str]
+) -> Message | None:
+    if entry.get("type") != "message" or entry.get("subtype") not in (None, "thread_broadcast", "me_message"):
+        dropped[NoTurn.SYSTEM] += 1
+        return None
+    text = _slack_text(str(entry.get("text") or ""), names).strip()
+    if not text:
+        dropped[NoTurn.MEDIA if entry.get("files") else NoTurn.EMPTY] += 1
+        return None
+    user = str(entry.get("user") or entry.get("bot_id") or "unknown")
+    time = _time(path, where, entry.get("ts"))
+    thread = entry.get("thread_ts")
+    return Message(names.get(user, user), text, time, f"{channel}:{thread}" if thread else channel)
+
+
+def _slack_text(text: str, names: dict[str, str]) -> str:
+    """The text as it was shown: `<@U1>` is a user's name, `<https://x|there>` a link.
+
+    >>> _slack_text("<@U1> see <https://x.org|this> &amp; that", {"U1": "ann"})
+    '@ann see https://x.org & that'
+    """
+
+    def shown(found: re.Match[str]) -> str:
+        kind, target, words = found[1], found[2], found[3]
+        if kind == "@":
+            return f"@{names.get(target, words or target)}"
+        return f"{kind.replace('!', '@')}{words or target}" if kind else target
+
+    text = _SLACK_LINK.sub(shown, text)
+    for mark, character in _SLACK_MARKS:
+        text = text.replace(mark, character)
+    return text
+
+
+def _slack_names(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    found: dict[str, str] = {}
+    for where, user in _objects(path, {"users": _document(path)}, "users", ""):
+        if not isinstance(user.get("id"), str):
+            raise InputError(path, "has no 'id'", row=where)
+        profile = user.get("profile")
+        shown = profile.get("display_name") if isinstance(profile, dict) else None
+        found[user["id"]] = str(shown or user.get("name") or user["id"])
+    return found
+
+
+def _document(path: Path) -> Any:
+    try:
+        return json.loads(whole_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"is not valid JSON ({error.msg})", row=error.lineno) from None
+    except RecursionError:
+        raise InputError(path, "is nested too deeply") from None
+
+
+def _objects(path: Path, holder: Any, key: str, within: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a list and where each stands."""
+    listed = holder.get(key) if isinstance(holder, dict) else None
+    if not isinstance(listed, list):
+        raise InputError(path, f"{within}expected a list of {key}")
+    for number, entry in enumerate(listed, start=1):
+        where = f"{within}{key.removesuffix('s')} {number:,}"
+        if not isinstance(entry, dict):
+            raise InputError(path, f"expected an object, found {type(entry).__name__}", row=where)
+        yield where, entry
+
+
+def _joined(path: Path, where: str, text: Any) -> str:
+    """Telegram's text: a string, or a list of strings and of objects for what is bold, a link, a mention."""
+    parts = [text] if isinstance(text, str) else text
+    if not isinstance(parts, list):
+        raise InputError(path, "'text' must be a string or a list", row=where)
+    return "".join(part if isinstance(part, str) else str(part.get("text", "")) for part in parts)
+
+
+def _time(path: Path, where: str, value: Any) -> datetime:
+    """Seconds since 1970, or a date as ISO 8601 writes it; without a zone it is taken for UTC."""
+    try:
+        text = str(value)
+        if text.replace(".", "", 1).isdigit():
+            return datetime.fromtimestamp(float(text), UTC)
+        time = datetime.fromisoformat(text)
+    except (ValueError, OverflowError, OSError):
+        raise InputError(path, f"has no readable time, found {str(value)[:40]!r}", row=where) from None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

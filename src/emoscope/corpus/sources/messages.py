@@ -1,0 +1,57 @@
+"""A message of a chat, and how messages become dialogues: a long silence ends one."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from emoscope.core.dialogue import Dialogue, Turn
+
+GAP = timedelta(hours=1)
+
+
+class NoTurn(StrEnum):
+    """Why an entry of a chat export is no turn of a dialogue."""
+
+    SYSTEM = "said by the system"
+    MEDIA = "media without words"
+    DELETED = "deleted by its sender"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What someone wrote, when, and where: `place` is the chat, channel or thread within one export."""
+
+    speaker: str
+    text: str
+    time: datetime
+    place: str = ""
+
+
+def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) -> Iterator[Dialogue]:
+    """The dialogues of a chat: messages of one place, none later than `gap` after the one before.
+
+    >>> at = datetime(2024, 1, 1, 9)
+    >>> said = [Message("A", "hi", at), Message("B", "hello", at), Message("A", "back", at + timedelta(days=1))]
+    >>> [(dialogue.id, dialogue.texts) for dialogue in sessions(said, "chat")]
+    [('chat:1', ('hi', 'hello')), ('chat:2', ('back',))]
+    """
+    number = 0
+    turns: list[Turn] = []
+    last: Message | None = None
+    for message in messages:
+        # A clock that was set back is no silence.
+        if last is not None and (message.place != last.place or message.time - last.time > gap):
+            number += 1
+            yield Dialogue(tuple(turns), _named(name, last.place, number))
+            turns = []
+            number = 0 if message.place != last.place else number
+        turns.append(Turn(message.text, message.speaker))
+        last = message
+    if last is not None:
+        yield Dialogue(tuple(turns), _named(name, last.place, number + 1))
+
+
+def _named(name: str, place: str, number: int) -> str:
+    return ":".join(part for part in (name, place, str(number)) if part)

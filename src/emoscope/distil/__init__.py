@@ -1,0 +1,1 @@
+"""Teach a small student from large teachers, and bundle it."""

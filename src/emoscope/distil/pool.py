@@ -1,0 +1,186 @@
+"""What large models know, written down for a small one: a pool of texts with the teachers' probabilities."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Dialogue, Example, Turn
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write
+from emoscope.core.fit_context import FitContext
+from emoscope.core.text import TRIGGER
+from emoscope.systems.large import Large
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+from emoscope.tasks.datasets.affect import plain
+from emoscope.tasks.datasets.auxiliary import chosen, source_examples, unlabelled_texts
+from emoscope.tasks.datasets.triggers import masked_places
+from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
+
+Floats = NDArray[np.float64]
+RECOMBINED = 24_000
+SCRIPTS = 30_000
+MASKED_PLACES = 40_000
+VARIED = 3  # new wordings of each tweet
+VARIED_TWEETS = "varied"  # other ones for each seed: the part is called `varied:1` with seed 1
+
+# The texts each task's teacher is asked about, beside those it was trained on. No file of a development or test set is
+# among them, for the student must be measured on what it has not met; but the scripts hold all scenes of Friends.
+ASKED: Mapping[str, tuple[str, ...]] = {
+    "emocontext": ("recombined", "meld", "friends", "push"),
+    "emotionx-friends": ("scripts", "meld"),
+    "emotionx-push": ("emocontext",),
+    "iest": ("masked-words", "masked-places", VARIED_TWEETS),
+}
+HEAD_OF: Mapping[str, str] = {
+    "emocontext": "emocontext",
+    "emotionx-friends": "emotionx",
+    "emotionx-push": "emotionx",
+    "iest": "iest",
+}
+
+
+def own_examples(task_name: str, fitting: FitContext) -> list[Example]:
+    """What the task's teacher was trained on, in that order."""
+    task = get_task(task_name)
+    splits = ("train", "dev") if task_name == "iest" else ("train",)
+    found = [example for split in splits for example in read_split(task, split, fitting.resources)]
+    return [example for example in found if example.label in task.labels]
+
+
+def pool_part(name: str, fitting: FitContext) -> list[Example]:
+    """A named part of the pool: the same examples in the same order each time."""
+    kind, _, seed = name.partition(":")
+    if kind == VARIED_TWEETS and (not seed or seed.isdigit()):
+        return list(varied(own_examples("iest", fitting), VARIED, int(seed or 0)))
+    if name not in _PARTS:
+        raise EmoscopeError(f"the pool has no part {name!r}")
+    return _PARTS[name](fitting)
+
+
+def _train(task_name: str, fitting: FitContext) -> list[Example]:
+    return read_split(get_task(task_name), "train", fitting.resources)
+
+
+def _masked_places(fitting: FitContext) -> list[Example]:
+    texts = chosen(list(masked_places(unlabelled_texts(fitting))), MASKED_PLACES)
+    return [Example(Dialogue((Turn(text),)), 0) for text in texts]
+
+
+def _scripts(fitting: FitContext) -> list[Example]:
+    scenes = unlabelled_dialogues("friends-scripts", [], fitting)
+    return chosen([Example(scene, turn) for scene in scenes for turn in range(len(scene))], SCRIPTS)
+
+
+_PARTS: Mapping[str, Callable[[FitContext], list[Example]]] = {
+    "recombined": lambda fitting: list(recombined(_train("emocontext", fitting), RECOMBINED)),
+    "emocontext": lambda fitting: _train("emocontext", fitting),
+    "friends": lambda fitting: _train("emotionx-friends", fitting),
+    "push": lambda fitting: _train("emotionx-push", fitting),
+    "meld": lambda fitting: source_examples("meld", fitting),
+    "masked-words": lambda fitting: source_examples("masked-words", fitting),
+    "masked-places": _masked_places,
+    "scripts": _scripts,
+}
+
+
+def recombined(examples: Sequence[Example], count: int) -> Iterator[Example]:
+    """Dialogues put together from others: another last turn, or the last turn with less before it.
+
+    A student that has met a phrase in many surroundings learns what the teacher makes of the surroundings.
+    """
+    draw = np.random.default_rng(0)
+    for number in range(count):
+        one, other = (examples[int(index)] for index in draw.integers(len(examples), size=2))
+        first, second, _ = one.dialogue.turns
+        last = other.dialogue.turns[-1]
+        kept: tuple[Turn, ...] = (first, second, last) if number % 4 else (last,)
+        if number % 4 == 1:
+            kept = (*other.dialogue.turns[1:],)
+        yield Example(Dialogue(kept), len(kept) - 1, origin=other.dialogue)
+
+
+def varied(examples: Sequence[Example], times: int, seed: int = 0) -> Iterator[Example]:
+    """New wordings of IEST's tweets: words left out, words of other tweets instead, or the words around the trigger.
+
+    Not all of them are English, and none has a label. They let a teacher say what it makes of many more of the
+    surroundings in which an emotion is named than there are tweets.
+    """
+    draw = np.random.default_rng(seed)
+    words = [word for example in examples for word in example.text.split() if TRIGGER not in word]
+    for example in examples:
+        said = example.text.split()
+        places = [place for place, word in enumerate(said) if TRIGGER in word]
+        for number in range(times if places else 0):
+            made = _reworded(said, places[0], number % 3, words, draw)
+            yield Example(Dialogue((Turn(" ".join(made)),)), 0, origin=example.dialogue)
+
+
+def _reworded(said: list[str], place: int, how: int, words: list[str], draw: np.random.Generator) -> list[str]:
+    """The words with a fifth of them left out (0), every seventh exchanged (1), or some around the place alone (2)."""
+    chance = draw.random(len(said))
+    chance[place] = 1.0
+    if how == 0:
+        return [word for word, number in zip(said, chance, strict=True) if number > 0.2]
+    if how == 1:
+        others = draw.integers(len(words), size=len(said)).tolist()
+        return [words[new] if c < 0.15 else word for word, new, c in zip(said, others, chance, strict=True)]
+    first, last = draw.integers(0, place + 1), draw.integers(place + 1, len(said) + 1)
+    return said[first:last]
+
+
+def teach(system: Large, fitting: FitContext) -> dict[str, Floats]:
+    """A teacher's probabilities: held-out ones for its own examples, and those for the texts it is asked about.
+
+    Both are under the class prior of its training data. Texts it was trained on are not asked again elsewhere; their
+    rows are not numbers.
+    """
+    from emoscope.models.ensembles.blend import Blend
+
+    if not isinstance(system.block, Blend):
+        raise EmoscopeError("only a trained large model can teach")
+    own = own_examples(system.task.name, fitting)
+    answers = {"own": system.block.out_of_fold()}
+    if len(own) != len(answers["own"]):
+        raise EmoscopeError(
+            f"the teacher was trained on {len(answers['own']):,} examples, but the data here have {len(own):,}"
+        )
+    known = {plain(example.text) for example in own} - {""}
+    fold_of = dict(zip((example.family for example in own), system.block.cut.tolist(), strict=True))
+    for kind in ASKED[system.task.name]:
+        name = f"{kind}:{system.seed}" if kind == VARIED_TWEETS else kind
+        part = pool_part(name, fitting)
+        if kind == VARIED_TWEETS:
+            answers[name] = system.block.answers_unseen(part, [fold_of[example.family] for example in part])
+            continue
+        new = [number for number, example in enumerate(part) if plain(example.text) not in known]
+        if name in ("recombined", "emocontext"):
+            new = list(range(len(part)))  # other surroundings, or another task's texts: nothing was learnt of these
+        table = np.full((len(part), len(system.task.labels)), np.nan)
+        table[new] = system.block.predict_proba([part[number] for number in new])
+        answers[name] = table
+    return answers
+
+
+def save_answers(path: Path, task_name: str, labels: Sequence[str], answers: Mapping[str, Floats]) -> None:
+    """Write a teacher's probabilities as npz."""
+    about = json.dumps({"task": task_name, "labels": list(labels)})
+    tables: dict[str, Any] = {name: table.astype(np.float16) for name, table in answers.items()}
+    with atomic_write(path, "wb") as handle:
+        np.savez_compressed(handle, about=np.array(about), **tables)
+
+
+def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats]]:
+    """Read what `save_answers` wrote: the task, its labels, and the tables."""
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            about = json.loads(str(kept["about"]))
+            tables = {name: kept[name].astype(np.float64) for name in kept.files if name != "about"}
+    except (OSError, KeyError, ValueError, BadZipFile):
+        raise InputError(path, "is not a teacher's file, as `emoscope distil label` writes them") from None
+    return about["task"], tuple(about["labels"]), tables

@@ -1,0 +1,1 @@
+"""Blocks made of blocks: means, votes, folds, cascades, stacks, blends."""

@@ -1,0 +1,175 @@
+"""Different blocks, each fitted fold by fold, blended with weights found on what none of them had seen."""
+
+import json
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.extras import require
+from emoscope.core.files import atomic_write
+from emoscope.core.fit_context import FitContext
+from emoscope.models.block import Block, Floats, load_block, one_hot
+from emoscope.models.ensembles.combine import dialogue_folds
+from emoscope.models.ensembles.fit_parts import Part, fit_parts
+from emoscope.models.features.base import load_arrays, load_json
+from emoscope.models.probabilities import softmax
+
+WEIGHTS = "blend.json"
+OUT_OF_FOLD = "out_of_fold.npz"
+_TINY = 1e-7
+
+
+class Blend(Block):
+    """Each member is fitted once per fold on all other folds; the copies' log-probabilities are averaged, and the
+    members' averages added up with weights and a bias per label.
+
+    Weights and biases are those under which the held-out folds are most likely, so the blend is calibrated, too. The
+    held-out probabilities are kept: they say how good the blend is, and teach smaller models.
+    """
+
+    def __init__(self, members: Sequence[Block], folds: int = 5) -> None:
+        if not members:
+            raise EmoscopeError("a blend needs at least one member")
+        if folds < 2:
+            raise EmoscopeError("a blend needs at least 2 folds")
+        self.members = list(members)
+        self.folds = folds
+        self.labels = members[0].labels
+        self.fitted: list[list[Block]] = []
+        self.weights = np.full(len(members), 1 / len(members))
+        self.bias = np.zeros(len(self.labels))
+        self.held_out: Floats = np.zeros((0, len(members), len(self.labels)))
+        self.cut: NDArray[np.int64] = np.zeros(0, np.int64)
+
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+        """Fit every member on every fold's complement, then the weights on the held-out answers."""
+        self.cut = dialogue_folds(examples, self.folds, fitting.seed)
+        parts = [
+            Part(
+                name=f"member{number}-fold{fold}",
+                block=deepcopy(member),
+                learn=np.flatnonzero(self.cut != fold).tolist(),
+                ask=np.flatnonzero(self.cut == fold).tolist(),
+                seed=fitting.seed * 10_007 + number * 101 + fold,
+            )
+            for number, member in enumerate(self.members)
+            for fold in range(self.folds)
+        ]
+        self.held_out = np.zeros((len(examples), len(self.members), len(self.labels)))
+        found: dict[int, Block] = {}
+        for place, block, answers in fit_parts(parts, examples, labels, fitting):
+            found[place] = block
+            self.held_out[parts[place].ask, place // self.folds] = answers
+        self.fitted = [
+            [found[number * self.folds + fold] for fold in range(self.folds)] for number in range(len(self.members))
+        ]
+        self.weights, self.bias = blend_weights(self.held_out, one_hot(labels, self.labels))
+        return self
+
+    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+        """The blend of all copies of all members."""
+        if not self.fitted:
+            raise EmoscopeError("this blend has not been fitted")
+        answers = np.zeros((len(examples), len(self.fitted), len(self.labels)))
+        for number, copies in enumerate(self.fitted):
+            answers[:, number] = geometric_mean([copy.predict_proba(examples) for copy in copies])
+        return blended(answers, self.weights, self.bias)
+
+    def answers_unseen(self, examples: Sequence[Example], folds: Sequence[int]) -> Floats:
+        """The blend's probabilities for new wordings of what it was fitted on: each example is answered by the copies
+        that had not seen the fold its original lies in."""
+        wanted = np.asarray(folds)
+        answers = np.zeros((len(examples), len(self.fitted), len(self.labels)))
+        for fold in np.unique(wanted).tolist():
+            there = np.flatnonzero(wanted == fold)
+            asked = [examples[place] for place in there.tolist()]
+            for number, copies in enumerate(self.fitted):
+                answers[there, number] = copies[fold].predict_proba(asked)
+        return blended(answers, self.weights, self.bias)
+
+    def out_of_fold(self) -> Floats:
+        """The blend's probabilities for the examples it was fitted on, each by the copies that had not seen it."""
+        return blended(self.held_out, self.weights, self.bias)
+
+    def config(self) -> dict[str, Any]:
+        """The number of members and folds; each copy describes itself in its own folder."""
+        return {"members": len(self.members), "folds": self.folds}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], folder: Path) -> Self:
+        """Load the copies, then make the blend of them."""
+        fitted = [
+            [load_block(folder / f"member{number}" / f"fold{fold}") for fold in range(config["folds"])]
+            for number in range(config["members"])
+        ]
+        made = cls([copies[0] for copies in fitted], config["folds"])
+        made.fitted = fitted
+        return made
+
+    def save_weights(self, folder: Path) -> None:
+        """Each copy in a folder of its own; the weights as JSON, the held-out probabilities as npz."""
+        for number, copies in enumerate(self.fitted):
+            for fold, copy in enumerate(copies):
+                copy.save(folder / f"member{number}" / f"fold{fold}")
+        with atomic_write(folder / WEIGHTS) as handle:
+            json.dump({"weights": self.weights.tolist(), "bias": self.bias.tolist()}, handle)
+        with atomic_write(folder / OUT_OF_FOLD, "wb") as handle:
+            np.savez_compressed(handle, members=self.held_out.astype(np.float32), fold=self.cut)
+
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote beside the copies."""
+        content, kept = load_json(folder / WEIGHTS), load_arrays(folder / OUT_OF_FOLD)
+        try:
+            self.weights, self.bias = np.array(content["weights"], float), np.array(content["bias"], float)
+            self.held_out, self.cut = kept["members"].astype(np.float64), kept["fold"]
+        except (KeyError, TypeError, ValueError):
+            raise InputError(folder, "does not hold the weights of a blend") from None
+
+
+def geometric_mean(answers: Sequence[Floats]) -> Floats:
+    """The normalised geometric mean of probabilities.
+
+    >>> geometric_mean([np.array([[0.8, 0.2]]), np.array([[0.2, 0.8]])]).tolist()
+    [[0.5, 0.5]]
+    """
+    return softmax(np.mean([np.log(np.maximum(each, _TINY)) for each in answers], axis=0))
+
+
+def blended(answers: Floats, weights: Floats, bias: Floats) -> Floats:
+    """Probabilities of examples × members × labels as those of the blend."""
+    logs = np.log(np.maximum(answers, _TINY))
+    return softmax(np.einsum("nml,m->nl", logs, weights) + bias)
+
+
+def blend_weights(answers: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """The members' weights, none negative, and the labels' biases under which the targets are most likely.
+
+    >>> sure, unsure = np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([[0.5, 0.5], [0.5, 0.5]])
+    >>> weights, _ = blend_weights(np.stack([sure, unsure], 1), np.eye(2))
+    >>> bool(weights[0] > weights[1])
+    True
+    """
+    optimise = require("scipy.optimize", extra="train")
+    logs = np.log(np.maximum(answers, _TINY))
+    members, labels = logs.shape[1:]
+
+    def loss(values: Floats) -> tuple[float, Floats]:
+        scores = np.einsum("nml,m->nl", logs, values[:members]) + values[members:]
+        likely = softmax(scores)
+        wrong = (likely - targets) / len(targets)
+        gradient = np.concatenate([np.einsum("nl,nml->m", wrong, logs), wrong.sum(0)])
+        # A little pull towards equal weights and no bias, for data too few to tell.
+        pull = values - np.concatenate([np.full(members, 1 / members), np.zeros(labels)])
+        value = -(targets * np.log(np.maximum(likely, _TINY))).sum() / len(targets) + 1e-4 * (pull**2).sum()
+        return float(value), np.asarray(gradient + 2e-4 * pull)
+
+    start = np.concatenate([np.full(members, 1 / members), np.zeros(labels)])
+    bounds = [(0.0, 3.0)] * members + [(-3.0, 3.0)] * labels
+    found = optimise.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return np.asarray(found[:members]), np.asarray(found[members:])

@@ -1,0 +1,1 @@
+"""Linear models over n-grams and other features."""

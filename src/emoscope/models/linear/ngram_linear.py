@@ -1,0 +1,242 @@
+"""Logistic regression over hashed n-grams: fitted with scikit-learn, predicts with numpy alone.
+
+Weights are kept as small integers and added as integers, so a text's score is the same to the last bit alone or in
+any batch.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.extras import require
+from emoscope.core.files import atomic_write, existing_file
+from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
+
+Floats = NDArray[np.float64]
+FORMAT = "emoscope-ngram-linear-1"
+
+
+class NgramLinear:
+    """A classifier of rows of texts, each row the same number of fields (say, the last turn and the two before).
+
+    >>> model = NgramLinear(bits=10, field_weights=[1.0]).fit([["so happy"], ["so sad"]] * 5, ["happy", "sad"] * 5)
+    >>> model.predict([["happy !"]])
+    ['happy']
+    """
+
+    def __init__(
+        self,
+        *,
+        bits: int = 19,
+        field_weights: Sequence[float] = (1.0, 0.3, 0.5),
+        word_lengths: Sequence[int] = (1, 2),
+        char_lengths: Sequence[int] = (2, 3, 4, 5),
+        strength: float = 16.0,
+        min_rows: int = 2,
+        calibration_folds: int = 3,
+        seed: int = 0,
+    ) -> None:
+        self.bits = bits
+        self.field_weights = tuple(field_weights)
+        self.word_lengths = tuple(word_lengths)
+        self.char_lengths = tuple(char_lengths)
+        self.strength = strength  # the inverse of regularisation, scikit-learn's C
+        self.min_rows = min_rows  # n-grams of fewer rows are not learnt from
+        self.calibration_folds = calibration_folds
+        self.seed = seed
+        self.labels: tuple[str, ...] = ()
+        self.prior: Floats = np.zeros(0)
+        self.held_out: Floats | None = None  # after `fit`: the rows' probabilities by models that had not seen them
+        self._table = np.zeros((0, 0), np.int8)
+        self._scale: Floats = np.zeros(0)
+        self._intercept: Floats = np.zeros(0)
+
+    # Learning
+
+    def fit(self, rows: Sequence[Sequence[str]], labels: Sequence[str]) -> Self:
+        """Learn from rows of fields, each field's tokens separated by spaces."""
+        require("sklearn", extra="train")
+        if len(rows) != len(labels) or not rows:
+            raise EmoscopeError(f"{len(rows):,} rows but {len(labels):,} labels to learn from")
+        self.labels = tuple(dict.fromkeys(sorted(labels)))
+        if len(self.labels) < 2:
+            raise EmoscopeError("learning needs at least two different labels")
+        target = np.array([self.labels.index(label) for label in labels])
+        self.prior = np.bincount(target, minlength=len(self.labels)) / len(target)
+        features = self._features(rows)
+        frequency = np.bincount(features.indices, minlength=1 << self.bits)
+        kept = np.flatnonzero(frequency >= min(self.min_rows, frequency.max()))
+        # Rarity is inverse document frequency, smoothed as scikit-learn does, and scaled to about 1.
+        rarity = (np.log((1 + len(rows)) / (1 + frequency[kept])) + 1) / 5
+        features = features[:, kept]
+        features.data *= rarity[features.indices]
+        coefficients, self._intercept = self._regression(features, target)
+        temperature = self._temperature(features, target)
+        self._intercept = self._intercept / temperature
+        # Rarity goes into the weights, so that prediction needs one table only.
+        weights = coefficients * rarity / temperature
+        self._scale = np.maximum(np.abs(weights).max(1), 1e-12) / 127
+        self._table = np.zeros(((1 << self.bits) + 1, len(self.labels)), np.int8)  # the last row is "no n-gram here"
+        self._table[kept] = np.rint(weights / self._scale[:, None]).T
+        return self
+
+    def _features(self, rows: Sequence[Sequence[str]]) -> Any:
+        """The training matrix: n-gram counts of each field, divided by the root of the field's number of n-grams."""
+        from scipy.sparse import csr_matrix
+
+        fields = len(self.field_weights)
+        indices, values, holders = [], [], []
+        for block in self._blocks(rows):
+            texts = _text_of_position(block[0])
+            holder = np.concatenate([texts[channel.buckets != channel.empty] for channel in block])
+            factors = self._factors(np.bincount(holder, minlength=len(rows) * fields))
+            indices.append(np.concatenate([channel.buckets[channel.buckets != channel.empty] for channel in block]))
+            values.append(factors.reshape(-1)[holder])
+            holders.append(holder // fields)
+        matrix = csr_matrix(
+            (np.concatenate(values), (np.concatenate(holders), np.concatenate(indices))),
+            shape=(len(rows), 1 << self.bits),
+        )
+        matrix.sum_duplicates()
+        return matrix
+
+    def _regression(self, features: Any, target: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Coefficients and intercept of each class."""
+        from sklearn.linear_model import LogisticRegression
+
+        model = LogisticRegression(C=self.strength, max_iter=300, tol=1e-3, random_state=self.seed)
+        model.fit(features, target)
+        if len(self.labels) == 2:  # scikit-learn keeps one row of weights for two classes
+            half, bias = model.coef_[0] / 2, model.intercept_[0] / 2
+            return np.stack([-half, half]), np.array([-bias, bias])
+        return model.coef_, model.intercept_
+
+    def _temperature(self, features: Any, target: NDArray[np.int64]) -> float:
+        """The divisor of scores that makes held-out probabilities honest."""
+        from scipy.optimize import minimize_scalar
+        from sklearn.model_selection import StratifiedKFold
+
+        self.held_out = None
+        if self.calibration_folds < 2 or np.bincount(target).min() < self.calibration_folds:
+            return 1.0
+        folds = StratifiedKFold(self.calibration_folds, shuffle=True, random_state=self.seed)
+        scores = np.zeros((len(target), len(self.labels)))
+        for learn, held_out in folds.split(features, target):
+            coefficients, intercept = self._regression(features[learn], target[learn])
+            scores[held_out] = features[held_out] @ coefficients.T + intercept
+
+        def loss(log_temperature: float) -> float:
+            chosen = _softmax(scores / np.exp(log_temperature))[np.arange(len(target)), target]
+            return float(-np.log(np.maximum(chosen, 1e-12)).mean())
+
+        temperature = float(np.exp(minimize_scalar(loss, bounds=(-2, 2), method="bounded").x))
+        self.held_out = _softmax(scores / temperature)
+        return temperature
+
+    # Answering
+
+    def predict_proba(self, rows: Sequence[Sequence[str]]) -> Floats:
+        """The probability of each label (in the order of `labels`) under the training prior."""
+        if not len(self._table):
+            raise EmoscopeError("this model has not been fitted")
+        if not rows:
+            return np.zeros((0, len(self.labels)))
+        fields, size = len(self.field_weights), len(self.labels)
+        scores = np.zeros((len(rows), size))
+        for block in self._blocks(rows):
+            sums = np.zeros((len(block[0].buckets), size), np.int32)
+            counts = np.zeros(len(block[0].buckets), np.int32)
+            for channel in block:
+                sums += self._table.take(channel.buckets, axis=0)
+                counts += channel.buckets != channel.empty
+            starts = block[0].starts
+            totals = np.add.reduceat(sums, starts, axis=0).reshape(len(rows), fields, size)
+            factors = self._factors(np.add.reduceat(counts, starts))
+            # Field by field rather than a matrix product: the order of additions must not depend on the batch.
+            for field in range(fields):
+                scores += totals[:, field] * factors[:, field, None]
+        return _softmax(scores * self._scale + self._intercept)
+
+    def predict(self, rows: Sequence[Sequence[str]]) -> list[str]:
+        """The most likely label of each row, under the training prior."""
+        return [self.labels[best] for best in self.predict_proba(rows).argmax(1)]
+
+    # What both share
+
+    def _blocks(self, rows: Sequence[Sequence[str]]) -> list[list[HashedTexts]]:
+        """Hashed words, and hashed characters; each block is scaled by its own number of n-grams."""
+        fields = len(self.field_weights)
+        texts = [field for row in rows for field in row]
+        if len(texts) != len(rows) * fields:
+            raise EmoscopeError(f"each row needs {fields} fields")
+        words = [Channel("word", length) for length in self.word_lengths]
+        chars = [Channel("char", length) for length in self.char_lengths]
+        hashed = hash_ngrams(texts, [*words, *chars], bits=self.bits, salts=list(range(fields)) * len(rows))
+        return [block for block in (hashed[: len(words)], hashed[len(words) :]) if block]
+
+    def _factors(self, counts: NDArray[np.integer]) -> Floats:
+        """What a field's n-grams are multiplied with: its weight over the root of their number."""
+        fields = len(self.field_weights)
+        return np.asarray(np.asarray(self.field_weights) / np.sqrt(np.maximum(counts.reshape(-1, fields), 1)))
+
+    # Keeping
+
+    def save(self, path: str | Path) -> None:
+        """Write one `.npz` file."""
+        settings = {
+            "format": FORMAT,
+            "bits": self.bits,
+            "field_weights": self.field_weights,
+            "word_lengths": self.word_lengths,
+            "char_lengths": self.char_lengths,
+            "strength": self.strength,
+            "min_rows": self.min_rows,
+            "calibration_folds": self.calibration_folds,
+            "seed": self.seed,
+            "labels": self.labels,
+        }
+        with atomic_write(path, "wb") as handle:
+            np.savez_compressed(
+                handle,
+                settings=np.array(json.dumps(settings)),
+                table=self._table,
+                scale=self._scale,
+                intercept=self._intercept,
+                prior=self.prior,
+            )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote; no pickle, so a file from elsewhere can do no harm."""
+        try:
+            with np.load(existing_file(path), allow_pickle=False) as arrays:
+                settings = json.loads(str(arrays["settings"]))
+                if settings.pop("format") != FORMAT:
+                    raise InputError(path, f"expected a model of format {FORMAT}")
+                labels = tuple(settings.pop("labels"))
+                model = cls(**settings)
+                model.labels = labels
+                model._table = arrays["table"]
+                model._scale = arrays["scale"]
+                model._intercept = arrays["intercept"]
+                model.prior = arrays["prior"]
+        except (ValueError, KeyError, TypeError, OSError, EOFError) as error:
+            raise InputError(path, f"is not an n-gram model ({error})") from None
+        if model._table.shape != ((1 << model.bits) + 1, len(labels)):
+            raise InputError(path, "is not an n-gram model (its table has the wrong size)")
+        return model
+
+
+def _text_of_position(hashed: HashedTexts) -> NDArray[np.int64]:
+    lengths = np.diff(np.append(hashed.starts, len(hashed.buckets)))
+    return np.repeat(np.arange(len(hashed.starts)), lengths)
+
+
+def _softmax(scores: Floats) -> Floats:
+    powers = np.exp(scores - scores.max(1, keepdims=True))
+    return np.asarray(powers / powers.sum(1, keepdims=True))

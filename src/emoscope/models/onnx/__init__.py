@@ -1,0 +1,1 @@
+"""Everything that answers with an ONNX graph. Needs no torch."""

@@ -1,0 +1,88 @@
+"""What lies beside an encoder's graphs: how its input is laid out, and what it must answer on any CPU."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from emoscope.core.dialogue import Dialogue, Turn
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write, whole_text
+from emoscope.models.onnx.layout import Layout
+from emoscope.models.text.window import Window
+
+FILE = "network.json"
+TOKENIZER = "tokenizer.json"
+WEIGHTS = "weights.bin"
+INT8, FLOAT = "int8.onnx", "float.onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """One way to compute the scores: the graph's file, what it gave for the reference dialogues, and how far off those
+    scores may be elsewhere."""
+
+    file: str
+    scores: tuple[tuple[float, ...], ...]
+    tolerance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The content of `network.json`; `graphs` in the order they are tried, `weight` the network's part in a mean."""
+
+    layout: Layout
+    reference: tuple[Dialogue, ...]
+    graphs: tuple[Graph, ...]
+    weight: float = 1.0
+
+    def save(self, folder: Path) -> None:
+        """Write `network.json`."""
+        content = {
+            **asdict(self.layout),
+            "weight": self.weight,
+            "reference": [[[turn.text, turn.speaker] for turn in dialogue.turns] for dialogue in self.reference],
+            "graphs": [asdict(graph) for graph in self.graphs],
+        }
+        with atomic_write(folder / FILE) as handle:
+            json.dump(content, handle, indent=1, ensure_ascii=False)
+            handle.write("\n")
+
+    @classmethod
+    def load(cls, folder: Path) -> "Description":
+        """Read `network.json`."""
+        path = folder / FILE
+        try:
+            content = json.loads(whole_text(path))
+            return cls(
+                layout=Layout(
+                    window=_window(content["window"]),
+                    pooling=str(content["pooling"]),
+                    segments=bool(content["segments"]),
+                    special={role: int(content["special"][role]) for role in ("start", "end", "mask", "padding")},
+                ),
+                weight=float(content["weight"]),
+                reference=tuple(_dialogue(turns) for turns in content["reference"]),
+                graphs=tuple(_graph(graph) for graph in content["graphs"]),
+            )
+        except (json.JSONDecodeError, KeyError, TypeError, ValueError, EmoscopeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(path, f"is not an encoder's description ({error})") from None
+
+
+def _window(values: Mapping[str, Any]) -> Window:
+    return Window(**{**values, "names": tuple(values["names"])})
+
+
+def _dialogue(turns: Any) -> Dialogue:
+    return Dialogue(tuple(Turn(text, speaker) for text, speaker in turns))
+
+
+def _graph(values: Mapping[str, Any]) -> Graph:
+    file = str(values["file"])
+    if Path(file).name != file:
+        raise ValueError(f"graph {file!r} lies outside the folder")
+    scores = tuple(tuple(float(score) for score in row) for row in values["scores"])
+    return Graph(file, scores, float(values["tolerance"]))

@@ -1,0 +1,82 @@
+"""Rows of pieces as the inputs of an encoder's graph."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.text.window import Row, Window, focus_places
+
+Feed = dict[str, NDArray[Any]]
+
+# Pieces computed at once. With more of them the values between two layers no longer fit the processor's cache.
+PIECES_AT_ONCE = 320
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a dialogue becomes inputs: its window, which vectors are pooled, and the numbers of special pieces."""
+
+    window: Window
+    pooling: str
+    segments: bool
+    special: Mapping[str, int]
+
+    @property
+    def takes_maximum(self) -> bool:
+        """Whether pooling takes the largest values, not the mean."""
+        return self.pooling.endswith("max")
+
+    @property
+    def vectors(self) -> int:
+        """How many pooled vectors are joined into one."""
+        return 2 if self.pooling == "mean+focus" else 1
+
+    def rows(self, dialogues: Iterable[Dialogue], pieces: Pieces) -> list[Row]:
+        """Each dialogue as the pieces the encoder reads; its last turn is the one to be labelled."""
+        return self.window.rows([Example(dialogue, len(dialogue) - 1) for dialogue in dialogues], pieces)
+
+    def feed(self, rows: Sequence[Row]) -> Feed:
+        """The inputs for rows of one length.
+
+        `pieces` and `segments` go by place, then row: so attention finds each head's vectors without copying.
+        `pooling` goes by row, vector and place: the weight of each place in a mean, or what is added to it before the
+        maximum is taken.
+        """
+        pieces = np.stack([row.pieces for row in rows])
+        made: Feed = {"pieces": np.ascontiguousarray(pieces.T), "pooling": self._pooling(rows, pieces)}
+        if self.segments:
+            made["segments"] = np.ascontiguousarray(self.window.segments(rows, pieces.shape[1]).T.astype(np.float32))
+        return made
+
+    def _pooling(self, rows: Sequence[Row], pieces: NDArray[np.int32]) -> NDArray[np.float32]:
+        inside = np.ones(pieces.shape, np.bool_)
+        if self.pooling == "cls":
+            inside[:, 1:] = False
+        focus = focus_places(rows, pieces, self.pooling, mask=self.special["mask"], padding=self.special["padding"])
+        if self.takes_maximum:
+            return np.where(focus, 0, -np.inf).astype(np.float32)[:, None]
+        chosen = {"cls": [inside], "mean+focus": [inside, focus]}.get(self.pooling, [focus])
+        return np.stack([places / places.sum(1, keepdims=True) for places in chosen], axis=1).astype(np.float32)
+
+
+def batches_of_equal_length(lengths: Iterable[int]) -> Iterator[list[int]]:
+    """Places of equal lengths together, in batches of a size that computes well.
+
+    A batch comes as soon as it is full, before further lengths are asked for; at the end the rest, the longest first.
+
+    >>> list(batches_of_equal_length([3, 200, 3, 7, 200]))
+    [[1], [4], [3], [0, 2]]
+    """
+    waiting: dict[int, list[int]] = {}
+    for place, length in enumerate(lengths):
+        batch = waiting.setdefault(length, [])
+        batch.append(place)
+        if (len(batch) + 1) * length > PIECES_AT_ONCE:
+            yield waiting.pop(length)
+    for length in sorted(waiting, reverse=True):
+        yield waiting[length]

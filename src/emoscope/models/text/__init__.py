@@ -1,0 +1,1 @@
+"""Text to token ids: tokenizer, vocabulary and context window. Needs no torch."""

@@ -1,0 +1,137 @@
+"""How networks over a frozen encoder's features read an example. Needs no torch, so that exported ones read alike."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Example
+from emoscope.models.text.frozen_words import Features, HalfFloats
+from emoscope.models.text.word_rows import Arrays, Item, WordRows
+
+GROUP = 64  # turns that are filled up to a common length
+
+
+class Turn(NamedTuple):
+    """A turn as features: a vector for each word, and one for the whole."""
+
+    words: HalfFloats
+    sentence: HalfFloats
+
+
+class TurnRows:
+    """Turns as features alone: `context` of them up to the one to be labelled, that one included, and `future` after.
+
+    max_length: how many pieces of a turn are read, the last ones.
+    """
+
+    kind: ClassVar[str] = "turns"
+    described: ClassVar[tuple[str, ...]] = ("context", "future", "max_length")
+    context: int
+    future: int
+    max_length: int
+    frozen_features: Features
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """The turns of each example as features, and which of them is to be labelled; a text's features are shared."""
+        ranges = [(max(0, e.turn + 1 - self.context), e.turn + 1 + self.future) for e in examples]
+        texts = [example.dialogue.texts[first:last] for example, (first, last) in zip(examples, ranges, strict=True)]
+        different = list(dict.fromkeys(text for turns in texts for text in turns))
+        features = self.frozen_features.words(self.frozen_features.tokens.words(different), length=self.max_length)
+        # A turn without words is still a turn: its whole stands for one.
+        known = {
+            text: Turn(words if len(words) else whole[None], whole)
+            for text, (words, whole) in zip(different, features, strict=True)
+        }
+        return [
+            {"turns": [known[text] for text in turns], "labelled": example.turn - first}
+            for example, turns, (first, _) in zip(examples, texts, ranges, strict=True)
+        ]
+
+    def length(self, item: Item) -> int:
+        """The number of words in the longest turn."""
+        return max(len(turn.words) for turn in item["turns"])
+
+    def arrays(self, items: Sequence[Item]) -> Arrays:
+        """Each different turn of the batch once, and the places of the turns in each example."""
+        different = {id(turn): turn for item in items for turn in item["turns"]}
+        turns = sorted(different.values(), key=lambda turn: len(turn.words))
+        places = {id(turn): place for place, turn in enumerate(turns)}
+        counts = [len(item["turns"]) for item in items]
+        order = np.zeros((len(items), max(counts)), np.int64)
+        for number, item in enumerate(items):
+            order[number, : counts[number]] = [places[id(turn)] for turn in item["turns"]]
+        # Most turns are short: in groups of like length they need not be filled up to the longest.
+        groups = [turns[start : start + GROUP] for start in range(0, len(turns), GROUP)]
+        made: Arrays = {}
+        for number, group in enumerate(groups):
+            made[f"words{number}"] = filled_vectors([turn.words for turn in group])
+            made[f"lengths{number}"] = np.array([len(turn.words) for turn in group], np.int64)
+        return {
+            **made,
+            "sentences": np.stack([turn.sentence for turn in turns]),
+            "order": order,
+            "counts": np.array(counts, np.int64),
+            "labelled": np.array([item["labelled"] for item in items], np.int64),
+        }
+
+    def cuts(self, example: Example) -> bool:
+        """Whether turns or pieces of the example are not read."""
+        if example.turn + 1 > self.context:
+            return True
+        rows = self.frozen_features.tokens.words(example.dialogue.texts[: example.turn + 1])
+        return any(sum(map(len, row)) > self.max_length - 2 for row in rows)
+
+    def description(self) -> dict[str, Any]:
+        """What `restored_turns` needs beside the features."""
+        return {"rows": self.kind, **{name: getattr(self, name) for name in self.described}}
+
+
+def restored_turns(description: Mapping[str, Any], features: Features) -> TurnRows:
+    """The rows of a network that was written with `description`."""
+    made = TurnRows()
+    for name in made.described:
+        setattr(made, name, description[name])
+    made.frozen_features = features
+    return made
+
+
+class WordAndVectorRows(WordRows):
+    """Turns as numbers of words, and beside each word its vector."""
+
+    kind = "words and vectors"
+    frozen_features: Features
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """Each example as its turns: numbers of words, and their vectors."""
+        items = super().encode(examples)
+        different = list(dict.fromkeys(text for example in examples for text in self.turn_texts(example)))
+        tokens = [self.cut(text)[-self.max_length :] for text in different]
+        words = list(dict.fromkeys(token for row in tokens for token in row))
+        pieces = dict(zip(words, self.frozen_features.tokens.spelled(words), strict=True))
+        longest = min(4 * self.max_length, self.frozen_features.longest)
+        found = self.frozen_features.words([[pieces[token] for token in row] for row in tokens], length=longest)
+        known = {
+            text: words if len(words) else whole[None] for text, (words, whole) in zip(different, found, strict=True)
+        }
+        for item, example in zip(items, examples, strict=True):
+            item["contextual"] = [known[text] for text in self.turn_texts(example)]
+        return items
+
+    def arrays(self, items: Sequence[Item]) -> Arrays:
+        """The turns one below the other."""
+        rows = [row for item in items for row in item["contextual"]]
+        return {**super().arrays(items), "contextual": filled_vectors(rows)}
+
+
+def filled_vectors(rows: Sequence[HalfFloats]) -> NDArray[np.float16]:
+    """Rows of vectors as one table, the shorter ones filled up.
+
+    >>> filled_vectors([np.ones((2, 1), np.float16), np.ones((1, 1), np.float16)]).squeeze(-1).tolist()
+    [[1.0, 1.0], [1.0, 0.0]]
+    """
+    words = np.zeros((len(rows), max(map(len, rows)), rows[0].shape[1]), np.float16)
+    for number, row in enumerate(rows):
+        words[number, : len(row)] = row
+    return words

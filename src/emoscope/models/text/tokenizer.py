@@ -1,0 +1,106 @@
+"""Text as the numbers of an encoder's pieces; without torch, so that training and serving share it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.text import TRIGGER, normalise_text
+
+
+class Pieces:
+    """A tokenizer, as numbers. Special tokens are put in by number alone, so no text can forge one."""
+
+    def __init__(self, tokenizer: Any, *, start: int, end: int, mask: int, padding: int) -> None:
+        self._backend = tokenizer
+        # Sentence encoders come with both switched on, cut to a length that is not ours.
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        self._backend.encode_special_tokens = True
+        self.start = start
+        self.end = end
+        self.mask = mask
+        self.padding = padding
+
+    @classmethod
+    def read(cls, description: str, *, start: int, end: int, mask: int, padding: int) -> Self:
+        """From the content of a `tokenizer.json`, which does not say what its special tokens are for."""
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_str(description)
+        except Exception as error:  # the library raises nothing narrower
+            raise EmoscopeError(f"not a tokenizer ({error})") from None
+        return cls(tokenizer, start=start, end=end, mask=mask, padding=padding)
+
+    def numbers(self, texts: Sequence[str]) -> list[list[int]]:
+        """The pieces of texts, without special tokens but for the mask, where IEST's trigger word stands.
+
+        Texts are normalised first: encoders know words for emoji, not emoji.
+        """
+        encoded = self._encoded(texts, self._backend.encode_batch_fast)
+        return [self._joined([encoding.ids for encoding in parts]) for parts in encoded]
+
+    def _joined(self, parts: Sequence[list[int]]) -> list[int]:
+        row = list(parts[0])
+        for part in parts[1:]:
+            row.append(self.mask)
+            row += part
+        return row
+
+    def words(self, texts: Sequence[str]) -> list[list[list[int]]]:
+        """The same, the pieces of each word apart."""
+        rows: list[list[list[int]]] = []
+        for parts in self._encoded(texts, self._backend.encode_batch):  # the fast one does not count words
+            row: list[list[int]] = []
+            for place, encoding in enumerate(parts):
+                if place:
+                    row.append([self.mask])
+                before = None
+                for word, piece in zip(encoding.word_ids, encoding.ids, strict=True):
+                    if word != before:
+                        row.append([])
+                        before = word
+                    row[-1].append(piece)
+            rows.append(row)
+        return rows
+
+    def spelled(self, words: Sequence[str]) -> list[list[int]]:
+        """The pieces of words that were cut elsewhere; `_` joins the words of an emoji's name."""
+        plain = [f" {word.replace('_', ' ').strip() or word}" for word in words]
+        encodings = self._backend.encode_batch(plain, add_special_tokens=False)
+        return [
+            [self.mask] if word == TRIGGER else list(encoding.ids)
+            for word, encoding in zip(words, encodings, strict=True)
+        ]
+
+    def _encoded(self, texts: Sequence[str], encode: Callable[..., list[Any]]) -> Iterator[list[Any]]:
+        """Encodings of the parts of each text that lie between masked words."""
+        cut = [normalise_text(text).split(TRIGGER) for text in texts]
+        encodings = iter(encode([part for parts in cut for part in parts], add_special_tokens=False))
+        for parts in cut:
+            yield [next(encodings) for _ in parts]
+
+    def text(self, pieces: Sequence[int]) -> str:
+        """Pieces as readable text."""
+        return str(self._backend.decode(list(pieces), skip_special_tokens=False))
+
+    def number_of(self, name: str) -> int:
+        """The number of the special token made for a name."""
+        number = self._backend.token_to_id(f"[{name}]")
+        if number is None:
+            raise EmoscopeError(f"the encoder's tokenizer has no special token for {name!r}")
+        return int(number)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a special token for a name."""
+        return self._backend.token_to_id(f"[{name}]") is not None
+
+    @property
+    def special(self) -> list[int]:
+        """The numbers of all special tokens."""
+        added = self._backend.get_added_tokens_decoder()
+        return sorted(number for number, token in added.items() if token.special)
+
+    def description(self) -> str:
+        """The tokenizer as the text of a `tokenizer.json`."""
+        return str(self._backend.to_str())

@@ -1,0 +1,156 @@
+"""A turn and the turns before it, laid out as one row of pieces for a pretrained encoder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Example, Turn
+from emoscope.core.errors import EmoscopeError
+from emoscope.models.text.tokenizer import Pieces
+
+Places = NDArray[np.bool_]
+
+SAME, OTHER = "same", "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A laid-out window; the turn to be labelled lies from `first` up to `last`, its closing separator included.
+
+    `cut` says whether a part of the dialogue had no room.
+    """
+
+    pieces: NDArray[np.int32]
+    first: int
+    last: int
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How turns are laid out: `[CLS] turn before [SEP] turn to be labelled [SEP]`, or the latest first with `reverse`.
+
+    `context` counts the turns, the one to be labelled included. With `speakers="names"` a turn of one of `names` begins
+    with a special token of that name; with `"roles"` every turn begins with `[same]` or `[other]`, by whether it was
+    said by the one who said the turn to be labelled. What goes beyond `length` is cut from the oldest turns first.
+    """
+
+    context: int = 1
+    reverse: bool = False
+    speakers: str = "none"
+    names: tuple[str, ...] = ()
+    length: int = 128
+
+    def __post_init__(self) -> None:
+        if self.context < 1:
+            raise EmoscopeError(f"context: expected at least 1 turn, found {self.context}")
+        if self.length < 3:
+            raise EmoscopeError(f"max_length: expected at least 3, found {self.length}")
+        if self.speakers not in ("none", "names", "roles"):
+            raise EmoscopeError(f"speakers: expected none, names or roles, found {self.speakers!r}")
+
+    @property
+    def special(self) -> tuple[str, ...]:
+        """The names that need a token of their own."""
+        return {"none": (), "names": tuple(name.lower() for name in self.names), "roles": (SAME, OTHER)}[self.speakers]
+
+    def rows(self, examples: Sequence[Example], tokens: Pieces) -> list[Row]:
+        """Lay out examples; each different text is tokenised once."""
+        texts = list(dict.fromkeys(turn.text for example in examples for turn in self._turns(example)))
+        pieces = dict(zip(texts, tokens.numbers(texts), strict=True))
+        marks = {name: tokens.number_of(name) for name in self.special}
+        rows = []
+        for example in examples:
+            turns = self._turns(example)
+            laid_out = [self._mark(turn, turns[-1], marks) + pieces[turn.text] for turn in turns]
+            rows.append(self._row(laid_out, tokens, unread=example.turn + 1 > len(turns)))
+        return rows
+
+    def cuts(self, example: Example, tokens: Pieces) -> bool:
+        """What `rows` says of `cut`, without laying the example out."""
+        turns = self._turns(example)
+        if example.turn + 1 > len(turns):
+            return True
+        marks = {name: tokens.number_of(name) for name in self.special}
+        pieces = tokens.numbers([turn.text for turn in turns])
+        return self._overflows(
+            [self._mark(turn, turns[-1], marks) + row for turn, row in zip(turns, pieces, strict=True)]
+        )
+
+    def _overflows(self, turns: Sequence[list[int]]) -> bool:
+        return sum(len(turn) + 1 for turn in turns) > self.length - 1
+
+    def _turns(self, example: Example) -> tuple[Turn, ...]:
+        return example.dialogue.turns[max(0, example.turn + 1 - self.context) : example.turn + 1]
+
+    def _mark(self, turn: Turn, labelled: Turn, marks: dict[str, int]) -> list[int]:
+        if not marks:
+            return []
+        if self.speakers == "roles":
+            return [marks[SAME if turn.speaker == labelled.speaker else OTHER]]
+        number = marks.get((turn.speaker or "").lower())
+        return [] if number is None else [number]
+
+    def _row(self, turns: Sequence[list[int]], tokens: Pieces, *, unread: bool) -> Row:
+        labelled = [*turns[-1][: self.length - 2], tokens.end]
+        room = self.length - 1 - len(labelled)
+        before: list[list[int]] = []
+        for turn in reversed(turns[:-1]):
+            if room < 2:
+                break
+            before.append([*turn[-(room - 1) :], tokens.end] if turn else [tokens.end])
+            room -= len(before[-1])
+        cut = unread or self._overflows(turns)
+        if self.reverse:
+            row = list(chain([tokens.start], labelled, *before))
+            return Row(np.array(row, np.int32), 1, 1 + len(labelled), cut)
+        row = list(chain([tokens.start], *reversed(before), labelled))
+        return Row(np.array(row, np.int32), len(row) - len(labelled), len(row), cut)
+
+    def segments(self, rows: Sequence[Row], width: int) -> Places:
+        """Where BERT's second segment lies: the turn to be labelled if it comes last, the others if it comes first."""
+        places = np.arange(width)
+        labelled = labelled_places(rows, width)
+        inside = places < np.array([len(row.pieces) for row in rows])[:, None]
+        if self.reverse:
+            return inside & ~labelled & (places > 0)
+        return labelled & (np.array([row.first for row in rows])[:, None] > 1)
+
+
+def labelled_places(rows: Sequence[Row], width: int) -> Places:
+    """Where the turn to be labelled lies in each padded row."""
+    places = np.arange(width)
+    first = np.array([row.first for row in rows])[:, None]
+    last = np.array([row.last for row in rows])[:, None]
+    return (places >= first) & (places < last)
+
+
+def focus_places(rows: Sequence[Row], pieces: NDArray[Any], pooling: str, *, mask: int, padding: int) -> Places:
+    """Which pieces a pooling makes its vector of, in a padded table of pieces.
+
+    Those of the turn to be labelled; or the masked word's, and where none is masked all (`mask`) or the turn's.
+    """
+    if pooling.startswith("last-turn"):
+        return labelled_places(rows, pieces.shape[1])
+    inside: Places = pieces != padding
+    if pooling not in ("mask", "mean+focus"):
+        return inside
+    masked = pieces == mask
+    instead = inside if pooling == "mask" else labelled_places(rows, pieces.shape[1])
+    return np.where(masked.any(1, keepdims=True), masked, instead)
+
+
+def padded(rows: Sequence[NDArray[np.int32]], padding: int) -> NDArray[np.int64]:
+    """Rows as one table, the shorter ones filled up.
+
+    >>> padded([np.array([5, 6], np.int32), np.array([7], np.int32)], 0).tolist()
+    [[5, 6], [7, 0]]
+    """
+    table = np.full((len(rows), max(len(row) for row in rows)), padding, np.int64)
+    for number, row in enumerate(rows):
+        table[number, : len(row)] = row
+    return table

@@ -1,0 +1,235 @@
+"""How networks over words read an example: rows of numbers. Needs no torch, so that exported networks read alike."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Example
+from emoscope.models.text.vocabulary import Vocabulary, tokeniser
+
+Item = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+T = TypeVar("T")
+Rows = TypeVar("Rows", bound="WordRows")
+VOCABULARY = "vocabulary.json"
+CHARACTERS = "characters.json"
+
+
+class WordRows:
+    """Each turn is a row of its own. Networks inherit from it, and say what the attributes are.
+
+    tokens: how texts are cut (`starter`, `chat` or `plain`). context: how many turns are read, 1 for the last alone.
+    max_length: how many tokens of a row are read, the last ones.
+    """
+
+    kind: ClassVar[str] = "separate"
+    described: ClassVar[tuple[str, ...]] = ("tokens", "context", "max_length")
+    tokens: str
+    cut: Callable[[str], list[str]]
+    vocabulary: Vocabulary
+    context: int
+    max_length: int
+
+    def turn_texts(self, example: Example) -> list[str]:
+        """The texts that are read: the turn to be labelled, last, and those before it."""
+        first = max(0, example.turn + 1 - self.context)
+        return [turn.text for turn in example.dialogue.turns[first : example.turn + 1]]
+
+    def encode_text(self, text: str) -> list[int]:
+        """The numbers of a text's last tokens; a text without any is one unknown token."""
+        return self.vocabulary.encode(self.cut(text)[-self.max_length :]) or [Vocabulary.unknown]
+
+    def encode_turns(self, examples: Sequence[Example]) -> list[list[list[int]]]:
+        """The numbers of each example's turns."""
+        rows = each_once(self.encode_text, (text for example in examples for text in self.turn_texts(example)))
+        return [[rows[text] for text in self.turn_texts(example)] for example in examples]
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """Each example as its turns."""
+        return [{"turns": turns} for turns in self.encode_turns(examples)]
+
+    def length(self, item: Item) -> int:
+        """The number of tokens in the longest row."""
+        return max(map(len, item["turns"]))
+
+    def arrays(self, items: Sequence[Item]) -> Arrays:
+        """All turns of all examples, one below the other, and how many belong to each example."""
+        counts = np.array([len(item["turns"]) for item in items], np.int64)
+        return {**filled_rows([turn for item in items for turn in item["turns"]]), "counts": counts}
+
+    def cuts(self, example: Example) -> bool:
+        """Whether turns or tokens of the example are not read."""
+        texts = self.turn_texts(example)
+        return len(texts) <= example.turn or any(len(self.cut(text)) > self.max_length for text in texts)
+
+    def save_words(self, folder: Path) -> None:
+        """Write the vocabulary."""
+        self.vocabulary.save(folder / VOCABULARY)
+
+    def load_words(self, folder: Path) -> None:
+        """Read the vocabulary."""
+        self.vocabulary = Vocabulary.load(folder / VOCABULARY)
+
+    def description(self) -> dict[str, Any]:
+        """What `restored` needs beside the words."""
+        return {"rows": self.kind, **{name: getattr(self, name) for name in self.described}}
+
+
+class JoinedRows(WordRows):
+    """All turns in one row, an end-of-turn token between them; a row that is too long loses its beginning."""
+
+    kind = "joined"
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """Each example as one row of numbers."""
+        return [{"words": joined(turns)[-self.max_length :]} for turns in self.encode_turns(examples)]
+
+    def length(self, item: Item) -> int:
+        """The number of tokens."""
+        return len(item["words"])
+
+    def arrays(self, items: Sequence[Item]) -> Arrays:
+        """One row for each example."""
+        return filled_rows([item["words"] for item in items])
+
+    def cuts(self, example: Example) -> bool:
+        """Whether turns or tokens of the example are not read."""
+        texts = self.turn_texts(example)
+        return len(texts) <= example.turn or sum(len(self.cut(text)) + 1 for text in texts) - 1 > self.max_length
+
+
+class EitherRows(WordRows):
+    """Turns apart or in one row, whichever `turns` says: `separate` or `joined`."""
+
+    kind = "either"
+    described = (*WordRows.described, "turns")
+    turns: str
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """Each example as its turns, or as one row."""
+        items = super().encode(examples)
+        if self.turns == "separate":
+            return items
+        return [{"turns": [joined(item["turns"])[-self.max_length :]]} for item in items]
+
+
+class SpelledRows(WordRows):
+    """Turns apart, and of every word also its characters, up to `max_characters` of them."""
+
+    kind = "spelled"
+    described = (*WordRows.described, "max_characters")
+    alphabet: Vocabulary
+    max_characters: int
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """Each example as its turns, and the spelling of every word."""
+        rows = each_once(self._spelled_row, (text for example in examples for text in self.turn_texts(example)))
+        items = []
+        for example in examples:
+            chosen = [rows[text] for text in self.turn_texts(example)]
+            items.append({"turns": [words for words, _ in chosen], "spellings": [spelt for _, spelt in chosen]})
+        return items
+
+    def _spelled_row(self, text: str) -> tuple[list[int], list[tuple[int, ...]]]:
+        tokens = self.cut(text)[-self.max_length :]
+        if not tokens:
+            return [Vocabulary.unknown], [(Vocabulary.unknown,)]
+        spellings = [tuple(self.alphabet.encode(token[: self.max_characters])) for token in tokens]
+        return self.vocabulary.encode(tokens), spellings
+
+    def arrays(self, items: Sequence[Item]) -> Arrays:
+        """Each different spelling of a batch is kept once; words point at it."""
+        place: dict[tuple[int, ...], int] = {(Vocabulary.padding,): 0}
+        turns = [
+            [place.setdefault(spelling, len(place)) for spelling in turn]
+            for item in items
+            for turn in item["spellings"]
+        ]
+        spellings = list(place)
+        return {
+            **super().arrays(items),
+            "spelt": filled(turns),
+            "spellings": filled(spellings),
+            "spelling_lengths": np.array([len(spelling) for spelling in spellings], np.int64),
+        }
+
+    def save_words(self, folder: Path) -> None:
+        """Write the words and the characters."""
+        super().save_words(folder)
+        self.alphabet.save(folder / CHARACTERS)
+
+    def load_words(self, folder: Path) -> None:
+        """Read the words and the characters."""
+        super().load_words(folder)
+        self.alphabet = Vocabulary.load(folder / CHARACTERS)
+
+
+class LanguageRows(JoinedRows):
+    """One row as a language model reads it: each turn is ended, and with `backward` all is read from its end."""
+
+    kind = "language"
+    described = (*WordRows.described, "backward")
+    backward: bool
+
+    def row(self, turns: Sequence[Sequence[int]]) -> list[int]:
+        """Turns as the language model reads them: each is ended, and what comes before the first was ended too."""
+        return [Vocabulary.end_of_turn, *(number for turn in turns for number in (*turn, Vocabulary.end_of_turn))]
+
+    def directed(self, row: list[int]) -> list[int]:
+        """A row in the order in which it is read."""
+        return row[::-1] if self.backward else row
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """Each example as one row of numbers; a row that is too long loses its beginning."""
+        rows = (self.row(turns)[-self.max_length :] for turns in self.encode_turns(examples))
+        return [{"words": self.directed(row)} for row in rows]
+
+
+KINDS = {kind.kind: kind for kind in (WordRows, JoinedRows, EitherRows, SpelledRows, LanguageRows)}
+
+
+def restored(description: Mapping[str, Any], folder: Path, kind: type[Rows]) -> Rows:
+    """The rows of a network that was written with `description` and `save_words`."""
+    made = kind()
+    for name in made.described:
+        setattr(made, name, description[name])
+    made.cut = tokeniser(made.tokens)
+    made.load_words(folder)
+    return made
+
+
+def each_once(make: Callable[[str], T], texts: Iterable[str]) -> dict[str, T]:
+    """What `make` makes of each different text.
+
+    >>> each_once(len, ["so", "so", "sad"])
+    {'so': 2, 'sad': 3}
+    """
+    return {text: make(text) for text in dict.fromkeys(texts)}
+
+
+def joined(turns: Sequence[Sequence[int]]) -> list[int]:
+    """Turns as one row.
+
+    >>> joined([[5, 6], [7]])
+    [5, 6, 2, 7]
+    """
+    row = [number for turn in turns for number in (*turn, Vocabulary.end_of_turn)]
+    return row[:-1]
+
+
+def filled(rows: Sequence[Sequence[int]], value: int = 0) -> NDArray[np.int64]:
+    """Rows of numbers as one table, the shorter ones filled up.
+
+    >>> filled([[1, 2], [3]]).tolist()
+    [[1, 2], [3, 0]]
+    """
+    width = max((len(row) for row in rows), default=0) or 1
+    return np.array([[*row, *[value] * (width - len(row))] for row in rows], np.int64)
+
+
+def filled_rows(rows: Sequence[Sequence[int]]) -> Arrays:
+    """Rows of numbers with their lengths."""
+    return {"words": filled(rows), "lengths": np.array([len(row) for row in rows], np.int64)}

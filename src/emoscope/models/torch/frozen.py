@@ -1,0 +1,162 @@
+"""A pretrained encoder that only gives features. It is never trained, so several networks can share one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from emoscope.models.text.frozen_words import HalfFloats, Words, word_vectors
+from emoscope.models.text.window import padded
+from emoscope.models.torch.pretrained import (
+    FOLDER,
+    Encoder,
+    Tokens,
+    load_architecture,
+    load_encoder,
+    save_architecture,
+)
+
+_WEIGHTS = "frozen.safetensors"
+_MOST_BYTES_KEPT = 3 << 30
+_BATCH = 128
+
+
+class FrozenEncoder:
+    """Vectors of pieces at half precision, remembered, so that an ensemble over one encoder computes them once.
+
+    The weights are rounded to half precision when it is made: what is saved gives the same vectors.
+    """
+
+    def __init__(self, encoder: Encoder, tokens: Tokens) -> None:
+        self.encoder = encoder.half().float().eval().requires_grad_(False)
+        self.tokens = tokens
+        self._kept: dict[tuple[int, bytes], HalfFloats] = {}
+        self._kept_bytes = 0
+        self._saved: Path | None = None
+
+    @property
+    def width(self) -> int:
+        """The size of a piece's vector."""
+        return self.encoder.width
+
+    def vectors(self, rows: Sequence[NDArray[np.int32]], device: torch.device, *, layers: int = 1) -> list[HalfFloats]:
+        """The vectors of each row's pieces: the last layer's, or the mean of the last `layers`."""
+        keys = [(layers, row.tobytes()) for row in rows]
+        missing = {key: row for key, row in zip(keys, rows, strict=True) if key not in self._kept}
+        found = {key: self._kept[key] for key in keys if key in self._kept}
+        order = sorted(missing, key=lambda key: len(missing[key]))
+        self.encoder.to(device)
+        for start in range(0, len(order), _BATCH):
+            chosen = order[start : start + _BATCH]
+            for key, vector in zip(
+                chosen, self._computed([missing[key] for key in chosen], device, layers), strict=True
+            ):
+                found[key] = vector
+                self._keep(key, vector)
+        return [found[key] for key in keys]
+
+    def features(self, device: torch.device, layers: int = 1) -> "FrozenFeatures":
+        """What networks read: see `Features`."""
+        return FrozenFeatures(self, device, layers)
+
+    def _computed(self, rows: Sequence[NDArray[np.int32]], device: torch.device, layers: int) -> list[HalfFloats]:
+        table = torch.from_numpy(padded(rows, self.tokens.padding)).to(device)
+        mask = (table != self.tokens.padding).long()
+        with torch.inference_mode(), torch.autocast(device.type, torch.float16, enabled=device.type == "cuda"):
+            made = self.encoder(table, mask, torch.zeros_like(table), layers).half().cpu().numpy()
+        return [made[number, : len(row)].copy() for number, row in enumerate(rows)]
+
+    def _keep(self, key: tuple[int, bytes], vector: HalfFloats) -> None:
+        if self._kept_bytes + vector.nbytes > _MOST_BYTES_KEPT:
+            self._kept.clear()
+            self._kept_bytes = 0
+        self._kept[key] = vector
+        self._kept_bytes += vector.nbytes
+
+    def save(self, folder: Path) -> None:
+        """Write the encoder whole; copies within one run are links to the first, where the file system can."""
+        save_architecture(folder, self.encoder, self.tokens)
+        path = folder / FOLDER / _WEIGHTS
+        path.unlink(missing_ok=True)
+        if self._saved is not None and self._saved.is_file():
+            try:
+                path.hardlink_to(self._saved)
+                return
+            except OSError:
+                pass
+        save_file(_halved(self.encoder), path)
+        self._saved = path
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenFeatures:
+    """The vectors of words, from a number of the encoder's last layers."""
+
+    frozen: FrozenEncoder
+    device: torch.device
+    layers: int
+
+    @property
+    def tokens(self) -> Tokens:
+        """The encoder's own."""
+        return self.frozen.tokens
+
+    @property
+    def longest(self) -> int:
+        """How many pieces it can read."""
+        return self.frozen.encoder.longest
+
+    def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
+        """A vector for each word and for the whole of each row."""
+        vectors = partial(self.frozen.vectors, device=self.device, layers=self.layers)
+        return word_vectors(rows, self.tokens, vectors, length=length)
+
+    def save(self, folder: Path) -> None:
+        """Write the encoder whole."""
+        self.frozen.save(folder)
+
+
+_SHARED: WeakValueDictionary[str, FrozenEncoder] = WeakValueDictionary()
+
+
+def frozen_encoder(name: str) -> FrozenEncoder:
+    """A pretrained encoder by hub name or folder; the same one for all who ask while someone uses it."""
+    key = f"name:{Path(name).resolve() if Path(name).is_dir() else name}"
+    if key in _SHARED:
+        return _SHARED[key]
+    made = _SHARED[key] = _shared(FrozenEncoder(*load_encoder(name)))
+    return made
+
+
+def load_frozen(folder: Path) -> FrozenEncoder:
+    """What `save` wrote; the parts of an ensemble that were saved with equal encoders get one together."""
+    encoder, tokens = load_architecture(folder)
+    encoder.load_state_dict(load_file(folder / FOLDER / _WEIGHTS))
+    return _shared(FrozenEncoder(encoder, tokens))
+
+
+def _shared(made: FrozenEncoder) -> FrozenEncoder:
+    """An encoder with the same weights and vocabulary that is in use already, or else this one."""
+    digest = sha256(str((made.encoder.model.config.model_type, len(made.tokens))).encode())
+    for name, value in sorted(_halved(made.encoder).items()):
+        digest.update(name.encode())
+        digest.update(value.numpy().tobytes())
+    key = f"content:{digest.hexdigest()}"
+    if key not in _SHARED:
+        _SHARED[key] = made
+    return _SHARED[key]
+
+
+def _halved(encoder: Encoder) -> dict[str, Tensor]:
+    return {
+        name: (value.half() if value.is_floating_point() else value).cpu().contiguous()
+        for name, value in encoder.state_dict().items()
+    }

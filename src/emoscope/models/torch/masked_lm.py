@@ -1,0 +1,207 @@
+"""Further pretraining of an encoder on text without labels: masked words, and whether a turn follows the one before."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
+from emoscope.models.text.window import Row, Window, padded
+from emoscope.models.torch.network import Batch, Item, Network
+from emoscope.models.torch.pretrained import Encoder, Tokens
+from emoscope.models.torch.progress import Epoch
+from emoscope.models.torch.training import Training, device_of, train
+
+if TYPE_CHECKING:
+    from emoscope.models.torch.transformer import Transformer
+
+_MASKED = 0.15
+_FAVOURED = 0.5
+_NOT_ASKED = -1
+
+# The last pretraining of this process: the folds of an ensemble read the same text from the same start.
+_LAST: dict[str, tuple[dict[str, Tensor], list[Epoch]]] = {}
+
+
+def pretrain_encoder(
+    network: "Transformer",
+    dialogues: Sequence[Dialogue],
+    training: Training,
+    fitting: FitContext,
+    *,
+    following: bool = False,
+) -> list[Epoch]:
+    """Train the encoder of `network`, in place, on every turn of the dialogues in the network's own layout.
+
+    15 % of the pieces are to be guessed (Devlin et al. 2019), and half of the network's `pretraining_words` that are
+    one piece. With `following`, half of the turns that have another before them are exchanged for others of the batch,
+    and the encoder also learns to say which. Returns the curve.
+    """
+    examples = [Example(dialogue, turn) for dialogue in dialogues for turn in range(len(dialogue))]
+    if not examples:
+        raise EmoscopeError("there is no text to pretrain on")
+    rows = network.window.rows(examples, network.tokens)
+    key = _key(network, rows, training, fitting, following)
+    if key not in _LAST:
+        model = MaskedLanguageModel(
+            network.encoder, network.tokens, network.window, following, favoured=network.pretraining_words
+        )
+        curve = train(model, [{"row": row} for row in rows], torch.zeros(len(rows), 1), MeanScore(), training, fitting)
+        kept = {name: value.detach().cpu().clone() for name, value in network.encoder.state_dict().items()}
+        _LAST.clear()
+        _LAST[key] = (kept, curve)
+    state, curve = _LAST[key]
+    network.encoder.load_state_dict(state)
+    return curve
+
+
+def _key(network: "Transformer", rows: Sequence[Row], training: Training, fitting: FitContext, following: bool) -> str:
+    device = device_of(fitting.device).type
+    shape = (network.layers, network.middle, network.pretraining_words)
+    how = (network.name, shape, network.window, training, fitting.seed, device, fitting.devices, following)
+    digest = sha256(repr(how).encode())
+    for row in rows:
+        digest.update(row.pieces.tobytes())
+        digest.update(bytes(f"{row.first},{row.last};", "ascii"))
+    return digest.hexdigest()
+
+
+class MeanScore(nn.Module):
+    """The loss of a network whose scores are losses already."""
+
+    def forward(self, scores: Tensor, targets: Tensor) -> Tensor:
+        """The mean; there are no targets beside the text itself."""
+        del targets
+        return scores.mean()
+
+
+class MaskedLanguageModel(Network):
+    """An encoder that guesses masked pieces. Its one score is its loss, so that the one training loop serves it too."""
+
+    def __init__(
+        self, encoder: Encoder, tokens: Tokens, window: Window, following: bool, favoured: Sequence[str] = ()
+    ) -> None:
+        super().__init__(1)
+        self.encoder = encoder
+        self.tokens = tokens
+        self.window = window
+        self.following = following
+        self.pieces = encoder.embeddings.num_embeddings
+        self._special = np.array(tokens.special, np.int64)
+        # Words of one piece only: a part of a word is guessed from the rest of it.
+        self._favoured = np.array([row[0] for row in tokens.spelled(list(favoured)) if len(row) == 1], np.int64)
+        # Sentence encoders have lost their own output layer. The encoder's vectors are a better start than random ones.
+        size = encoder.embeddings.embedding_dim
+        self.transform = nn.Linear(encoder.width, size)
+        nn.init.eye_(self.transform.weight)
+        nn.init.zeros_(self.transform.bias)
+        self.scale = nn.LayerNorm(size)
+        self.bias = nn.Parameter(torch.zeros(self.pieces))
+        if following:
+            self.follows = nn.Sequential(
+                nn.Linear(encoder.width, encoder.width), nn.Tanh(), nn.Linear(encoder.width, 2)
+            )
+
+    def collate(self, items: Sequence[Item]) -> Batch:
+        """Exchange turns, mask pieces, and pad."""
+        rows: list[Row] = [item["row"] for item in items]
+        answers = np.full(len(rows), _NOT_ASKED, np.int64)
+        if self.following:
+            rows, answers = self._exchanged(rows)
+        pieces = padded([row.pieces for row in rows], self.tokens.padding)
+        chosen, masked = self._masked(pieces)
+        return {
+            "pieces": torch.from_numpy(masked),
+            "mask": torch.from_numpy((pieces != self.tokens.padding).astype(np.int64)),
+            "segments": torch.from_numpy(self.window.segments(rows, pieces.shape[1]).astype(np.int64)),
+            "places": torch.from_numpy(np.flatnonzero(chosen)),
+            "hidden": torch.from_numpy(pieces[chosen]),
+            "follows": torch.from_numpy(answers),
+        }
+
+    def _exchanged(self, rows: Sequence[Row]) -> tuple[list[Row], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+        """Every second turn, by chance, gives its place to that of the next row; 1 where the turn is the true one."""
+        with_context = [number for number, row in enumerate(rows) if len(row.pieces) > 1 + row.last - row.first]
+        answers = np.full(len(rows), _NOT_ASKED, np.int64)
+        made = list(rows)
+        if len(with_context) < 2:
+            return made, answers
+        coins = torch.rand(len(with_context)).numpy() < 0.5
+        for place, number in enumerate(with_context):
+            answers[number] = 0 if coins[place] else 1
+            if coins[place]:
+                other = rows[with_context[(place + 1) % len(with_context)]]
+                made[number] = _with_turn(rows[number], other, self.window.length)
+        return made, answers
+
+    def _masked(
+        self, pieces: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    ) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.bool_]], np.ndarray[tuple[int, int], np.dtype[np.int64]]]:
+        """Which pieces are to be guessed, and what is shown: 8 of 10 times a mask, else a random piece or the piece."""
+        # torch's numbers, because the training loop seeds those for each epoch.
+        chance = torch.rand(2, *pieces.shape).numpy()
+        open_to_chance = ~np.isin(pieces, self._special)
+        chosen = open_to_chance & (chance[0] < np.where(np.isin(pieces, self._favoured), _FAVOURED, _MASKED))
+        shown = pieces.copy()
+        shown[chosen & (chance[1] < 0.8)] = self.tokens.mask
+        random = chosen & (chance[1] >= 0.9)
+        shown[random] = torch.randint(self.pieces, (int(random.sum()),)).numpy()
+        return chosen, shown
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The loss, once for each example."""
+        vectors = self.encoder(batch["pieces"], batch["mask"], batch["segments"])
+        masked = vectors.flatten(0, 1)[batch["places"]]
+        guesses = self.scale(functional.gelu(self.transform(masked))) @ self.encoder.embeddings.weight.T + self.bias
+        loss = functional.cross_entropy(guesses.float(), batch["hidden"], reduction="sum")
+        loss = loss / max(1, len(batch["hidden"]))
+        if self.following:
+            asked = batch["follows"] != _NOT_ASKED
+            answers = functional.cross_entropy(
+                self.follows(vectors[:, 0]).float(), batch["follows"], ignore_index=_NOT_ASKED, reduction="sum"
+            )
+            loss = loss + answers / asked.sum().clamp_min(1)
+        return loss.expand(len(batch["pieces"]), 1)
+
+    def length(self, item: Item) -> int:
+        """The number of pieces."""
+        return len(item["row"].pieces)
+
+    def parameter_groups(self, rate: float) -> list[dict[str, object]]:
+        """Biases and normalisation are not pulled towards zero."""
+        parameters = list(self.parameters())
+        return [
+            {"params": [parameter for parameter in parameters if parameter.ndim > 1], "lr": rate},
+            {"params": [parameter for parameter in parameters if parameter.ndim <= 1], "lr": rate, "weight_decay": 0.0},
+        ]
+
+    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None:
+        """Nothing: it is made around an encoder that is there already."""
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """Not asked: its rows are laid out by the network whose encoder it trains."""
+        del examples
+        raise EmoscopeError("a masked language model labels no examples")
+
+    def save_assets(self, folder: Path) -> None:
+        """Nothing: what it learns is kept in the encoder."""
+
+    def load_assets(self, folder: Path) -> None:
+        """Nothing: what it learns is kept in the encoder."""
+
+
+def _with_turn(row: Row, other: Row, longest: int) -> Row:
+    """A row whose turn is that of another, cut if it would become too long."""
+    turn = other.pieces[other.first : other.last]
+    room = longest - (len(row.pieces) - (row.last - row.first))
+    if len(turn) > room:
+        turn = np.concatenate([turn[: room - 1], turn[-1:]])
+    pieces = np.concatenate([row.pieces[: row.first], turn, row.pieces[row.last :]])
+    return Row(pieces, row.first, row.first + len(turn))

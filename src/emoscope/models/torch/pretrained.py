@@ -1,0 +1,180 @@
+"""Pretrained transformer encoders and their tokenizers, from a hub name or a folder; only safetensors, never code."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import require
+from emoscope.models.text.tokenizer import Pieces
+
+FOLDER = "encoder"
+
+
+class Tokens(Pieces):
+    """The pieces of a Hugging Face tokenizer, which can be given new tokens and saved."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        if not getattr(tokenizer, "is_fast", False):
+            raise EmoscopeError("the encoder's tokenizer has no fast version (tokenizer.json)")
+        self._tokenizer = tokenizer
+        super().__init__(
+            tokenizer.backend_tokenizer,
+            start=self._special("cls"),
+            end=self._special("sep"),
+            mask=self._special("mask"),
+            padding=self._special("pad"),
+        )
+
+    def _special(self, role: str) -> int:
+        number = getattr(self._tokenizer, f"{role}_token_id", None)
+        if number is None:
+            raise EmoscopeError(f"the encoder's tokenizer has no {role} token; an encoder like BERT is needed")
+        return int(number)
+
+    def add(self, names: Sequence[str]) -> None:
+        """Give each name a special token of its own, `[name]`, if it has none."""
+        self._tokenizer.add_tokens([f"[{name}]" for name in names], special_tokens=True)
+
+    def save(self, folder: Path) -> None:
+        """Write the tokenizer as a plain Hugging Face folder."""
+        with _quiet():
+            self._tokenizer.save_pretrained(folder)
+
+    def __len__(self) -> int:
+        return len(self._tokenizer)
+
+
+class Encoder(nn.Module):
+    """A pretrained model that gives a vector for each piece."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        if hasattr(model, "pooler"):
+            model.pooler = None  # we pool ourselves, and unused weights would only be stored
+        self.model = model
+
+    @property
+    def width(self) -> int:
+        """The size of a piece's vector."""
+        return int(self.model.config.hidden_size)
+
+    @property
+    def longest(self) -> int:
+        """How many pieces it can read."""
+        # RoBERTa's family counts positions from the padding's number on.
+        return int(self.model.config.max_position_embeddings) - 2
+
+    @property
+    def embeddings(self) -> nn.Embedding:
+        """The table of piece vectors."""
+        table: nn.Embedding = self.model.get_input_embeddings()
+        return table
+
+    @property
+    def layers(self) -> nn.ModuleList:
+        """The stack of layers, lowest first."""
+        return max(
+            (module for module in self.model.modules() if isinstance(module, nn.ModuleList)),
+            key=len,
+        )
+
+    def forward(self, pieces: Tensor, mask: Tensor, segments: Tensor | None = None, layers: int = 1) -> Tensor:
+        """The vectors of pieces: the last layer's, or the mean of the last `layers`."""
+        extra: dict[str, Any] = {}
+        if segments is not None and getattr(self.model.config, "type_vocab_size", 0) > 1:
+            extra["token_type_ids"] = segments
+        if layers == 1:
+            result = self.model(input_ids=pieces, attention_mask=mask, **extra)
+            last: Tensor = result.last_hidden_state
+            return last
+        result = self.model(input_ids=pieces, attention_mask=mask, output_hidden_states=True, **extra)
+        return torch.stack(result.hidden_states[-layers:]).mean(0)
+
+    def add_tokens(self, tokens: Tokens, names: Sequence[str]) -> None:
+        """Room for special tokens of names, each beginning as what the encoder knows of the name's own pieces.
+
+        A name that has a token already, from further pretraining, keeps it.
+        """
+        new = [name for name in names if not tokens.has(name)]
+        tokens.add(new)
+        if len(tokens) > self.embeddings.num_embeddings:
+            self.model.resize_token_embeddings(len(tokens), mean_resizing=False)
+        table = self.embeddings.weight
+        with torch.no_grad():
+            for name, pieces in zip(new, tokens.numbers(new), strict=True):
+                table[tokens.number_of(name)] = table[pieces].mean(0)
+
+    def save(self, folder: Path) -> None:
+        """Write a plain Hugging Face folder, weights included, that `load_encoder` reads."""
+        with _quiet():
+            self.model.save_pretrained(folder)
+
+    def save_config(self, folder: Path) -> None:
+        """Write the architecture alone."""
+        with _quiet():
+            self.model.config.save_pretrained(folder)
+
+
+def load_encoder(name: str) -> tuple[Encoder, Tokens]:
+    """A pretrained encoder and its tokenizer; a folder is read without touching the network."""
+    transformers = require("transformers", extra="train")
+    local = _is_folder(name)
+    options = {"local_files_only": local, "trust_remote_code": False}
+    try:
+        with _quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(name, **options)
+            model = transformers.AutoModel.from_pretrained(name, use_safetensors=True, **options)
+    except (OSError, ValueError, KeyError) as error:
+        where = "in this folder" if local else "on the hub or in its cache"
+        reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise EmoscopeError(f"encoder {name}: no encoder with safetensors weights {where} ({reason})") from None
+    return Encoder(model.float()), Tokens(tokenizer)
+
+
+def load_architecture(folder: Path) -> tuple[Encoder, Tokens]:
+    """An encoder whose weights are still to be loaded, made from what `save_architecture` wrote."""
+    transformers = require("transformers", extra="train")
+    options = {"local_files_only": True, "trust_remote_code": False}
+    path = folder / FOLDER
+    try:
+        with _quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(path, **options)
+            config = transformers.AutoConfig.from_pretrained(path, **options)
+            model = transformers.AutoModel.from_config(config, trust_remote_code=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise EmoscopeError(f"{path}: is not an encoder's description ({str(error).splitlines()[0]})") from None
+    return Encoder(model.float()), Tokens(tokenizer)
+
+
+def save_architecture(folder: Path, encoder: Encoder, tokens: Tokens) -> None:
+    """Write configuration and tokenizer; the weights lie with those of the network around the encoder."""
+    encoder.save_config(folder / FOLDER)
+    tokens.save(folder / FOLDER)
+
+
+def _is_folder(name: str) -> bool:
+    if Path(name).is_dir():
+        return True
+    if name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise EmoscopeError(f"encoder {name}: no such folder")
+    return False
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the library's progress bars and advice, which are meant for notebooks."""
+    logging = require("transformers", extra="train").utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

@@ -1,0 +1,122 @@
+"""Transfer: a network learns from other tasks, or from text alone, and then, with a new head, its own task."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
+from emoscope.models.block import Block, Floats, load_block, one_hot
+from emoscope.models.torch.classifier import NeuralClassifier
+from emoscope.models.torch.network import NETWORKS, Network
+from emoscope.models.torch.training import Training, seed_everything
+from emoscope.tasks.datasets.auxiliary import source, source_examples
+
+
+class Transferred(Block):
+    """A network that is prepared once, learns the `sources` one after the other, and then the task, `copies` times.
+
+    The copies differ in their seeds alone; their probabilities are averaged. Costly preparation, such as a language
+    model's, is shared by all of them. `limit` bounds the examples of each source; 0 leaves the sources out.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        network: str,
+        settings: Mapping[str, Any] | None = None,
+        training: Training | Mapping[str, Any] | None = None,
+        sources: Sequence[str] = (),
+        source_training: Training | Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        copies: int = 1,
+    ) -> None:
+        for name in sources:
+            source(name)
+        if copies < 1:
+            raise EmoscopeError("copies must be at least 1")
+        self.labels = tuple(labels)
+        self.sources = tuple(sources)
+        self.source_training = _training(source_training)
+        self.limit = limit
+        self.target = NeuralClassifier(labels, network, settings, training)
+        self.copies: list[Block] = [self.target.with_training() for _ in range(copies)]
+
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+        """Prepare, learn the sources, then fine-tune each copy."""
+        network = self._learnt_from_sources(examples, fitting)
+        wanted = one_hot(labels, self.labels)
+        for number, each in enumerate(self.copies):
+            part = fitting.part(f"copy{number}", seed=fitting.seed * 101 + number)
+            seed_everything(part.seed)
+            start = self._copy(network) if number + 1 < len(self.copies) else network
+            replace_head(start, len(self.labels))
+            assert isinstance(each, NeuralClassifier)
+            each.fit_soft(examples, wanted, part, start=start)
+        return self
+
+    def _learnt_from_sources(self, examples: Sequence[Example], fitting: FitContext) -> Network:
+        names = self.sources if self.limit != 0 else ()
+        known = {name: source_examples(name, fitting, self.limit) for name in names}
+        seed_everything(fitting.seed)
+        network = NETWORKS[self.target.network_name](len(self.labels), **self.target.settings)
+        network.prepare([*examples, *(example for found in known.values() for example in found)], fitting)
+        for name, found in known.items():
+            answers = source(name).labels
+            replace_head(network, len(answers))
+            learner = NeuralClassifier(answers, self.target.network_name, self.target.settings, self.source_training)
+            wanted = one_hot([str(example.label) for example in found], answers)
+            learner.fit_soft(found, wanted, fitting.part(name), start=network)
+        return network
+
+    def _copy(self, network: Network) -> Network:
+        """Made the way a saved network is loaded: what a network holds beside its weights need not be copyable."""
+        made = NETWORKS[self.target.network_name](network.outputs, **self.target.settings)
+        with tempfile.TemporaryDirectory() as folder:
+            network.save_assets(Path(folder))
+            made.load_assets(Path(folder))
+        made.load_state_dict(network.state_dict())
+        return made
+
+    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+        """The mean of the copies."""
+        return np.asarray(np.mean([each.predict_proba(examples) for each in self.copies], axis=0))
+
+    def config(self) -> dict[str, Any]:
+        """The constructor's arguments, as JSON."""
+        return {
+            "labels": list(self.labels),
+            "network": self.target.network_name,
+            "settings": self.target.settings,
+            "training": asdict(self.target.training),
+            "sources": list(self.sources),
+            "source_training": asdict(self.source_training),
+            "limit": self.limit,
+            "copies": len(self.copies),
+        }
+
+    def save_weights(self, folder: Path) -> None:
+        """Each copy goes into a folder of its own."""
+        for number, each in enumerate(self.copies):
+            each.save(folder / f"copy{number}")
+
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
+        self.copies = [load_block(folder / f"copy{number}") for number in range(len(self.copies))]
+
+
+def _training(given: Training | Mapping[str, Any] | None) -> Training:
+    return given if isinstance(given, Training) else Training(**(given or {}))
+
+
+def replace_head(network: Network, outputs: int) -> None:
+    """Let a network forget its answers, to learn other ones; the rest stays as it is, and all of it may learn again."""
+    replace = getattr(network, "replace_head", None) or getattr(network, "new_head", None)
+    if replace is None:
+        raise EmoscopeError(f"{type(network).__name__} cannot learn another task: it has no head to replace")
+    replace(outputs)

@@ -1,0 +1,256 @@
+"""A pretrained transformer over a turn and the turns before it, fine-tuned or frozen."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
+from emoscope.models.text.window import Row, Window, focus_places, padded
+from emoscope.models.torch.frozen import FrozenEncoder, frozen_encoder, load_frozen
+from emoscope.models.torch.network import Batch, Item, Network
+from emoscope.models.torch.precision import full_precision
+from emoscope.models.torch.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
+from emoscope.models.torch.pruning import narrow_middle, thin_layers
+from emoscope.models.torch.training import Training, device_of
+
+POOLINGS = ("cls", "mean", "max", "last-turn", "last-turn-max", "mask", "mean+focus")
+
+
+class Transformer(Network):
+    """Encoder, pooling, and a linear layer, or with `hidden` a layer of that size before it.
+
+    `pooling` makes one vector of the pieces': the first one's (`cls`), the mean or the maximum of all, that of the turn
+    to be labelled (`last-turn`, `last-turn-max`), or IEST's masked word (`mask`). `mean+focus` joins two: the mean of
+    all, and that of the masked word or, where none is masked, of the turn to be labelled. `context`, `reverse`,
+    `speakers`, `names` and `max_length` are those of `Window`; `segments` tells BERT which pieces are the turn to be
+    labelled.
+
+    `layer_decay` multiplies the learning rate once for each layer further down; `layers` keeps that many layers, and
+    `middle` that many units in the middle of each (see `narrowing`). A `frozen` encoder gives fixed features, computed
+    once.
+
+    `pretraining` goes on with the encoder's own training before it is fine-tuned: `masked` words, or `masked+next`,
+    which also asks whether the turn follows what comes before it. `pretraining_source` says on which text (see
+    `models.unlabelled`), `pretraining_text` on how many lines of it; 0 leaves pretraining out. Those of
+    `pretraining_words` that are one piece are to be guessed every second time.
+    """
+
+    def __init__(
+        self,
+        outputs: int,
+        *,
+        encoder: str = "bert-base-uncased",
+        pooling: str = "mean",
+        context: int = 1,
+        reverse: bool = False,
+        speakers: str = "none",
+        names: Sequence[str] = (),
+        segments: bool = True,
+        max_length: int = 128,
+        frozen: bool = False,
+        dropout: float = 0.1,
+        hidden: int = 0,
+        layer_decay: float = 1.0,
+        layers: int | None = None,
+        middle: int | None = None,
+        pretraining: str = "none",
+        pretraining_source: str = "dialogues",
+        pretraining_text: int | None = None,
+        pretraining_words: Sequence[str] = (),
+        lm_epochs: int = 1,
+        lm_batch: int = 32,
+        lm_rate: float = 5e-5,
+    ) -> None:
+        super().__init__(outputs)
+        if pooling not in POOLINGS:
+            raise EmoscopeError(f"pooling: expected one of {', '.join(POOLINGS)}, found {pooling!r}")
+        if pretraining not in ("none", "masked", "masked+next"):
+            raise EmoscopeError(f"pretraining: expected none, masked or masked+next, found {pretraining!r}")
+        if frozen and (pretraining != "none" or speakers != "none"):
+            raise EmoscopeError("a frozen encoder cannot learn: leave out pretraining and speakers")
+        self.name = encoder
+        self.pooling = pooling
+        self.window = Window(context, reverse, speakers, tuple(names), max_length)
+        self.segments = segments
+        self.is_frozen = frozen
+        self.dropout = dropout
+        self.hidden = hidden
+        self.layer_decay = layer_decay
+        self.layers = layers
+        self.middle = middle
+        self.pretraining = pretraining
+        self.pretraining_source = pretraining_source
+        self.pretraining_text = pretraining_text
+        self.pretraining_words = tuple(pretraining_words)
+        self.plan = Training(epochs=lm_epochs, batch=lm_batch, rate=lm_rate)
+        self.frozen: FrozenEncoder | None = None
+        self.device = device_of("auto")
+        self.tokens: Tokens
+
+    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None:
+        """Load the encoder, give it the speakers' tokens, and let it read unlabelled text if it is to."""
+        self.device = device_of(fitting.device)
+        if self.is_frozen:
+            self._build(frozen=frozen_encoder(self.name))
+            return
+        encoder, tokens = load_encoder(self.name)
+        if self.layers is not None:
+            thin_layers(encoder, self.layers)
+        if self.middle is not None:
+            narrow_middle(encoder, self.middle)
+        if self.window.special:
+            encoder.add_tokens(tokens, self.window.special)
+        self._build(encoder, tokens)
+        if self.pretraining != "none" and self.pretraining_text != 0 and self.plan.epochs:
+            from emoscope.models.torch.masked_lm import pretrain_encoder
+            from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
+
+            texts = unlabelled_dialogues(self.pretraining_source, examples, fitting, limit=self.pretraining_text)
+            pretrain_encoder(self, texts, self.plan, fitting.part("pretraining"), following="next" in self.pretraining)
+
+    def _build(
+        self, encoder: Encoder | None = None, tokens: Tokens | None = None, *, frozen: FrozenEncoder | None = None
+    ) -> None:
+        if frozen is not None:
+            encoder, tokens = frozen.encoder, frozen.tokens
+            self.frozen = frozen
+        assert encoder is not None
+        assert tokens is not None
+        self.tokens = tokens
+        if self.window.length > encoder.longest:
+            raise EmoscopeError(f"max_length: {self.name} reads at most {encoder.longest}, not {self.window.length}")
+        if frozen is None:
+            self.encoder = encoder
+        self.width = encoder.width * (2 if self.pooling == "mean+focus" else 1)
+        self.replace_head(self.outputs)
+
+    def replace_head(self, outputs: int) -> None:
+        """Keep the encoder and forget the answers, to learn other ones."""
+        self.outputs = outputs
+        layers: list[nn.Module] = [nn.Dropout(self.dropout)]
+        if self.hidden:
+            layers += [nn.Linear(self.width, self.hidden), nn.Tanh(), nn.Dropout(self.dropout)]
+        last = nn.Linear(self.hidden or self.width, outputs)
+        before = next(self.parameters(), last.weight).device
+        self.head = nn.Sequential(*layers, last)
+        for module in self.head.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.normal_(module.weight, std=0.02)
+                nn.init.zeros_(module.bias)
+        self.head.to(before)
+
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """Pieces and the place of what is pooled; or, of a frozen encoder, the pooled vector itself."""
+        rows = self.window.rows(examples, self.tokens)
+        if self.frozen is None:
+            return [{"row": row} for row in rows]
+        vectors = self.frozen.vectors([row.pieces for row in rows], self.device)
+        return [{"vector": self._pooled(vector, row)} for vector, row in zip(vectors, rows, strict=True)]
+
+    def _pooled(self, vectors: np.ndarray[Any, Any], row: Row) -> np.ndarray[Any, Any]:
+        batch = self._places([row])
+        made = self.pooled(torch.from_numpy(vectors).float()[None], batch)
+        return np.asarray(made[0].half().numpy())
+
+    def collate(self, items: Sequence[Item]) -> Batch:
+        """Pad items into a batch of tensors."""
+        if self.frozen is not None:
+            return {"vector": torch.from_numpy(np.stack([item["vector"] for item in items]))}
+        return self._places([item["row"] for item in items])
+
+    def _places(self, rows: Sequence[Row]) -> Batch:
+        pieces = padded([row.pieces for row in rows], self.tokens.padding)
+        batch = {"pieces": pieces, "mask": (pieces != self.tokens.padding).astype(np.int64)}
+        if self.segments:
+            batch["segments"] = self.window.segments(rows, pieces.shape[1]).astype(np.int64)
+        if self.pooling not in ("cls", "mean", "max"):
+            special = {"mask": self.tokens.mask, "padding": self.tokens.padding}
+            batch["focus"] = focus_places(rows, pieces, self.pooling, **special)
+        return {name: torch.from_numpy(table) for name, table in batch.items()}
+
+    def forward(self, batch: Batch) -> Tensor:
+        """A score per example and output."""
+        if self.frozen is not None:
+            vectors = batch["vector"]
+        else:
+            pieces = self.encoder(batch["pieces"], batch["mask"], batch.get("segments"))
+            vectors = self.pooled(pieces.float(), batch)
+        with full_precision(vectors):
+            scores: Tensor = self.head(vectors.float())
+        return scores
+
+    def pooled(self, vectors: Tensor, batch: Batch) -> Tensor:
+        """One vector of the vectors of pieces."""
+        if self.pooling == "cls":
+            return vectors[:, 0]
+        if self.pooling == "mean+focus":
+            return torch.cat([_mean_of(vectors, batch["mask"]), _mean_of(vectors, batch["focus"])], -1)
+        focus = batch.get("focus", batch["mask"])[..., None].bool()
+        if self.pooling.endswith("max"):
+            return vectors.masked_fill(~focus, float("-inf")).amax(1)
+        return _mean_of(vectors, focus[..., 0])
+
+    def cuts(self, example: Example) -> bool:
+        """Whether turns or pieces are not read."""
+        return self.window.cuts(example, self.tokens)
+
+    def length(self, item: Item) -> int:
+        """The number of pieces."""
+        return 1 if self.frozen is not None else len(item["row"].pieces)
+
+    def parameter_groups(self, rate: float) -> list[dict[str, Any]]:
+        """Rates that fall from layer to layer; biases and normalisation are not pulled towards zero."""
+        groups: list[dict[str, Any]] = []
+        for depth, stage in enumerate(self.stages()):
+            # The head and the top layer both learn at the full rate.
+            of_stage = rate * self.layer_decay ** max(0, depth - 1)
+            decayed = [parameter for parameter in stage if parameter.ndim > 1]
+            plain = [parameter for parameter in stage if parameter.ndim <= 1]
+            groups.append({"params": decayed, "lr": of_stage})
+            groups.append({"params": plain, "lr": of_stage, "weight_decay": 0.0})
+        groups = [group for group in groups if group["params"]]
+        return groups if self.layer_decay != 1 else _merged(groups)
+
+    def stages(self) -> list[list[nn.Parameter]]:
+        """The head, then the encoder's layers from the top, then its embeddings."""
+        stages = [list(self.head.parameters())]
+        if self.frozen is None:
+            stages += [list(layer.parameters()) for layer in reversed(self.encoder.layers)]
+            seen = {id(parameter) for stage in stages for parameter in stage}
+            stages.append([parameter for parameter in self.encoder.parameters() if id(parameter) not in seen])
+        return stages
+
+    def save_assets(self, folder: Path) -> None:
+        """The tokenizer and the architecture; and, as it is not among the trained weights, a frozen encoder whole."""
+        if self.frozen is not None:
+            self.frozen.save(folder)
+        else:
+            save_architecture(folder, self.encoder, self.tokens)
+
+    def load_assets(self, folder: Path) -> None:
+        """Read what `save_assets` wrote and build the layers."""
+        if self.is_frozen:
+            self._build(frozen=load_frozen(folder))
+        else:
+            self._build(*load_architecture(folder))
+
+
+def _mean_of(vectors: Tensor, places: Tensor) -> Tensor:
+    chosen = places[..., None].bool()
+    return (vectors * chosen).sum(1) / chosen.sum(1)
+
+
+def _merged(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Groups of equal rates as one: an optimiser is faster with few."""
+    merged: dict[tuple[float, bool], dict[str, Any]] = {}
+    for group in groups:
+        key = (group["lr"], "weight_decay" in group)
+        kept = merged.setdefault(key, {**group, "params": []})
+        kept["params"] = [*kept["params"], *group["params"]]
+    return list(merged.values())

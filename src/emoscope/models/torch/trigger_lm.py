@@ -1,0 +1,148 @@
+"""What a language model would put where IEST masked a word: the chances of the words that the organisers looked for."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from torch.nn import functional
+
+from emoscope.core.dialogue import Dialogue, Example, Turn
+from emoscope.core.emotion_words import TRIGGERS
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
+from emoscope.models.features.base import Extractor, Matrix, as_rows
+from emoscope.models.text.window import Row, Window, padded
+from emoscope.models.torch.masked_lm import MaskedLanguageModel, MeanScore
+from emoscope.models.torch.network import Item
+from emoscope.models.torch.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
+from emoscope.models.torch.training import Training, device_of, seed_everything, train
+from emoscope.tasks.datasets.auxiliary import unlabelled_texts
+
+WEIGHTS = "language_model.safetensors"
+
+
+class TriggerGuesser(MaskedLanguageModel):
+    """A masked language model that must guess every trigger word it meets, and 15 % of the other words as usual."""
+
+    def __init__(self, encoder: Encoder, tokens: Tokens, window: Window) -> None:
+        super().__init__(encoder, tokens, window, following=False)
+        self.words = {emotion: _whole_words(words, tokens) for emotion, words in TRIGGERS.items()}
+        self.candidates = [piece for words in self.words.values() for piece in words]
+
+    def _masked(self, pieces: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        chosen, shown = super()._masked(pieces)
+        triggers = np.isin(pieces, self.candidates)
+        shown[triggers] = self.tokens.mask
+        return chosen | triggers, shown
+
+    def guess(self, rows: Sequence[Row], device: torch.device) -> Tensor:
+        """The log-probability of each candidate at the row's mask, given that it is one of them; 0 without a mask."""
+        pieces = padded([row.pieces for row in rows], self.tokens.padding)
+        segments = self.window.segments(rows, pieces.shape[1]).astype(np.int64)
+        mask = (pieces != self.tokens.padding).astype(np.int64)
+        places = torch.from_numpy(pieces == self.tokens.mask).to(device)
+        batch = (torch.from_numpy(table).to(device) for table in (pieces, mask, segments))
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+            vectors = self.encoder(*batch)[places]
+            hidden = self.scale(functional.gelu(self.transform(vectors)))
+        scores = hidden.float() @ self.encoder.embeddings.weight[self.candidates].T + self.bias[self.candidates]
+        guesses = torch.zeros(len(rows), len(self.candidates), device=device)
+        # A tweet with more than one mask counts as the mean of its masks.
+        guesses.index_add_(0, places.nonzero()[:, 0], scores.log_softmax(-1))
+        return guesses / places.sum(1, keepdim=True).clamp_min(1)
+
+
+class TriggerWords(Extractor):
+    """Per emotion the logarithm of the probability that the masked word is one of its trigger words, and that of each
+    word; all given that it is one of them.
+
+    A pretrained `encoder` (hub name or folder) goes on learning to guess masked words: from `pretraining_text` lines of
+    tweets and comments (0: none; null: all there are) and from the examples' own words but the masked ones.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoder: str = "bert-base-uncased",
+        pretraining_text: int | None = None,
+        lm_epochs: int = 1,
+        lm_batch: int = 64,
+        lm_rate: float = 5e-5,
+        max_length: int = 128,
+    ) -> None:
+        self.encoder = encoder
+        self.pretraining_text = pretraining_text
+        self.training = Training(epochs=lm_epochs, batch=lm_batch, rate=lm_rate)
+        self.window = Window(length=max_length)
+        self.device = "auto"
+        self.model: TriggerGuesser | None = None
+
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+        """Train the language model; it does not see the labels."""
+        del labels
+        self.device = fitting.device
+        seed_everything(fitting.seed)
+        model = TriggerGuesser(*load_encoder(self.encoder), self.window)
+        general = unlabelled_texts(fitting, self.pretraining_text) if self.pretraining_text != 0 else []
+        texts = [*general, *dict.fromkeys(example.text for example in examples)]
+        rows = self.window.rows([Example(Dialogue((Turn(text),)), 0) for text in texts], model.tokens)
+        items: list[Item] = [{"row": row} for row in rows]
+        train(model, items, torch.zeros(len(items), 1), MeanScore(), self.training, fitting.part("language-model"))
+        self.model = model.half().float()  # rounded as it is saved, so that it answers the same before and after
+        return self
+
+    def transform(self, examples: Sequence[Example]) -> Matrix:
+        """Six columns of emotions, then one for each word."""
+        if self.model is None:
+            raise EmoscopeError("this language model has not been trained")
+        model, device = self.model, device_of(self.device)
+        model.to(device)
+        model.eval()
+        rows = self.window.rows([Example(Dialogue((Turn(example.text),)), 0) for example in examples], model.tokens)
+        order = sorted(range(len(rows)), key=lambda number: len(rows[number].pieces))
+        guesses = torch.zeros(len(rows), len(model.candidates))
+        with torch.inference_mode():
+            for start in range(0, len(order), self.training.batch):
+                chosen = order[start : start + self.training.batch]
+                guesses[chosen] = model.guess([rows[number] for number in chosen], device).cpu()
+        parts = torch.split(guesses, [len(words) for words in model.words.values()], dim=1)
+        emotions = torch.stack([part.logsumexp(1) for part in parts], dim=1)
+        return as_rows(torch.cat([emotions, guesses], dim=1).numpy())
+
+    def config(self) -> dict[str, Any]:
+        """The constructor's arguments, as JSON."""
+        return {
+            "encoder": self.encoder,
+            "pretraining_text": self.pretraining_text,
+            "lm_epochs": self.training.epochs,
+            "lm_batch": self.training.batch,
+            "lm_rate": self.training.rate,
+            "max_length": self.window.length,
+        }
+
+    def save(self, folder: Path) -> None:
+        """The language model at half precision, with its architecture and tokenizer."""
+        if self.model is None:
+            raise EmoscopeError("this language model has not been trained")
+        save_architecture(folder, self.model.encoder, self.model.tokens)
+        weights = {
+            name: (value.half() if value.is_floating_point() else value).cpu().contiguous()
+            for name, value in self.model.state_dict().items()
+        }
+        save_file(weights, folder / WEIGHTS)
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote; the original encoder is not needed."""
+        self.model = TriggerGuesser(*load_architecture(folder), self.window)
+        self.model.load_state_dict(load_file(folder / WEIGHTS))
+
+
+def _whole_words(words: Sequence[str], tokens: Tokens) -> list[int]:
+    """The pieces of those words that are one piece; of the first word's first piece if none is."""
+    pieces = tokens.numbers(words)
+    return [cut[0] for cut in pieces if len(cut) == 1] or [pieces[0][0]]

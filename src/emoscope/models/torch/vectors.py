@@ -1,0 +1,169 @@
+"""Word vectors: read from files, trained on texts, and laid out for a vocabulary."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from emoscope.core.emoticons import emoji_words
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.extras import require
+from emoscope.core.files import existing_file
+from emoscope.models.text.vocabulary import Vocabulary
+
+Matrix = NDArray[np.float32]
+GLOVE = "embeddings/glove.6B.100d.subset.npz"
+EMOJI2VEC = "embeddings/emoji2vec.bin"
+
+_DOUBLED = re.compile(r"(.)\1")
+
+
+@dataclass(frozen=True, slots=True)
+class WordVectors:
+    """Words and a row of numbers for each.
+
+    >>> vectors = WordVectors(("so", "happy"), np.array([[1.0, 0.0], [0.0, 1.0]], np.float32))
+    >>> vectors.size, len(vectors)
+    (2, 2)
+    """
+
+    words: tuple[str, ...]
+    matrix: Matrix
+
+    def __post_init__(self) -> None:
+        if self.matrix.ndim != 2 or len(self.words) != len(self.matrix):
+            raise EmoscopeError(f"{len(self.words):,} words, but vectors of shape {self.matrix.shape}")
+
+    @property
+    def size(self) -> int:
+        """Numbers per word."""
+        return int(self.matrix.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def joined(self, others: "WordVectors") -> "WordVectors":
+        """These and others of the same size; where both have a word, these win."""
+        if others.size != self.size:
+            raise EmoscopeError(f"vectors of {self.size} and of {others.size} numbers cannot be joined")
+        known = set(self.words)
+        new = [number for number, word in enumerate(others.words) if word not in known]
+        words = (*self.words, *(others.words[number] for number in new))
+        return WordVectors(words, np.concatenate([self.matrix, others.matrix[new]]))
+
+
+def read_npz(path: Path) -> WordVectors:
+    """Vectors kept as the two arrays `words` and `vectors`."""
+    try:
+        with np.load(existing_file(path), allow_pickle=False) as content:
+            words, matrix = content["words"], content["vectors"]
+    except (ValueError, KeyError, OSError) as error:
+        raise InputError(path, f"is not a file of word vectors ({error})") from None
+    return WordVectors(tuple(words.tolist()), np.asarray(matrix, np.float32))
+
+
+def read_word2vec(path: Path) -> WordVectors:
+    """Vectors in word2vec's binary format: a line of counts, then each word, a space, and its numbers as float32."""
+    raw = existing_file(path).read_bytes()
+    try:
+        header, start = raw[: raw.index(b"\n")].split(), raw.index(b"\n") + 1
+        count, size = int(header[0]), int(header[1])
+        words, rows = [], []
+        for _ in range(count):
+            end = raw.index(b" ", start)
+            words.append(raw[start:end].lstrip(b"\n").decode("utf-8"))
+            rows.append(np.frombuffer(raw, "<f4", size, end + 1))
+            start = end + 1 + 4 * size
+    except (ValueError, IndexError, UnicodeDecodeError) as error:
+        raise InputError(path, f"is not in word2vec's binary format ({error})") from None
+    return WordVectors(tuple(words), np.array(rows, np.float32).reshape(count, size))
+
+
+def read_vectors(path: Path) -> WordVectors:
+    """Vectors from a file: `.npz`, or word2vec's `.bin`."""
+    return read_word2vec(path) if path.suffix == ".bin" else read_npz(path)
+
+
+def train_word2vec(
+    texts: Sequence[Sequence[str]], size: int, *, seed: int = 0, epochs: int = 5, window: int = 5, min_count: int = 2
+) -> WordVectors:
+    """Skip-gram vectors of tokenised texts. One thread, so that a seed gives the same vectors again."""
+    word2vec = require("gensim.models.word2vec", extra="train")
+    model = word2vec.Word2Vec(
+        sentences=[list(text) for text in texts],
+        vector_size=size,
+        seed=seed + 1,  # gensim takes 0 for "any"
+        epochs=epochs,
+        window=window,
+        min_count=min_count,
+        sg=1,
+        workers=1,
+    )
+    return WordVectors(tuple(model.wv.index_to_key), np.asarray(model.wv.vectors, np.float32))
+
+
+def named_emoji(vectors: WordVectors) -> WordVectors:
+    """Vectors of emoji under the tokens that `chat_tokens` makes of them; the skin tones of one emoji are averaged."""
+    rows: dict[str, list[int]] = {}
+    for number, word in enumerate(vectors.words):
+        name = emoji_words(word)
+        if name:
+            rows.setdefault(name.replace(" ", "_"), []).append(number)
+    matrix = np.array([vectors.matrix[numbers].mean(0) for numbers in rows.values()], np.float32)
+    return WordVectors(tuple(rows), matrix.reshape(len(rows), vectors.size))
+
+
+def reduced(vectors: WordVectors, size: int) -> WordVectors:
+    """Vectors cut to their `size` main directions, so that they fit others; shorter ones filled up with zeros."""
+    matrix = vectors.matrix
+    if vectors.size > size:
+        centred = matrix - matrix.mean(0)
+        directions = np.linalg.svd(centred, full_matrices=False)[2][:size]
+        # A direction is as good as its opposite: choose by the largest number, so that every machine chooses alike.
+        signs = np.sign(directions[np.arange(len(directions)), np.abs(directions).argmax(1)])
+        matrix = centred @ (directions * signs[:, None]).T
+    return WordVectors(vectors.words, np.pad(matrix, ((0, 0), (0, size - matrix.shape[1]))))
+
+
+def scaled_like(vectors: WordVectors, model: WordVectors) -> WordVectors:
+    """Vectors as long, on average, as those of another set."""
+    length, wanted = (float(np.linalg.norm(each.matrix, axis=1).mean()) for each in (vectors, model))
+    return WordVectors(vectors.words, vectors.matrix * np.float32(wanted / max(length, 1e-9)))
+
+
+def embedding_matrix(vocabulary: Vocabulary, vectors: WordVectors | None, size: int, seed: int) -> Tensor:
+    """A row for each token: its vector if there is one, small random numbers if not, zeros for padding.
+
+    A token made of several words (`frowning_face`) that has no vector of its own gets the mean of theirs, a stretched
+    word ("soo") that of the word it stands for.
+    """
+    if vectors is not None and vectors.size != size:
+        raise EmoscopeError(f"embedding is {size}, but these vectors have {vectors.size} numbers per word")
+    generator = np.random.default_rng(seed)
+    spread = float(vectors.matrix.std()) if vectors is not None and len(vectors) else 0.1
+    matrix = generator.normal(0.0, spread, (len(vocabulary), size)).astype(np.float32)
+    if vectors is not None:
+        rows = {word: number for number, word in enumerate(vectors.words)}
+        for number, token in enumerate(vocabulary.tokens):
+            found = next((numbers for numbers in _spellings(token, rows) if numbers), None)
+            if found:
+                matrix[number] = vectors.matrix[found].mean(0)
+    matrix[vocabulary.padding] = 0
+    return torch.from_numpy(matrix)
+
+
+def _spellings(token: str, rows: dict[str, int]) -> Iterator[list[int]]:
+    """The rows of ever more distant spellings of a token."""
+    yield _rows([token], rows)
+    yield _rows([token.lower()], rows)
+    yield _rows(token.split("_"), rows)
+    yield _rows([_DOUBLED.sub(r"\1", token)], rows)
+
+
+def _rows(words: Iterable[str], rows: dict[str, int]) -> list[int]:
+    return [rows[word] for word in words if word in rows]

@@ -1,0 +1,1 @@
+"""Train, cross-validate, predict and export; the record of a run."""

@@ -1,0 +1,174 @@
+"""Train a system on a task and keep it with its development score."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import check_installed
+from emoscope.core.files import atomic_write
+from emoscope.core.fit_context import FitContext
+from emoscope.core.metrics import confusion_matrix
+from emoscope.evaluation.score import evaluate_labels
+from emoscope.runs.record import RunRecord, environment, kept_checkpoints, new_run_folder, save_run
+from emoscope.systems import SYSTEMS
+from emoscope.systems.base import System
+from emoscope.tasks import Task, get_task
+from emoscope.tasks.data import Located, data_root, find_split, sha256_of
+
+
+def official_score(task: Task, examples: Sequence[Example], predicted: Sequence[str]) -> float:
+    """The official metric of predictions for labelled examples.
+
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> items = [Example(Dialogue.of(["a"]), 0, "happy"), Example(Dialogue.of(["b"]), 0, "others")]
+    >>> official_score(get_task("emocontext"), items, ["happy", "happy"])
+    0.6666666666666666
+    """
+    pairs = [(str(e.label), p) for e, p in zip(examples, predicted, strict=True) if e.label and task.scored(e.label)]
+    if not pairs:
+        raise EmoscopeError(f"none of the {len(examples):,} examples has a label that {task.name} scores")
+    gold, answers = zip(*pairs, strict=True)
+    names = [*task.labels, *sorted(set(answers) - set(task.labels))]
+    return float(task.official(confusion_matrix(gold, answers, names), names))
+
+
+def train(
+    system_name: str,
+    task_name: str,
+    folder: Path,
+    *,
+    seed: int = 0,
+    limit: int | None = None,
+    splits: Sequence[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    workers: int = 1,
+    devices: int = 1,
+    resumable: bool = True,
+    root: Path | None = None,
+    force: bool = False,
+    report: Callable[[str, float], None] | None = None,
+) -> RunRecord:
+    """Fit a system on splits of a task and write the run to a folder, whole or not at all.
+
+    Epochs that were finished before a kill are kept beside the folder; the same call goes on from there. Where writing
+    them costs more than it saves, `resumable` switches that off. `workers` parts of an ensemble are trained at once, or
+    each network on `devices` devices.
+    """
+    task = get_task(task_name)
+    system = SYSTEMS[system_name](task, seed=seed, settings=settings)
+    if devices > 1:
+        _check_devices(system, device, devices, workers)
+    located = [find_split(task, split, root) for split in splits or (system.metadata.learns_from,)]
+    what = {
+        "system": system_name,
+        "task": task.reference,
+        "seed": seed,
+        "limit": limit,
+        "settings": dict(settings or {}),
+        "data": {place.path.name: sha256_of(place.path) for place in located},
+    }
+    with new_run_folder(folder, force=force) as part, kept_checkpoints(folder, what) as checkpoints:
+        examples = [example for place in located for example in task.read(place.path)][:limit]
+        fitting = FitContext(
+            seed=seed,
+            device=device,
+            checkpoints=checkpoints if resumable else None,
+            resources=data_root(root),
+            workers=workers,
+            devices=devices,
+        )
+        if report is not None:
+            fitting = replace(fitting, report=report)
+        begun = time.perf_counter()
+        system.fit(examples, fitting)
+        seconds = time.perf_counter() - begun
+        record = RunRecord(
+            **what,
+            examples=len(examples),
+            data_revision=located[0].revision.name,
+            seconds=round(seconds, 2),
+            devices=devices,
+            dev=_dev_report(task, system, located, root, part),
+            held_out=_held_out_report(task, system, examples),
+            **environment(),
+        )
+        save_run(part, system, record)
+        draw_curves(part)
+    return record
+
+
+def _check_devices(system: System, device: str, devices: int, workers: int) -> None:
+    """Say what is wrong with training on several devices before any time is spent."""
+    if not system.metadata.networks:
+        raise EmoscopeError(f"{system.metadata.name} trains no neural network, so it cannot use --devices {devices}")
+    if workers > 1:
+        raise EmoscopeError(
+            f"--devices {devices} and --workers {workers} would share the same devices; give one of them"
+        )
+    check_installed("torch", extra="train")
+    from emoscope.models.torch.launch import check_devices
+
+    check_devices(device, devices)
+
+
+def _dev_report(
+    task: Task, system: System, learnt: Sequence[Located], root: Path | None, folder: Path
+) -> dict[str, float | str] | None:
+    """The official score on the development split, unless there is none or the system has seen it.
+
+    The whole evaluation goes into the run's folder as `dev.json`.
+    """
+    if "dev" not in task.metadata.splits:
+        return None
+    try:
+        dev = find_split(task, "dev", root)
+    except EmoscopeError:
+        return None
+    if any(place.path == dev.path for place in learnt):
+        return None
+    examples = list(task.read(dev.path))
+    report = evaluate_labels(task, [str(example.label) for example in examples], system.predict(examples))
+    with atomic_write(folder / "dev.json") as handle:
+        json.dump(report.as_dict(), handle, indent=2)
+    return {"metric": task.metadata.metric.name, "score": round(report.score, 6), "file": dev.path.name}
+
+
+def _held_out_report(task: Task, system: System, examples: Sequence[Example]) -> dict[str, float | str] | None:
+    """The official score on held-out folds of the training data, of a system that keeps such answers."""
+    labels = system.held_out_labels()
+    if labels is None:
+        return None
+    kept = system.learnable(examples)
+    score = official_score(task, kept, labels)
+    return {"metric": task.metadata.metric.name, "score": round(score, 6), "examples": len(kept)}
+
+
+def draw_curves(folder: Path) -> Path | None:
+    """The loss of each network of a run, epoch by epoch, as `curve.svg`; nothing where none was trained.
+
+    It needs the extra `plots`, and is left out without it: the numbers are in each network's `curve.json`.
+    """
+    points = [
+        {"network": str(path.parent.relative_to(folder)), "epoch": epoch["epoch"], "loss": loss, "data": data}
+        for path in sorted(folder.rglob("curve.json"))
+        for epoch in json.loads(path.read_text(encoding="utf-8"))
+        for data, loss in (("training", epoch["loss"]), ("held out", epoch["held_out"]))
+        if loss is not None
+    ]
+    if not points or find_spec("altair") is None or find_spec("vl_convert") is None:
+        return None
+    from emoscope.core.plots import altair, rows, save, titled
+
+    alt = altair()
+    lines = alt.Chart(rows(points)).mark_line(point=True)
+    chart = lines.encode(x="epoch:O", y="loss:Q", color="network:N", strokeDash="data:N").properties(
+        width=480, height=280
+    )
+    return save(titled(chart, "Training curve", "Mean loss of each epoch"), folder / "curve.svg")

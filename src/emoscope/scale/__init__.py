@@ -1,5 +1,0 @@
-"""Scoring tables of any size: streamed, in parallel, resumable; on one machine or on a Ray cluster."""
-
-from emoscope.scale.run import score
-
-__all__ = ["score"]

@@ -1,0 +1,126 @@
+"""What a run did, written when all parts are there: inputs, model, counts, the mix of labels and how far it drifted."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.detector import Detector
+from emoscope.models.label_shift import estimate_prior, shift_prior
+from emoscope.scoring.output import MANIFEST, UNREADABLE, Output, rejects_file, scores_file
+from emoscope.scoring.part_file import answer_names, read_footer
+from emoscope.scoring.plan import FORMAT, Plan
+
+# The rows that a prior is estimated from, spread evenly: a share of them is off by a thousandth or so.
+SAMPLE_ROWS, SAMPLE_PARTS = 200_000, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The content of `manifest.json`. The same inputs and model give the same one, to the byte."""
+
+    format: str
+    settings: Mapping[str, Any]
+    inputs: Sequence[Mapping[str, Any]]
+    unreadable: Sequence[Mapping[str, str]]
+    part_rows: int
+    rows: int
+    scored: int
+    rejected: int
+    parts: Sequence[Mapping[str, Any]]
+    labels: Mapping[str, int]
+    mean_scores: Mapping[str, float]
+    estimated_prior: Mapping[str, float]
+    model_prior: Mapping[str, float]
+    drift: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def finish(plan: Plan, output: Output, detector: Detector) -> Manifest:
+    """Gather the parts' counts, make sure that no row is missing, and write the manifest."""
+    labels = detector.labels
+    parts, counts, sums = [], dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)
+    for part in range(plan.parts):
+        name = scores_file(part)
+        footer = read_footer(output, name)
+        wanted = sum(piece.count for piece in plan.slices(part))
+        if footer is None or not footer["rows"] == footer["scored"] + footer["rejected"] == wanted:
+            raise EmoscopeError(
+                f"{output.path}/{name}: is missing or not whole; do all workers write to the same {output.path}?"
+            )
+        entry = {key: footer[key] for key in ("rows", "scored", "rejected")}
+        parts.append({"file": name, **entry, "bytes": output.size(name)})
+        if footer["rejected"]:
+            parts[-1]["rejects"] = rejects_file(part)
+        for label in labels:
+            counts[label] += footer["labels"][label]
+            sums[label] += footer["sums"][label]
+    scored = sum(part["scored"] for part in parts)
+    estimated = _estimated(plan, output, detector, scored)
+    if plan.unreadable:
+        _write_unreadable(plan, output)
+    manifest = Manifest(
+        format=FORMAT,
+        settings=plan.settings,
+        inputs=[
+            {**{key: value for key, value in asdict(file.source).items() if value != ""}, "rows": file.rows}
+            for file in plan.files
+        ],
+        unreadable=[{"path": path, "reason": reason} for path, reason in plan.unreadable],
+        part_rows=plan.part_rows,
+        rows=sum(part["rows"] for part in parts),
+        scored=scored,
+        rejected=sum(part["rejected"] for part in parts),
+        parts=parts,
+        labels=counts,
+        mean_scores={label: sums[label] / scored if scored else 0.0 for label in labels},
+        estimated_prior=estimated,
+        model_prior=detector.prior,
+        drift=drift(estimated, detector.prior) if estimated else None,
+    )
+    output.write_json(MANIFEST, manifest.as_dict())
+    return manifest
+
+
+def drift(found: Mapping[str, float], expected: Mapping[str, float]) -> float:
+    """How far two mixes of labels lie apart: the share of rows that would have to change their label.
+
+    >>> round(drift({"happy": 0.3, "others": 0.7}, {"happy": 0.1, "others": 0.9}), 3)
+    0.2
+    """
+    return sum(abs(found[label] - expected[label]) for label in expected) / 2
+
+
+def _estimated(plan: Plan, output: Output, detector: Detector, scored: int) -> dict[str, float]:
+    """The mix of labels that explains the scores best; nothing without scores."""
+    if not scored:
+        return {}
+    answers = np.concatenate(list(_sample(plan, output, detector.labels, scored)))
+    expected, trained = (np.array(list(prior.values())) for prior in (detector.prior, detector.training_prior))
+    found = estimate_prior(shift_prior(answers, expected, trained), trained)
+    return dict(zip(detector.labels, found.tolist(), strict=True))
+
+
+def _sample(plan: Plan, output: Output, labels: Sequence[str], scored: int) -> Iterator[NDArray[np.float64]]:
+    _, _, names = answer_names(labels, plan.schema.names)
+    parts = range(0, plan.parts, -(-plan.parts // SAMPLE_PARTS))
+    step = max(1, -(-scored * len(parts) // (plan.parts * SAMPLE_ROWS)))
+    for part in parts:
+        with output.parquet(scores_file(part)) as file:
+            table = file.read(names)
+        yield np.stack([table.column(name).to_numpy() for name in names], axis=1)[::step].astype(np.float64)
+
+
+def _write_unreadable(plan: Plan, output: Output) -> None:
+    with output.write(UNREADABLE) as handle:
+        for path, reason in plan.unreadable:
+            handle.write(
+                (json.dumps({"file": path, "row": None, "reason": reason}, ensure_ascii=False) + "\n").encode()
+            )

@@ -1,0 +1,121 @@
+"""The folder a run writes: each file whole or not at all, here or at an address such as `s3://bucket/scores`."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import require
+from emoscope.core.files import atomic_write
+from emoscope.tables.inputs import address, file_system, is_local
+from emoscope.tables.text_rows import open_binary
+
+PLAN, MANIFEST = "plan.json", "manifest.json"
+SCORES, REJECTS = "scores", "rejects"
+UNREADABLE = f"{REJECTS}/files.jsonl"
+
+
+def scores_file(part: int) -> str:
+    """A part's scores.
+
+    >>> scores_file(7)
+    'scores/part-00007.parquet'
+    """
+    return f"{SCORES}/part-{part:05d}.parquet"
+
+
+def rejects_file(part: int) -> str:
+    """A part's rejects; there is none if all its rows were scored."""
+    return f"{REJECTS}/part-{part:05d}.jsonl"
+
+
+class Output:
+    """Files under one folder, by their names in it."""
+
+    def __init__(self, root: str) -> None:
+        self._system, self._root = file_system(root)
+        self._local = is_local(self._system)
+        self.path = address(self._system, self._root)
+
+    def __reduce__(self) -> tuple[type["Output"], tuple[str]]:
+        return Output, (self.path,)
+
+    def prepare(self) -> None:
+        """Make the folders."""
+        try:
+            for folder in (SCORES, REJECTS):
+                self._system.makedirs(self._at(folder), exist_ok=True)
+        except OSError as error:
+            raise EmoscopeError(f"{self.path}: cannot write here ({error.strerror or error})") from None
+
+    def tidy(self) -> None:
+        """Remove what killed workers had begun to write."""
+        if self._local:
+            for folder in (SCORES, REJECTS):
+                for begun in Path(self._at(folder)).glob(".*.part"):
+                    begun.unlink(missing_ok=True)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is there yet."""
+        return not self._system.exists(self._root) or not self._system.ls(self._root, detail=False)
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there."""
+        return bool(self._system.exists(self._at(name)))
+
+    def names(self, folder: str) -> set[str]:
+        """The files of a folder, by their names in the whole."""
+        self._system.invalidate_cache()
+        if not self._system.exists(self._at(folder)):
+            return set()
+        return {f"{folder}/{PurePosixPath(path).name}" for path in self._system.ls(self._at(folder), detail=False)}
+
+    def size(self, name: str) -> int:
+        """A file's bytes."""
+        return int(self._system.size(self._at(name)))
+
+    @contextmanager
+    def write(self, name: str) -> Iterator[IO[bytes]]:
+        """A file that is there, whole, when the block ends without an error."""
+        if self._local:
+            with atomic_write(self._at(name), "wb") as handle:
+                yield handle
+            return
+        try:
+            # Elsewhere a file appears whole when its upload ends; it begins when all is written.
+            with tempfile.NamedTemporaryFile(suffix=".part") as handle:
+                yield handle
+                handle.flush()
+                self._system.put_file(handle.name, self._at(name))
+        except OSError as error:
+            raise EmoscopeError(f"{self.path}/{name}: could not be written ({error.strerror or error})") from None
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        if self.has(name):
+            self._system.rm_file(self._at(name))
+
+    def write_json(self, name: str, value: Any) -> None:
+        """A JSON document."""
+        with self.write(name) as handle:
+            handle.write((json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+
+    def read_json(self, name: str) -> Any:
+        """What `write_json` wrote."""
+        try:
+            return json.loads(self._system.cat_file(self._at(name)))
+        except (OSError, ValueError) as error:
+            raise EmoscopeError(f"{self.path}/{name}: is not what a run wrote ({error})") from None
+
+    @contextmanager
+    def parquet(self, name: str) -> Iterator[Any]:
+        """A Parquet file, open to be read."""
+        pq = require("pyarrow.parquet", extra="scale")
+        with open_binary(address(self._system, self._at(name))) as handle, pq.ParquetFile(handle) as file:
+            yield file
+
+    def _at(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"

@@ -1,0 +1,202 @@
+"""The rows of a part in chunks: dialogues to score, the columns beside them, and the rows that cannot be scored."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
+from typing import Any
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.extras import require
+from emoscope.scoring.columns import Schema, json_array
+from emoscope.scoring.plan import Plan, Slice
+from emoscope.tables import turn_columns
+from emoscope.tables.text_rows import TextRow, open_binary, text_rows
+from emoscope.tables.turns import EXPECTED, dialogue_of, row_dialogue
+
+CHUNK = 4096  # rows that are read, and scored, together
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A row that is not scored: its file, its line (in Parquet its number, from 1), and why."""
+
+    file: str
+    row: int
+    reason: str
+
+    def error(self) -> InputError:
+        """As what stops a strict run."""
+        return InputError(self.file, self.reason, row=self.row)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Rows of a file read together: a dialogue for each row of the table, its number in the file, and the rejects."""
+
+    file: str
+    table: Any
+    dialogues: Sequence[Dialogue]
+    rows: Sequence[int]
+    rejects: Sequence[Reject]
+
+    def without(self, problems: Mapping[int, str]) -> "Chunk":
+        """The same with some dialogues, named by their place, among the rejects, which are in the rows' order."""
+        if not problems:
+            return self
+        pa = require("pyarrow", extra="scale")
+        kept = [place for place in range(len(self.dialogues)) if place not in problems]
+        found = [Reject(self.file, self.rows[place], problem) for place, problem in problems.items()]
+        return Chunk(
+            self.file,
+            self.table.take(pa.array(kept, pa.int64())),
+            [self.dialogues[place] for place in kept],
+            [self.rows[place] for place in kept],
+            sorted([*self.rejects, *found], key=attrgetter("row")),
+        )
+
+
+def read_part(plan: Plan, part: int) -> Iterator[Chunk]:
+    """The rows of a part, each of them in a chunk's table or among its rejects."""
+    for piece in plan.slices(part):
+        yield from (_read_parquet if piece.file.source.kind == "parquet" else _read_text)(piece, plan.schema)
+
+
+# Text
+
+
+def _read_text(piece: Slice, schema: Schema) -> Iterator[Chunk]:
+    source = piece.file.source
+    left = piece.count
+    mark = piece.file.marks[bisect_right(piece.file.marks, piece.first, key=attrgetter("row")) - 1]
+    skipped = piece.first - mark.row
+    try:
+        chosen = islice(text_rows(source.path, source.kind, mark.place), skipped, skipped + piece.count)
+        while chunk := list(islice(chosen, CHUNK)):
+            left -= len(chunk)
+            yield _text_chunk(source.path, chunk, schema)
+    except OSError as error:
+        raise InputError(source.path, f"cannot be read ({error.strerror or error})") from None
+    if left:
+        raise InputError(source.path, "has fewer rows than when the run began")
+
+
+def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
+    pa = require("pyarrow", extra="scale")
+    dialogues, kept, numbers, rejects = [], [], [], []
+    for row in rows:
+        if row.columns is None:
+            rejects.append(Reject(path, row.place.line, row.problem))
+            continue
+        try:
+            dialogues.append(row_dialogue(row.columns))
+        except EmoscopeError as error:
+            rejects.append(Reject(path, row.place.line, str(error)))
+        else:
+            kept.append(row.columns)
+            numbers.append(row.place.line)
+    arrays = [json_array([columns.get(field.name) for columns in kept], field.type) for field in schema]
+    return Chunk(path, pa.table(arrays, schema=schema), dialogues, numbers, rejects)
+
+
+# Parquet
+
+
+def _read_parquet(piece: Slice, schema: Schema) -> Iterator[Chunk]:
+    """Row group by row group; what cannot be read of one is rejected row by row, and reading goes on with the next."""
+    pa = require("pyarrow", extra="scale")
+    pq = require("pyarrow.parquet", extra="scale")
+    path = piece.file.source.path
+    first, last = piece.first, piece.first + piece.count
+    try:
+        with open_binary(path) as handle, pq.ParquetFile(handle, buffer_size=1 << 20) as file:
+            begin = 0
+            for group in range(file.metadata.num_row_groups):
+                end = begin + file.metadata.row_group(group).num_rows
+                if end > first and begin < last:
+                    yield from _row_group(path, file, group, (begin, end), (max(first, begin), min(last, end)), schema)
+                begin = end
+            rows = begin
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(path, f"cannot be read ({(str(error).splitlines() or ['?'])[0]})") from None
+    if rows < last:
+        raise InputError(path, "has fewer rows than when the run began")
+
+
+def _row_group(
+    path: str, file: Any, group: int, bounds: tuple[int, int], wanted: tuple[int, int], schema: Schema
+) -> Iterator[Chunk]:
+    pa = require("pyarrow", extra="scale")
+    row = bounds[0]
+    done, last = wanted
+    problem = "is missing from its row group"
+    try:
+        for batch in file.iter_batches(CHUNK, row_groups=[group], use_threads=False):
+            chosen = batch.slice(max(0, done - row), last - max(done, row)) if row + len(batch) > done else None
+            row += len(batch)
+            if chosen is not None and len(chosen):
+                yield _parquet_chunk(path, pa.table(chosen), done, schema)
+                done += len(chosen)
+            if done == last:
+                return
+    except (pa.ArrowException, OSError) as error:
+        problem = f"cannot be read ({(str(error).splitlines() or ['?'])[0]})"
+    while done < last:
+        end = min(last, done + CHUNK)
+        missing = [Reject(path, number + 1, problem) for number in range(done, end)]
+        yield Chunk(path, schema.empty_table(), [], [], missing)
+        done = end
+
+
+def _parquet_chunk(path: str, table: Any, first: int, schema: Schema) -> Chunk:
+    pa = require("pyarrow", extra="scale")
+    dialogues, kept, rejects = [], [], []
+    names = turn_columns(table.column_names)
+    listed = names == ["turns"]
+    columns = [_values(table.column(name)) for name in names]
+    for number in range(len(table)):
+        try:
+            if not names:
+                raise EmoscopeError(f"has no turns; {EXPECTED}")
+            dialogues.append(dialogue_of([_checked(column[number]) for column in columns], listed=listed))
+        except EmoscopeError as error:
+            rejects.append(Reject(path, first + number + 1, str(error)))
+        else:
+            kept.append(number)
+    if rejects:
+        table = table.take(pa.array(kept, pa.int64()))
+    return Chunk(path, _conform(table, schema), dialogues, [first + number + 1 for number in kept], rejects)
+
+
+def _values(column: Any) -> list[Any]:
+    """A column's values; in place of one that is not text, the problem."""
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        return [_value(scalar) for scalar in column]
+
+
+def _value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        return EmoscopeError("a turn is not valid UTF-8")
+
+
+def _checked(value: Any) -> Any:
+    if isinstance(value, EmoscopeError):
+        raise value
+    return value
+
+
+def _conform(table: Any, schema: Schema) -> Any:
+    """The table with the columns of the whole output."""
+    pa = require("pyarrow", extra="scale")
+    present = set(table.column_names)
+    columns = [
+        table.column(field.name).cast(field.type) if field.name in present else pa.nulls(len(table), field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)

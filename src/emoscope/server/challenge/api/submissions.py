@@ -1,0 +1,103 @@
+"""Submissions: hand in, follow, take back."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, File, Form, Header, Query, UploadFile
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from emoscope.server.challenge.api.access import (
+    MAX_ID,
+    OpenStore,
+    PhaseName,
+    Slug,
+    SubmissionId,
+    TokenActor,
+    handed_out,
+    listed,
+    shown,
+)
+from emoscope.server.challenge.api.schemas import Line
+from emoscope.server.challenge.services import submissions
+from emoscope.server.challenge.services.views import QuotaView, SubmissionView
+from emoscope.server.http.problems import responses
+
+router = APIRouter(
+    prefix="/v1", tags=["submissions"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
+)
+
+PhaseChoice = Annotated[str | None, Query(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+
+
+@router.post("/challenges/{slug}/submissions", summary="Submit a file", status_code=201, response_model=SubmissionView)
+def submit(
+    store: OpenStore,
+    actor: TokenActor,
+    slug: Slug,
+    file: Annotated[UploadFile, File(description="Predictions in the task's submission format")],
+    phase: Annotated[Line | None, Form(max_length=64, description="Needed where several phases are open")] = None,
+    note: Annotated[Line, Form(max_length=500, description="For yourself")] = "",
+    idempotency_key: Annotated[
+        str | None,
+        Header(max_length=128, pattern=r"^[\x21-\x7e]+$", description="Sent again, the same file counts once"),
+    ] = None,
+) -> JSONResponse:
+    """Verified at once: 201 with the queued submission, or 422 naming row and reason."""
+    made = submissions.submit(
+        store,
+        actor,
+        slug,
+        phase or None,
+        file.file,
+        file_name=file.filename or "",
+        media_type=file.content_type,
+        note=note,
+        key=idempotency_key,
+    )
+    return shown(made, 201)
+
+
+@router.get("/challenges/{slug}/submissions", summary="Submissions", response_model=list[SubmissionView])
+def list_all(
+    store: OpenStore,
+    actor: TokenActor,
+    slug: Slug,
+    phase: PhaseChoice = None,
+    team: Annotated[int | None, Query(ge=1, le=MAX_ID, description="One team's, for organisers")] = None,
+    deleted: Annotated[bool, Query(description="With those that were deleted")] = False,
+    limit: Annotated[int, Query(ge=1, le=1000, description="The newest so many")] = 200,
+) -> JSONResponse:
+    """The own team's submissions; all for organisers."""
+    found = submissions.list_submissions(store, actor, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
+    return listed(found)
+
+
+@router.get("/challenges/{slug}/phases/{phase}/quota", summary="What is left today", response_model=QuotaView)
+def quota(store: OpenStore, actor: TokenActor, slug: Slug, phase: PhaseName) -> JSONResponse:
+    """What the own team has used and has left."""
+    return shown(submissions.quota(store, actor, slug, phase))
+
+
+@router.get("/submissions/{submission}", summary="One submission", response_model=SubmissionView)
+def one(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> JSONResponse:
+    """Its state, figures and log."""
+    return shown(submissions.get_submission(store, actor, submission))
+
+
+@router.get("/submissions/{submission}/file", summary="The submitted file", response_class=Response)
+def file(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> FileResponse:
+    """The file as it was handed in."""
+    return handed_out(submissions.submission_file(store, actor, submission))
+
+
+@router.delete("/submissions/{submission}", summary="Delete a submission", status_code=204)
+def delete(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> Response:
+    """Takes it off the board; its quota stays used, and it can be restored."""
+    submissions.delete_submission(store, actor, submission)
+    return Response(status_code=204)
+
+
+@router.post("/submissions/{submission}/restore", summary="Restore a submission", status_code=204)
+def restore(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> Response:
+    """Brings a deleted submission back."""
+    submissions.restore_submission(store, actor, submission)
+    return Response(status_code=204)

@@ -1,0 +1,124 @@
+"""The leaderboard of a phase, for those who may see it."""
+
+from typing import cast
+
+from sqlalchemy import select
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.server.challenge.scoring.measure import measured
+from emoscope.server.challenge.scoring.scorer import LEVEL, scorer_sha256
+from emoscope.server.challenge.scoring.standing import Standing, fingerprint, standings
+from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
+from emoscope.server.challenge.services.submission_view import figures_of
+from emoscope.server.challenge.services.views import BoardView, Entry, SubmissionState
+from emoscope.server.errors import NotAllowed
+from emoscope.server.store import Store
+from emoscope.server.store.models import Comparison, Phase
+from emoscope.tasks.published import published as published_results
+
+
+def leaderboard(store: Store, actor: Actor, slug: str, phase: str, *, published: bool = True) -> BoardView:
+    """The board: teams by score, the earliest first among equals; those without a present score come last, unranked.
+
+    `published=False` leaves out the systems of the task's paper.
+    """
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        found = find_phase(session, challenge, phase)
+        now = store.clock()
+        if not board_visible(actor, found, now):
+            when = "opens" if phase_state(found, now) == "planned" else "is closed"
+            raise NotAllowed(f"the board of phase {phase} is shown when the phase {when}")
+        task = measured(challenge.task, challenge.metric)
+        scorer = scorer_sha256(challenge.task, challenge.metric)
+        teams = standings(session, found, scorer)
+        ranked = [standing for standing in teams if standing.ranked]
+        kept = session.scalar(select(Comparison).where(Comparison.phase_id == found.id))
+    ready = bool(kept) and kept is not None and kept.fingerprint == fingerprint(ranked, found, scorer)
+    compared = kept.rows if ready and kept is not None else {}
+    entries = [
+        _team(actor, found, standing, rank, compared.get(standing.submission.public_id, {}))
+        for rank, standing in enumerate(ranked, start=1)
+    ]
+    beside = [*(_published(task.name) if published and found.published else []), *_humans(found)]
+    for other in beside:
+        # After the teams that are as good.
+        place = next((at for at, entry in enumerate(entries) if (entry.score or 0) < (other.score or 0)), len(entries))
+        entries.insert(place, other)
+    unranked = [_team(actor, found, standing, None, {}) for standing in teams if not standing.ranked]
+    return BoardView(
+        challenge=challenge.slug,
+        phase=found.name,
+        title=f"{challenge.title}: {found.title}",
+        task=task.name,
+        metric=task.metadata.metric.name,
+        metric_description=task.metadata.metric.description,
+        counts="best" if found.counts == "best" else "last",
+        state=phase_state(found, now),
+        computed=now,
+        entries=(*entries, *unranked),
+        clusters_ready=ready or not ranked,
+        level=LEVEL,
+        notes=tuple(_notes(teams, beside)),
+    )
+
+
+def _team(actor: Actor, phase: Phase, standing: Standing, rank: int | None, compared: dict[str, int | None]) -> Entry:
+    figures = None if standing.result is None else figures_of(standing.result)
+    own = actor.plays(standing.team.id)
+    submission = standing.submission
+    return Entry(
+        kind="team",
+        name=standing.team.name,
+        score=None if figures is None else figures.score,
+        rank=rank,
+        row=rank,
+        low=None if figures is None else figures.low,
+        high=None if figures is None else figures.high,
+        per_class={} if figures is None else figures.per_class,
+        cluster=compared.get("cluster"),
+        first_different=compared.get("first_different"),
+        received=submission.received_at,
+        submissions=standing.submissions,
+        stale=standing.stale,
+        state=cast(SubmissionState, submission.state),
+        mine=own,
+        submission=submission.public_id if own or actor.organises(phase.challenge_id) else None,
+    )
+
+
+def _published(task: str) -> list[Entry]:
+    try:
+        results = published_results(task)
+    except EmoscopeError:  # somebody's own task has none
+        return []
+    return [
+        Entry(
+            kind="published",
+            name=entry.name,
+            score=entry.score,
+            per_class={label: figures._asdict() for label, figures in entry.per_class.items()},
+            note="baseline" if entry.baseline else results.source.table,
+        )
+        for entry in results.scored
+    ]
+
+
+def _humans(phase: Phase) -> list[Entry]:
+    if phase.humans is None:
+        return []
+    note = f"{phase.humans['items']:,} judgements"
+    return [Entry(kind="human", name=phase.humans["name"], score=phase.humans["score"], note=note)]
+
+
+def _notes(teams: list[Standing], beside: list[Entry]) -> list[str]:
+    notes = []
+    if stale := sum(standing.stale for standing in teams):
+        notes.append(
+            f"{stale} score{'s are' if stale > 1 else ' is'} stale, as scorer or gold have changed, "
+            "and not ranked until scored anew"
+        )
+    if any(entry.kind == "published" for entry in beside):
+        notes.append("systems marked as published stand at the scores of the task's paper and are not ranked")
+    return notes

@@ -1,0 +1,73 @@
+"""The leaderboard as a drawing: each entry's score with its interval, placed in per cent of the drawing's width."""
+
+import math
+from dataclasses import dataclass
+
+from emoscope.server.challenge.services.views import BoardView
+
+
+@dataclass(frozen=True, slots=True)
+class PlotRow:
+    """One entry's mark."""
+
+    name: str
+    kind: str
+    mine: bool
+    x: float
+    low: float
+    high: float
+    ends_cluster: bool
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """The marks, and the places and texts of the axis."""
+
+    rows: tuple[PlotRow, ...]
+    ticks: tuple[tuple[float, str], ...]
+
+
+def board_plot(board: BoardView, *, at_most: int = 40) -> Plot | None:
+    """The plot of a board's scored entries, or None where there is none."""
+    entries = [entry for entry in board.entries if entry.score is not None][:at_most]
+    if not entries:
+        return None
+    values = [value for entry in entries for value in (entry.score, entry.low, entry.high) if value is not None]
+    step, low, high = _scale(min(values), max(values))
+
+    def place(value: float) -> float:
+        return round((value - low) / (high - low) * 100, 2)
+
+    rows = []
+    for number, entry in enumerate(entries):
+        score = float(entry.score or 0.0)
+        below = next((other.cluster for other in entries[number + 1 :] if other.cluster is not None), None)
+        rows.append(
+            PlotRow(
+                name=entry.name,
+                kind=entry.kind,
+                mine=entry.mine,
+                x=place(score),
+                low=place(score if entry.low is None else entry.low),
+                high=place(score if entry.high is None else entry.high),
+                ends_cluster=entry.cluster is not None and below is not None and below != entry.cluster,
+                title=f"{entry.name}: {score:.4f}",
+            )
+        )
+    marks = [low + step * number for number in range(round((high - low) / step) + 1)]
+    return Plot(tuple(rows), tuple((place(mark), f"{mark:.2f}") for mark in marks))
+
+
+def _scale(low: float, high: float) -> tuple[float, float, float]:
+    """A round step, and round ends around the values.
+
+    >>> _scale(0.61, 0.79)
+    (0.05, 0.6, 0.8)
+    """
+    step = next((step for step in (0.01, 0.02, 0.05, 0.1) if (high - low) / step <= 6), 0.2)
+    begin = math.floor(low / step + 1e-9) * step
+    end = math.ceil(high / step - 1e-9) * step
+    if end - begin < step / 2:
+        begin, end = begin - step, end + step
+    return step, round(begin, 4), round(end, 4)

@@ -1,0 +1,1 @@
+"""What the platform does, independent of HTTP."""

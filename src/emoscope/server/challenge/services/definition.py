@@ -1,0 +1,160 @@
+"""A challenge as its organiser writes it down: a TOML file, checked before anything is made of it."""
+
+import tomllib
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import whole_text
+from emoscope.server.challenge.scoring.measure import is_official, measured
+from emoscope.tasks import TASKS
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+DEFAULT_MAX_BYTES = 16 << 20
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PhaseDefinition(_Strict):
+    """One phase. Times without an offset are in the phase's own time zone; without times it is opened by command."""
+
+    name: Slug
+    title: Title
+    unlabelled: str = Field(min_length=1)
+    gold: str = Field(min_length=1)
+    opens: datetime | None = None
+    closes: datetime | None = None
+    time_zone: str = "UTC"
+    per_day: int = Field(ge=1, le=10_000)
+    total: int | None = Field(default=None, ge=1, le=1_000_000)
+    rejected_per_day: int = Field(default=50, ge=1, le=10_000)
+    board: Literal["open", "hidden"] = "open"
+    counts: Literal["best", "last"] = "best"
+    max_bytes: int = Field(default=DEFAULT_MAX_BYTES, ge=1_000, le=1 << 30)
+    published: bool = False  # show the paper's systems beside the teams
+    humans: str | None = None  # "published", or a file of judgements (task,worker,label)
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ValueError, OSError, KeyError):
+            raise ValueError(f"unknown time zone {name!r}, expected one such as 'Europe/Berlin' or 'UTC'") from None
+        return name
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        opens, closes = self.moment(self.opens), self.moment(self.closes)
+        if closes is not None and (opens is None or closes <= opens):
+            raise ValueError("'closes' must come after 'opens'")
+        return self
+
+    def moment(self, time: datetime | None) -> datetime | None:
+        """A time of this phase with its zone."""
+        if time is None or time.tzinfo is not None:
+            return time
+        return time.replace(tzinfo=ZoneInfo(self.time_zone))
+
+
+class Definition(_Strict):
+    """A whole challenge."""
+
+    slug: Slug
+    title: Title
+    task: str
+    metric: str | None = None  # the task's official one, unless another is named
+    description: str = Field(default="", max_length=20_000)
+    registration: Literal["open", "closed"] = "open"
+    max_teams: int = Field(default=2_000, ge=1, le=100_000)
+    phases: tuple[PhaseDefinition, ...] = Field(min_length=1, max_length=20)
+
+    @field_validator("task")
+    @classmethod
+    def _known_task(cls, name: str) -> str:
+        try:
+            TASKS[name]
+        except EmoscopeError as error:
+            raise ValueError(str(error)) from None
+        return name
+
+    @model_validator(mode="after")
+    def _known_metric(self) -> Self:
+        try:
+            task = measured(self.task, self.metric)
+        except EmoscopeError as error:
+            raise ValueError(str(error)) from None
+        if not is_official(task) and any(phase.published or phase.humans == "published" for phase in self.phases):
+            raise ValueError(f"the paper's figures are not by {self.metric}; leave out 'published', or 'metric'")
+        return self
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        names = [phase.name for phase in self.phases]
+        if len(set(names)) != len(names):
+            raise ValueError("two phases have the same name")
+        return self
+
+
+def read_definition(path: str | Path) -> Definition:
+    """Read and check a challenge's file; a mistake names the file and the field.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "mine.toml"
+    >>> _ = file.write_text('slug = "mine"')
+    >>> read_definition(file)
+    Traceback (most recent call last):
+    emoscope.core.errors.InputError: ...mine.toml, title: Field required (and 2 more mistakes)
+    """
+    try:
+        document = tomllib.loads(whole_text(path, max_bytes=1 << 20))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(path, f"is not valid TOML: {error}") from None
+    return checked(document, path)
+
+
+def checked(document: dict[str, Any], path: str | Path) -> Definition:
+    """A definition from plain values, or the first mistake in it."""
+    try:
+        return Definition.model_validate(document)
+    except ValidationError as error:
+        first, *others = error.errors(include_url=False, include_context=False)
+        where = _field(first["loc"], document)
+        problem = first["msg"].removeprefix("Value error, ")
+        more = f" (and {len(others)} more mistake{'s' if len(others) > 1 else ''})" if others else ""
+        raise InputError(path, f"{problem}{more}", row=where or None) from None
+
+
+def _field(location: tuple[int | str, ...], document: dict[str, Any]) -> str:
+    """`phases.practice.per_day` rather than `phases.0.per_day`, where the phase has a name."""
+    parts = [str(part) for part in location]
+    if len(location) > 1 and location[0] == "phases" and isinstance(location[1], int):
+        phase = document["phases"][location[1]]
+        name = phase.get("name") if isinstance(phase, dict) else None
+        parts[1] = str(name) if isinstance(name, str) else f"[{location[1] + 1}]"
+    return ".".join(parts)
+
+
+def ready_challenges() -> list[str]:
+    """The names of the challenge files that come with the package.
+
+    >>> ready_challenges()
+    ['emocontext', 'emotionx-friends', 'emotionx-push', 'iest']
+    """
+    folder = files("emoscope.server.challenge").joinpath("ready")
+    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
+
+
+def ready_challenge(name: str) -> str:
+    """The text of a challenge file that comes with the package, to be edited and created."""
+    if name not in ready_challenges():
+        raise EmoscopeError(f"no ready challenge {name!r}; there are: {', '.join(ready_challenges())}")
+    return files("emoscope.server.challenge").joinpath("ready", f"{name}.toml").read_text(encoding="utf-8")

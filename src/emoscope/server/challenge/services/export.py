@@ -1,0 +1,69 @@
+"""Boards and challenges as files. Nothing here reads a gold file, and files hold only what the actor may see."""
+
+import csv
+import io
+import json
+from typing import Any
+
+from emoscope.server.challenge.board.board import leaderboard
+from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.challenges import get_challenge
+from emoscope.server.challenge.services.submissions import list_submissions
+from emoscope.server.challenge.services.teams import list_teams
+from emoscope.server.challenge.services.views import BoardView
+from emoscope.server.store import Store
+
+_COLUMNS = (
+    "rank",
+    "kind",
+    "name",
+    "score",
+    "low",
+    "high",
+    "cluster",
+    "first_different",
+    "received",
+    "submissions",
+    "stale",
+    "state",
+)
+
+
+def board_csv(board: BoardView) -> str:
+    """A board as CSV, with the F1 of each label in columns of their own."""
+    labels = list(dict.fromkeys(label for entry in board.entries for label in entry.per_class))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*_COLUMNS, *(f"{figure}_{label}" for label in labels for figure in ("precision", "recall", "f1"))])
+    for entry in board.entries:
+        values = entry.as_dict()
+        figures = [entry.per_class.get(label, {}).get(key) for label in labels for key in ("precision", "recall", "f1")]
+        writer.writerow([_cell(value) for value in [*(values[column] for column in _COLUMNS), *figures]])
+    return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    """Text that a spreadsheet would run as a formula is made plain."""
+    if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"}:
+        return f"'{value}"
+    return "" if value is None else value
+
+
+def board_json(board: BoardView) -> str:
+    """A board as JSON."""
+    return json.dumps(board.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def export_challenge(store: Store, actor: Actor, slug: str) -> dict[str, Any]:
+    """A challenge with the boards the actor may see; for organisers also its teams and submissions."""
+    challenge = get_challenge(store, actor, slug)
+    visible = [phase.name for phase in challenge.phases if phase.board_visible]
+    found: dict[str, Any] = {
+        "challenge": challenge.as_dict(),
+        "exported": store.clock().isoformat(),
+        "boards": [leaderboard(store, actor, slug, phase).as_dict() for phase in visible],
+    }
+    if actor.role == "organiser":
+        found["teams"] = [team.as_dict() for team in list_teams(store, actor, slug)]
+        found["submissions"] = [one.as_dict() for one in list_submissions(store, actor, slug, deleted=True)]
+    return found

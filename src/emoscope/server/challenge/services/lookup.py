@@ -1,0 +1,68 @@
+"""Finding what is asked for, and nothing that the actor may not know of."""
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.views import PhaseState
+from emoscope.server.errors import Conflict, NotFound
+from emoscope.server.store.models import Challenge, Phase, Team
+
+
+def find_challenge(session: Session, actor: Actor, slug: str, *, deleted: bool = False) -> Challenge:
+    """A challenge by its name; a deleted one only for organisers who say so."""
+    found = session.scalar(select(Challenge).where(Challenge.slug == slug))
+    if found is None or (found.deleted_at is not None and not (deleted and actor.organises(found.id))):
+        raise NotFound(f"no challenge {slug[:64]!r}")
+    return found
+
+
+def find_phase(session: Session, challenge: Challenge, name: str) -> Phase:
+    """A phase of a challenge by its name."""
+    found = session.scalar(select(Phase).where(Phase.challenge_id == challenge.id, Phase.name == name))
+    if found is None:
+        names = ", ".join(phase.name for phase in phases_of(session, challenge))
+        raise NotFound(f"{challenge.slug} has no phase {name[:64]!r}; it has: {names}", field="phase")
+    return found
+
+
+def phases_of(session: Session, challenge: Challenge) -> list[Phase]:
+    """A challenge's phases in their order."""
+    return list(session.scalars(select(Phase).where(Phase.challenge_id == challenge.id).order_by(Phase.position)))
+
+
+def phase_state(phase: Phase, now: datetime) -> PhaseState:
+    """Whether a phase has begun, is running or is over."""
+    if phase.opens_at is None or now < phase.opens_at:
+        return "planned"
+    return "open" if phase.closes_at is None or now < phase.closes_at else "closed"
+
+
+def open_phase_of(session: Session, challenge: Challenge, now: datetime) -> Phase:
+    """The one phase that is open."""
+    running = [phase for phase in phases_of(session, challenge) if phase_state(phase, now) == "open"]
+    if not running:
+        raise Conflict(f"{challenge.slug} has no open phase", field="phase")
+    if len(running) > 1:
+        raise Conflict(f"several phases are open, name one: {', '.join(p.name for p in running)}", field="phase")
+    return running[0]
+
+
+def board_visible(actor: Actor, phase: Phase, now: datetime) -> bool:
+    """Whether the actor may see scores: organisers always, others not before the phase opens or while it hides them."""
+    state = phase_state(phase, now)
+    return actor.organises(phase.challenge_id) or state == "closed" or (state == "open" and phase.board == "open")
+
+
+def find_team(session: Session, challenge: Challenge, team_id: int, *, lock: bool = False) -> Team:
+    """A team of a challenge; with `lock` nobody else decides on it until the transaction ends."""
+    query = select(Team).where(Team.id == team_id, Team.challenge_id == challenge.id)
+    if lock:
+        # What was read before the lock may be out of date.
+        query = query.with_for_update().execution_options(populate_existing=True)
+    found = session.scalar(query)
+    if found is None:
+        raise NotFound("no such team in this challenge")
+    return found

@@ -1,0 +1,116 @@
+"""Teams that join. The rule is Kaggle's: together they may not have submitted more than one team could have by now."""
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from emoscope.server.challenge.scoring.queue import queue_comparisons
+from emoscope.server.challenge.services.actor import Actor, require_member
+from emoscope.server.challenge.services.audit import record
+from emoscope.server.challenge.services.lookup import find_challenge, find_team, phase_state, phases_of
+from emoscope.server.challenge.services.names import name_key
+from emoscope.server.challenge.services.quotas import days_running, usage
+from emoscope.server.challenge.services.teams import MAX_MEMBERS, merge_view
+from emoscope.server.challenge.services.views import MergeView
+from emoscope.server.errors import Conflict, NotFound
+from emoscope.server.store import Store
+from emoscope.server.store.models import Challenge, Member, Merge, Submission, Team
+
+
+def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeView:
+    """Offer one's team to another, into which it goes if that one accepts."""
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        own = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
+        _alive(own)
+        wanted = select(Team).where(
+            Team.challenge_id == challenge.id,
+            Team.key == name_key(team_name[:200]),
+            Team.deleted_at.is_(None),
+            Team.merged_into.is_(None),
+        )
+        other = session.scalar(wanted)
+        if other is None:
+            raise NotFound("no such team in this challenge", field="team")
+        if other.id == own.id:
+            raise Conflict("a team cannot merge with itself", field="team")
+        same = select(Merge.id).where(
+            Merge.from_team_id == own.id, Merge.to_team_id == other.id, Merge.state == "offered"
+        )
+        if session.scalar(same):
+            raise Conflict("this offer is waiting for an answer already", field="team")
+        _check_rule(session, store, challenge, own, other)
+        merge = Merge(from_team_id=own.id, to_team_id=other.id, state="offered", created_at=store.clock())
+        session.add(merge)
+        session.flush()
+        record(session, store, actor, "merge.offer", f"team {own.id}", challenge_id=challenge.id, to=other.id)
+        return merge_view(session, merge)
+
+
+def answer_merge(store: Store, actor: Actor, slug: str, merge_id: int, *, accept: bool) -> MergeView:
+    """Accept or decline an offer to one's team; who offered may take it back by declining."""
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        own_id = require_member(actor, challenge.id)
+        merge = session.get(Merge, merge_id)
+        if merge is None or own_id not in (merge.from_team_id, merge.to_team_id):
+            raise NotFound("no such offer to your team")
+        # Always in the order of the ids, so that two mergers cannot wait for each other.
+        teams = {
+            team_id: find_team(session, challenge, team_id, lock=True)
+            for team_id in sorted((merge.from_team_id, merge.to_team_id))
+        }
+        session.refresh(merge)
+        if merge.state != "offered":
+            raise Conflict(f"the offer was {merge.state} already")
+        joining, staying = teams[merge.from_team_id], teams[merge.to_team_id]
+        if accept:
+            if own_id != staying.id:
+                raise Conflict("the other team has to accept the offer")
+            _alive(joining)
+            _alive(staying)
+            _check_rule(session, store, challenge, joining, staying)
+            _join(session, store, joining, staying)
+        merge.state = "accepted" if accept else "declined"
+        merge.decided_at = store.clock()
+        action = "merge.accept" if accept else "merge.decline"
+        record(session, store, actor, action, f"team {staying.id}", challenge_id=challenge.id, joining=joining.id)
+        return merge_view(session, merge)
+
+
+def _alive(team: Team) -> None:
+    if team.deleted_at is not None or team.merged_into is not None:
+        raise Conflict(f"team {team.name!r} is no longer there")
+
+
+def _check_rule(session: Session, store: Store, challenge: Challenge, first: Team, second: Team) -> None:
+    now = store.clock()
+    phases = phases_of(session, challenge)
+    if all(phase_state(phase, now) == "closed" for phase in phases):
+        raise Conflict(f"{challenge.slug} is over")
+    people = session.scalar(select(func.count()).where(Member.team_id.in_([first.id, second.id]))) or 0
+    if people > MAX_MEMBERS:
+        raise Conflict(f"together the teams have {people} members, at most {MAX_MEMBERS} are allowed")
+    for phase in phases:
+        used = usage(session, phase, [first.id, second.id], now).used_total
+        allowed = phase.per_day * days_running(phase, now)
+        if phase.total is not None:
+            allowed = min(allowed, phase.total)
+        if used > allowed:
+            raise Conflict(
+                f"together the teams have made {used:,} submissions in phase {phase.name}, "
+                f"one team could have made {allowed:,} by now"
+            )
+
+
+def _join(session: Session, store: Store, joining: Team, staying: Team) -> None:
+    session.execute(update(Member).where(Member.team_id == joining.id).values(team_id=staying.id))
+    session.execute(update(Submission).where(Submission.team_id == joining.id).values(team_id=staying.id))
+    joining.merged_into = staying.id
+    queue_comparisons(session, staying.challenge_id, store.clock())
+    others = Merge.from_team_id.in_([joining.id]) | Merge.to_team_id.in_([joining.id])
+    session.execute(
+        update(Merge)
+        .where(others, Merge.state == "offered")
+        .values(state="declined", decided_at=store.clock())
+        .execution_options(synchronize_session="fetch")
+    )

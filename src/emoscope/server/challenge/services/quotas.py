@@ -1,0 +1,86 @@
+"""How much a team has used of a phase. Counted from the submissions themselves, so there is nothing to drift.
+
+Whoever decides on a count holds the team's row (or, on SQLite, the write lock): parallel uploads are counted one after
+the other.
+"""
+
+import math
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from emoscope.server.challenge.services.views import QuotaView
+from emoscope.server.errors import QuotaExceeded
+from emoscope.server.store.models import Phase, Submission
+
+
+def local_day(phase: Phase, moment: datetime) -> date:
+    """The date of a moment where the phase is run."""
+    return moment.astimezone(ZoneInfo(phase.time_zone)).date()
+
+
+def next_day(phase: Phase, moment: datetime) -> datetime:
+    """When the phase's next day begins."""
+    tomorrow = local_day(phase, moment) + timedelta(days=1)
+    return datetime.combine(tomorrow, time(), ZoneInfo(phase.time_zone))
+
+
+def usage(session: Session, phase: Phase, team_ids: Sequence[int], now: datetime) -> QuotaView:
+    """What teams have used together."""
+    day = local_day(phase, now).isoformat()
+    mine = (Submission.phase_id == phase.id, Submission.team_id.in_(team_ids))
+    today = (*mine, Submission.day == day)
+    used_today = session.scalar(select(func.count()).where(*today, Submission.charged)) or 0
+    used_total = session.scalar(select(func.count()).where(*mine, Submission.charged)) or 0
+    rejected = session.scalar(select(func.count()).where(*today, Submission.state == "rejected")) or 0
+    left = phase.per_day - used_today
+    if phase.total is not None:
+        left = min(left, phase.total - used_total)
+    return QuotaView(
+        phase=phase.name,
+        day=day,
+        used_today=used_today,
+        per_day=phase.per_day,
+        used_total=used_total,
+        total=phase.total,
+        rejected_today=rejected,
+        rejected_per_day=phase.rejected_per_day,
+        left_today=max(0, left),
+        next_day=next_day(phase, now),
+    )
+
+
+def check_accepted(quota: QuotaView, now: datetime) -> None:
+    """Refuse another submission where the day's or the phase's cap is reached."""
+    if quota.total is not None and quota.used_total >= quota.total:
+        raise QuotaExceeded(f"the team has used all {quota.total:,} submissions of phase {quota.phase}", None)
+    if quota.used_today >= quota.per_day:
+        raise QuotaExceeded(
+            f"the team has used its {quota.per_day:,} submissions of {quota.day} in phase {quota.phase}",
+            _seconds(quota, now),
+        )
+
+
+def check_rejected(quota: QuotaView, now: datetime) -> None:
+    """Refuse to look at more files where too many were refused today."""
+    if quota.rejected_today >= quota.rejected_per_day:
+        raise QuotaExceeded(
+            f"{quota.rejected_today:,} files of the team were refused on {quota.day}, which is the limit; "
+            "check files with `emoscope verify` before sending them",
+            _seconds(quota, now),
+        )
+
+
+def _seconds(quota: QuotaView, now: datetime) -> int:
+    return max(1, math.ceil((quota.next_day - now).total_seconds()))
+
+
+def days_running(phase: Phase, now: datetime) -> int:
+    """On how many of its days a phase has been open so far, today included."""
+    if phase.opens_at is None or now < phase.opens_at:
+        return 0
+    end = now if phase.closes_at is None else min(now, phase.closes_at)
+    return (local_day(phase, end) - local_day(phase, phase.opens_at)).days + 1

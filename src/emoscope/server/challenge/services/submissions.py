@@ -1,0 +1,252 @@
+"""Submissions: received whole, verified at once, counted atomically, and never answered before they are safe."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import cast
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
+from emoscope.server.challenge.scoring.scorer import scorer_sha256
+from emoscope.server.challenge.services.actor import Actor, require_member, require_team
+from emoscope.server.challenge.services.audit import record
+from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, open_phase_of, phase_state
+from emoscope.server.challenge.services.names import check_media_type, clean_file_name, clean_key, clean_note
+from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
+from emoscope.server.challenge.services.submission_view import view, views
+from emoscope.server.challenge.services.uploads import refusals
+from emoscope.server.challenge.services.views import Download, QuotaView, SubmissionView
+from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
+from emoscope.server.store import Store, StoredFile
+from emoscope.server.store.file_store import Readable
+from emoscope.server.store.models import Challenge, Phase, Submission
+from emoscope.tasks import get_task
+
+
+def submit(
+    store: Store,
+    actor: Actor,
+    slug: str,
+    phase: str | None,
+    upload: Readable,
+    *,
+    file_name: str,
+    media_type: str | None = None,
+    note: str = "",
+    key: str | None = None,
+) -> SubmissionView:
+    """Take a file for a phase, or for the one that is open.
+
+    Accepted means: the file is on the disk, the submission counts and its scoring is queued, all in one transaction.
+    A refused file is recorded, and costs the day's cap of refused files instead. With a `key` the same request may be
+    sent again after a lost answer: it gets the first one's answer.
+    """
+    check_media_type(media_type)
+    name, remark, request = clean_file_name(file_name), clean_note(note), clean_key(key)
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        team_id = require_member(actor, challenge.id)
+        now = store.clock()
+        chosen = open_phase_of(session, challenge, now) if phase is None else find_phase(session, challenge, phase)
+        if earlier := _repeated(session, actor, chosen, request, now):
+            return earlier
+        # Asked for again under the lock; here it spares reading a file that cannot be taken.
+        _check_open(chosen, now)
+        used = usage(session, chosen, [team_id], now)
+        check_accepted(used, now)
+        check_rejected(used, now)
+    task = get_task(challenge.task)
+    unlabelled = store.files.path("unlabelled", chosen.unlabelled_sha256)
+    with store.files.incoming(upload, limit=chosen.max_bytes) as part:
+        received = store.clock()
+        problems = refusals(task, part.path, unlabelled, file_name=name, items=chosen.items)
+        if not problems:
+            store.files.keep(part, "submissions")
+        with _deciding(store, actor, challenge, chosen, request, received) as (session, current, repeated):
+            if repeated is not None:
+                return repeated
+            used = usage(session, current, [team_id], received)
+            if problems:
+                check_rejected(used, received)
+            else:
+                check_accepted(used, received)
+            made = _new(actor, team_id, current, part, received, name, remark, request, problems)
+            session.add(made)
+            session.flush()
+            thing = f"submission {made.public_id}"
+            if problems:
+                log(session, made.id, received, f"refused: {problems[0]}")
+                record(session, store, actor, "submission.reject", thing, challenge_id=challenge.id)
+            else:
+                log(session, made.id, received, f"received {part.size:,} bytes and verified")
+                queue_scoring(session, made, current, scorer_sha256(challenge.task, challenge.metric), received)
+                record(session, store, actor, "submission.accept", thing, challenge_id=challenge.id, sha256=part.sha256)
+            answer = view(session, actor, made, received)
+    if problems:
+        raise Rejected(problems, made.public_id)
+    return answer
+
+
+@contextmanager
+def _deciding(
+    store: Store, actor: Actor, challenge: Challenge, phase: Phase, request: str | None, received: datetime
+) -> Iterator[tuple[Session, Phase, SubmissionView | None]]:
+    """The transaction that decides: nobody else decides for this team until it ends."""
+    with store.database.write() as session:
+        team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
+        if team.deleted_at is not None or team.merged_into is not None:
+            raise Conflict("your team has changed meanwhile; try again")
+        current = session.get_one(Phase, phase.id)
+        repeated = _repeated(session, actor, current, request, received)
+        if repeated is None:
+            _check_open(current, received)
+        yield session, current, repeated
+
+
+def _new(
+    actor: Actor,
+    team_id: int,
+    phase: Phase,
+    part: StoredFile,
+    received: datetime,
+    name: str,
+    note: str,
+    request: str | None,
+    problems: list[str],
+) -> Submission:
+    return Submission(
+        public_id=secrets.token_hex(8),
+        phase_id=phase.id,
+        team_id=team_id,
+        member_id=cast(int, actor.member_id),
+        request_key=request,
+        sha256=part.sha256,
+        file_name=name,
+        size=part.size,
+        note=note,
+        received_at=received,
+        day=local_day(phase, received).isoformat(),
+        state="rejected" if problems else "queued",
+        charged=not problems,
+        problems=problems,
+    )
+
+
+def _check_open(phase: Phase, now: datetime) -> None:
+    state = phase_state(phase, now)
+    if state == "planned":
+        when = "" if phase.opens_at is None else f"; it opens at {phase.opens_at.isoformat(timespec='minutes')}"
+        raise Conflict(f"phase {phase.name} is not open yet{when}", field="phase")
+    if state == "closed" and phase.closes_at is not None:
+        closed = phase.closes_at.isoformat(timespec="minutes")
+        raise Conflict(f"phase {phase.name} has been closed since {closed}", field="phase")
+
+
+def _repeated(
+    session: Session, actor: Actor, phase: Phase, request: str | None, now: datetime
+) -> SubmissionView | None:
+    """What the same request was answered with before."""
+    if request is None:
+        return None
+    query = select(Submission).where(
+        Submission.member_id == actor.member_id, Submission.phase_id == phase.id, Submission.request_key == request
+    )
+    found = session.scalar(query)
+    if found is None:
+        return None
+    if found.state == "rejected":
+        raise Rejected(found.problems, found.public_id)
+    return view(session, actor, found, now, repeated=True)
+
+
+def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
+    """What one's team has used and has left."""
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        team_id = require_member(actor, challenge.id)
+        return usage(session, find_phase(session, challenge, phase), [team_id], store.clock())
+
+
+def get_submission(store: Store, actor: Actor, submission_id: str) -> SubmissionView:
+    """A submission with its log, for its team and the organisers."""
+    with store.database.read() as session:
+        found, _, _ = _find(session, actor, submission_id)
+        return view(session, actor, found, store.clock(), with_log=True)
+
+
+def list_submissions(
+    store: Store,
+    actor: Actor,
+    slug: str,
+    *,
+    phase: str | None = None,
+    team_id: int | None = None,
+    deleted: bool = False,
+    limit: int | None = None,
+) -> list[SubmissionView]:
+    """Newest first: one's team's, or for organisers all or those of one team; deleted ones only if wanted."""
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        wanted = team_id
+        if not actor.organises(challenge.id):
+            wanted = require_member(actor, challenge.id) if team_id is None else team_id
+            require_team(actor, challenge.id, wanted)
+        query = select(Submission).join(Phase, Submission.phase_id == Phase.id)
+        query = query.where(Phase.challenge_id == challenge.id).order_by(Submission.id.desc())
+        if phase is not None:
+            query = query.where(Phase.id == find_phase(session, challenge, phase).id)
+        if wanted is not None:
+            query = query.where(Submission.team_id == wanted)
+        if not deleted:
+            query = query.where(Submission.deleted_at.is_(None))
+        if limit is not None:
+            query = query.limit(limit)
+        return list(views(session, actor, session.scalars(query).all(), store.clock()))
+
+
+def submission_file(store: Store, actor: Actor, submission_id: str) -> Download:
+    """The file as it was sent, for its team and the organisers."""
+    with store.database.read() as session:
+        found, _, _ = _find(session, actor, submission_id)
+        if found.state == "rejected":
+            raise NotFound("refused files are not kept")
+        path = store.files.path("submissions", found.sha256)
+        return Download(str(path), found.file_name, found.size, found.sha256)
+
+
+def delete_submission(store: Store, actor: Actor, submission_id: str) -> None:
+    """Take a submission off the board. It stays counted, and `restore_submission` brings it back."""
+    _set_deleted(store, actor, submission_id, deleted=True)
+
+
+def restore_submission(store: Store, actor: Actor, submission_id: str) -> None:
+    """Bring a deleted submission back."""
+    _set_deleted(store, actor, submission_id, deleted=False)
+
+
+def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: bool) -> None:
+    with store.database.write() as session:
+        found, phase, challenge = _find(session, actor, submission_id)
+        now = store.clock()
+        if not actor.organises(challenge.id) and phase_state(phase, now) != "open":
+            raise Conflict("only an organiser can change this after the phase has closed")
+        found.deleted_at = now if deleted else None
+        queue_comparison(session, phase.id, now)
+        action = "submission.delete" if deleted else "submission.restore"
+        record(session, store, actor, action, f"submission {found.public_id}", challenge_id=challenge.id)
+
+
+def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submission, Phase, Challenge]:
+    """A submission the actor may see; for anybody else there is none."""
+    if actor.role == "public":
+        raise Unauthenticated("this needs a team's token")
+    found = session.scalar(select(Submission).where(Submission.public_id == submission_id[:64]))
+    if found is not None:
+        phase = session.get_one(Phase, found.phase_id)
+        challenge = session.get_one(Challenge, phase.challenge_id)
+        if actor.organises(challenge.id) or (actor.plays(found.team_id) and challenge.deleted_at is None):
+            return found, phase, challenge
+    raise NotFound("no such submission")

@@ -1,0 +1,181 @@
+"""Teams: register, invite, join, see, remove and bring back."""
+
+from datetime import timedelta
+from typing import Literal, cast
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from emoscope.server.challenge.scoring.queue import queue_comparisons
+from emoscope.server.challenge.services.actor import Actor, require_member, require_organiser, require_team
+from emoscope.server.challenge.services.audit import record
+from emoscope.server.challenge.services.lookup import find_challenge, find_team, phase_state, phases_of
+from emoscope.server.challenge.services.names import clean_email, clean_name, name_key
+from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
+from emoscope.server.challenge.services.views import Issued, MemberView, MergeView, Registered, TeamView
+from emoscope.server.errors import Conflict, NotAllowed, NotFound
+from emoscope.server.store import Store
+from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Team
+
+MAX_MEMBERS = 20
+MAX_INVITATIONS = 50
+INVITATION_LASTS = timedelta(days=7)
+
+
+def register_team(
+    store: Store, actor: Actor, slug: str, *, team: str, member: str, email: str | None = None
+) -> Registered:
+    """A new team with its first member, whose token is shown this once."""
+    name, person, address = clean_name(team, "team"), clean_name(member, "member"), clean_email(email)
+    try:
+        with store.database.write() as session:
+            challenge = find_challenge(session, actor, slug)
+            organised = actor.organises(challenge.id)
+            if challenge.registration != "open" and not organised:
+                raise NotAllowed("registration is closed; ask the organisers")
+            if not organised:
+                _still_running(session, store, challenge)
+            # One registration at a time, so that the cap holds.
+            session.execute(select(Challenge.id).where(Challenge.id == challenge.id).with_for_update())
+            count = session.scalar(select(func.count()).where(Team.challenge_id == challenge.id)) or 0
+            if count >= challenge.max_teams and not organised:
+                raise Conflict(f"{challenge.slug} takes no more than {challenge.max_teams:,} teams")
+            if session.scalar(select(Team.id).where(Team.challenge_id == challenge.id, Team.key == name_key(name))):
+                raise Conflict(f"the team name {name!r} is taken", field="team")
+            made = Team(challenge_id=challenge.id, name=name, key=name_key(name), created_at=store.clock())
+            session.add(made)
+            session.flush()
+            record(session, store, actor, "team.register", f"team {made.id}", challenge_id=challenge.id, name=name)
+            return _add_member(session, store, actor, challenge, made, person, address)
+    except IntegrityError:
+        raise Conflict(f"the team name {name!r} is taken", field="team") from None
+
+
+def _still_running(session: Session, store: Store, challenge: Challenge) -> None:
+    now = store.clock()
+    if all(phase_state(phase, now) == "closed" for phase in phases_of(session, challenge)):
+        raise Conflict(f"{challenge.slug} is over")
+
+
+def _add_member(
+    session: Session, store: Store, actor: Actor, challenge: Challenge, team: Team, name: str, email: str | None
+) -> Registered:
+    member = Member(team_id=team.id, name=name, email=email, created_at=store.clock())
+    session.add(member)
+    session.flush()
+    _, secret = add_member_token(session, store, member, challenge.id)
+    record(session, store, actor, "team.join", f"team {team.id}", challenge_id=challenge.id, member=member.id)
+    return Registered(_view(session, challenge, team), _member(member), secret)
+
+
+def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) -> TeamView:
+    """A team as its members and the organisers see it; without an id one's own."""
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        wanted = require_member(actor, challenge.id) if team_id is None else team_id
+        require_team(actor, challenge.id, wanted)
+        return _view(session, challenge, find_team(session, challenge, wanted))
+
+
+def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
+    """All teams of a challenge, deleted ones too, for its organisers."""
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug, deleted=True)
+        require_organiser(actor, challenge.id)
+        query = select(Team).where(Team.challenge_id == challenge.id, Team.merged_into.is_(None)).order_by(Team.id)
+        return [_view(session, challenge, team) for team in session.scalars(query)]
+
+
+def invite(store: Store, actor: Actor, slug: str) -> Issued:
+    """A one-time invitation into one's team, to be given to one person."""
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
+        now = store.clock()
+        waiting = select(func.count()).where(
+            Invitation.team_id == team.id, Invitation.used_at.is_(None), Invitation.expires_at > now
+        )
+        if (session.scalar(waiting) or 0) >= MAX_INVITATIONS:
+            raise Conflict(f"the team has {MAX_INVITATIONS} unused invitations already")
+        secret = new_secret("inv")
+        made = Invitation(team_id=team.id, hash=hashed(secret), created_at=now, expires_at=now + INVITATION_LASTS)
+        session.add(made)
+        session.flush()
+        record(session, store, actor, "team.invite", f"team {team.id}", challenge_id=challenge.id, invitation=made.id)
+        return Issued(made.id, secret, made.expires_at)
+
+
+def join_team(store: Store, actor: Actor, invitation: str, *, member: str, email: str | None = None) -> Registered:
+    """Join the team of an invitation, which is used up by it."""
+    person, address = clean_name(member, "member"), clean_email(email)
+    with store.database.write() as session:
+        query = select(Invitation).where(Invitation.hash == hashed(invitation[:200])).with_for_update()
+        found = session.scalar(query)
+        team = None if found is None else session.get(Team, found.team_id)
+        while team is not None and team.merged_into is not None:  # the team has moved on since it invited
+            team = session.get(Team, team.merged_into)
+        challenge = None if team is None else session.get(Challenge, team.challenge_id)
+        usable = found is not None and found.used_at is None and found.expires_at > store.clock()
+        if not usable or found is None or team is None or team.deleted_at or challenge is None or challenge.deleted_at:
+            raise NotFound("the invitation is not valid: unknown, used or out of date", field="invitation")
+        team = find_team(session, challenge, team.id, lock=True)
+        _room_for(session, team, 1)
+        found.used_at = store.clock()
+        return _add_member(session, store, actor, challenge, team, person, address)
+
+
+def _room_for(session: Session, team: Team, more: int) -> None:
+    count = session.scalar(select(func.count()).where(Member.team_id == team.id)) or 0
+    if count + more > MAX_MEMBERS:
+        raise Conflict(f"a team has at most {MAX_MEMBERS} members")
+
+
+def delete_team(store: Store, actor: Actor, slug: str, team_id: int) -> None:
+    """Take a team off the board and its tokens out of use; nothing is lost, `restore_team` brings it back."""
+    _set_deleted(store, actor, slug, team_id, deleted=True)
+
+
+def restore_team(store: Store, actor: Actor, slug: str, team_id: int) -> None:
+    """Bring a deleted team back with all it had."""
+    _set_deleted(store, actor, slug, team_id, deleted=False)
+
+
+def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted: bool) -> None:
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug, deleted=True)
+        require_organiser(actor, challenge.id)
+        team = find_team(session, challenge, team_id, lock=True)
+        if team.merged_into is not None:
+            raise Conflict("the team has merged into another")
+        team.deleted_at = store.clock() if deleted else None
+        queue_comparisons(session, challenge.id, store.clock())
+        action = "team.delete" if deleted else "team.restore"
+        record(session, store, actor, action, f"team {team.id}", challenge_id=challenge.id)
+
+
+def _member(member: Member) -> MemberView:
+    return MemberView(member.id, member.name, member.email, member.created_at)
+
+
+def merge_view(session: Session, merge: Merge) -> MergeView:
+    """An offer with the names of both teams."""
+    names = [session.get_one(Team, team_id).name for team_id in (merge.from_team_id, merge.to_team_id)]
+    state = cast(Literal["offered", "accepted", "declined"], merge.state)
+    return MergeView(merge.id, names[0], names[1], state, merge.created_at)
+
+
+def _view(session: Session, challenge: Challenge, team: Team) -> TeamView:
+    members = session.scalars(select(Member).where(Member.team_id == team.id).order_by(Member.id))
+    offers = select(Merge).where(
+        (Merge.from_team_id == team.id) | (Merge.to_team_id == team.id), Merge.state == "offered"
+    )
+    return TeamView(
+        id=team.id,
+        name=team.name,
+        challenge=challenge.slug,
+        registered=team.created_at,
+        members=tuple(_member(member) for member in members),
+        merge_offers=tuple(merge_view(session, offer) for offer in session.scalars(offers.order_by(Merge.id))),
+        deleted=team.deleted_at is not None,
+    )

@@ -1,0 +1,176 @@
+"""Tokens: the credential. Shown once, kept as a hash, revocable."""
+
+import hashlib
+import hmac
+import secrets
+from datetime import timedelta
+
+from sqlalchemy import or_, select, update
+from sqlalchemy.orm import Session
+
+from emoscope.server.challenge.services.actor import PUBLIC, Actor, require_organiser, require_team
+from emoscope.server.challenge.services.audit import record
+from emoscope.server.challenge.services.lookup import find_challenge
+from emoscope.server.challenge.services.names import clean_name
+from emoscope.server.challenge.services.views import Issued, TokenView
+from emoscope.server.errors import Conflict, NotFound, StoreUnavailable, Unauthenticated
+from emoscope.server.store import Store
+from emoscope.server.store.models import Challenge, Member, Team, Token
+
+MAX_TOKENS = 20  # valid ones of one member
+_NOTE_USE_EVERY = timedelta(hours=1)
+_REFUSED = "the token is not valid"
+
+
+def new_secret(prefix: str) -> str:
+    """A fresh secret of 256 random bits; the prefix lets people and scanners tell what it is."""
+    return f"{prefix}_{secrets.token_urlsafe(32)}"
+
+
+def hashed(secret: str) -> str:
+    """What is kept of a secret. With 256 random bits in it, a slow hash would add nothing."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def authenticate(store: Store, token: str | None) -> Actor:
+    """Who a token stands for; no token is the public. A token that is not valid is refused, whatever the reason.
+
+    >>> authenticate(None, None)  # type: ignore[arg-type]
+    Actor(role='public', challenge_id=None, team_id=None, member_id=None, token_id=None, name='')
+    """
+    if not token:
+        return PUBLIC
+    digest = hashed(token[:200])
+    with store.database.read() as session:
+        found = session.scalar(select(Token).where(Token.hash == digest))
+        if found is None or not hmac.compare_digest(found.hash, digest):
+            raise Unauthenticated(_REFUSED)
+        actor = _actor(session, found)
+    now = store.clock()
+    if found.used_at is None or now - found.used_at > _NOTE_USE_EVERY:
+        try:
+            with store.database.write() as session:
+                session.execute(update(Token).where(Token.id == found.id).values(used_at=now))
+        except StoreUnavailable:
+            pass  # when a token was last used is a convenience; it must not keep anybody out
+    return actor
+
+
+def actor_of(store: Store, token_id: int) -> Actor:
+    """Who a token stands for now, by its id: for sessions that were begun with it and end when it is revoked."""
+    with store.database.read() as session:
+        found = session.get(Token, token_id)
+        if found is None:
+            raise Unauthenticated(_REFUSED)
+        return _actor(session, found)
+
+
+def _actor(session: Session, token: Token) -> Actor:
+    if token.revoked_at is not None:
+        raise Unauthenticated(_REFUSED)
+    if token.role == "organiser":
+        return Actor("organiser", token.challenge_id, token_id=token.id, name=token.name)
+    member = session.get(Member, token.member_id)
+    team = None if member is None else session.get(Team, member.team_id)
+    challenge = None if team is None else session.get(Challenge, team.challenge_id)
+    if member is None or team is None or team.deleted_at or challenge is None or challenge.deleted_at:
+        raise Unauthenticated(_REFUSED)
+    return Actor("participant", team.challenge_id, team.id, member.id, token.id, member.name)
+
+
+def add_member_token(session: Session, store: Store, member: Member, challenge_id: int) -> tuple[Token, str]:
+    """A new token in the present transaction."""
+    secret = new_secret("emo")
+    token = Token(
+        hash=hashed(secret),
+        role="participant",
+        name=member.name,
+        challenge_id=challenge_id,
+        member_id=member.id,
+        created_at=store.clock(),
+    )
+    session.add(token)
+    session.flush()
+    return token, secret
+
+
+def issue_member_token(store: Store, actor: Actor, slug: str, member_id: int | None = None) -> Issued:
+    """Another token for a member: for oneself, or by an organiser for somebody who lost theirs."""
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        wanted = actor.member_id if member_id is None else member_id
+        member = session.get(Member, wanted) if wanted is not None else None
+        team = session.get(Team, member.team_id) if member is not None else None
+        if member is None or team is None or team.challenge_id != challenge.id:
+            raise NotFound("no such member in this challenge")
+        require_team(actor, challenge.id, team.id)
+        if not actor.organises(challenge.id) and actor.member_id != member.id:
+            raise NotFound("no such member in this challenge")
+        valid = session.scalars(select(Token.id).where(Token.member_id == member.id, Token.revoked_at.is_(None))).all()
+        if len(valid) >= MAX_TOKENS:
+            raise Conflict(f"a member may have {MAX_TOKENS} tokens; revoke one first")
+        token, secret = add_member_token(session, store, member, challenge.id)
+        record(session, store, actor, "token.issue", f"member {member.id}", challenge_id=challenge.id, token=token.id)
+        return Issued(token.id, secret)
+
+
+def issue_organiser_token(store: Store, actor: Actor, *, name: str, slug: str | None = None) -> Issued:
+    """A token for an organiser, of one challenge or of all; only who may do all that can give it."""
+    with store.database.write() as session:
+        challenge = None if slug is None else find_challenge(session, actor, slug)
+        challenge_id = None if challenge is None else challenge.id
+        require_organiser(actor, challenge_id)
+        secret = new_secret("emo")
+        token = Token(
+            hash=hashed(secret),
+            role="organiser",
+            name=clean_name(name, "organiser"),
+            challenge_id=challenge_id,
+            created_at=store.clock(),
+        )
+        session.add(token)
+        session.flush()
+        scope = slug or "all challenges"
+        record(session, store, actor, "token.organiser", scope, challenge_id=challenge_id, token=token.id)
+        return Issued(token.id, secret)
+
+
+def list_tokens(store: Store, actor: Actor, slug: str | None = None) -> list[TokenView]:
+    """A participant's own tokens, or for organisers those of a challenge (of all without one)."""
+    with store.database.read() as session:
+        query = select(Token, Team.name).outerjoin(Member, Token.member_id == Member.id)
+        query = query.outerjoin(Team, Member.team_id == Team.id).order_by(Token.id)
+        if actor.role == "participant":
+            query = query.where(Token.member_id == actor.member_id)
+        elif slug is None:
+            require_organiser(actor, None)
+        else:
+            challenge = find_challenge(session, actor, slug, deleted=True)
+            require_organiser(actor, challenge.id)
+            query = query.where(or_(Token.challenge_id == challenge.id, Token.challenge_id.is_(None)))
+            if not actor.organises(None):
+                query = query.where(Token.challenge_id == challenge.id)
+        return [
+            TokenView(
+                id=token.id,
+                role="organiser" if token.role == "organiser" else "participant",
+                name=token.name,
+                team=team,
+                created=token.created_at,
+                used=token.used_at,
+                revoked=token.revoked_at,
+            )
+            for token, team in session.execute(query)
+        ]
+
+
+def revoke_token(store: Store, actor: Actor, token_id: int) -> None:
+    """Make a token worthless: one's own, or by an organiser any in what they organise."""
+    with store.database.write() as session:
+        token = session.get(Token, token_id)
+        own = token is not None and token.member_id is not None and token.member_id == actor.member_id
+        if token is None or not (own or actor.organises(token.challenge_id)):
+            raise Unauthenticated("this needs a token") if actor.role == "public" else NotFound("no such token")
+        if token.revoked_at is None:
+            token.revoked_at = store.clock()
+            record(session, store, actor, "token.revoke", f"token {token.id}", challenge_id=token.challenge_id)

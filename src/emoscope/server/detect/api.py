@@ -1,0 +1,117 @@
+"""`/v1/detect`, `/v1/detect/batch`, `/v1/timeline`, `/v1/explain` and `/v1/models`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from emoscope.core.colours import colours_of
+from emoscope.core.dialogue import Detection, Dialogue, Turn
+from emoscope.server.detect import schemas
+from emoscope.server.detect.batcher import Answer
+from emoscope.server.detect.service import DetectService, Question
+from emoscope.server.http.problems import Problem, invalid, responses
+from emoscope.server.settings import Limits
+
+router = APIRouter(prefix="/v1", tags=["detect"], responses=responses(400, 408, 413, 415, 422, 429, 503))
+
+
+# Read from the request rather than injected: a dependency costs as much time as the smallest model takes to answer.
+def _service(request: Request) -> DetectService:
+    service: DetectService | None = request.app.state.detect
+    if service is None:
+        raise Problem(503, "starting", "the model is not loaded", headers={"Retry-After": "1"})
+    return service
+
+
+def _limits(request: Request) -> Limits:
+    limits: Limits = request.app.state.settings.limits
+    return limits
+
+
+@router.post("/detect", summary="The emotion of a dialogue's last turn")
+async def detect(body: schemas.DetectIn, request: Request, response: Response) -> schemas.DetectOut:
+    """Judges the last turn, given the turns before it."""
+    service, limits = _service(request), _limits(request)
+    detector = service.heads.detector(body.labels, body.prior)
+    answer = await service.detect(detector, [_dialogue(body.turns, limits)])
+    _report(response, answer)
+    return schemas.DetectOut(**_plain(answer.results[0]), model=service.heads.model)
+
+
+@router.post("/detect/batch", summary="The emotions of many dialogues")
+async def detect_batch(body: schemas.BatchIn, request: Request, response: Response) -> schemas.BatchOut:
+    """Judges each dialogue's last turn; the results come in the dialogues' order."""
+    service, limits = _service(request), _limits(request)
+    if len(body.dialogues) > limits.max_dialogues:
+        raise invalid("dialogues", f"holds {len(body.dialogues):,} dialogues; at most {limits.max_dialogues:,} go")
+    detector = service.heads.detector(body.labels, body.prior)
+    dialogues = [_dialogue(one.turns, limits, f"dialogues[{row}].") for row, one in enumerate(body.dialogues)]
+    answer = await service.detect(detector, dialogues)
+    _report(response, answer)
+    return schemas.BatchOut(results=_all(answer.results), model=service.heads.model)
+
+
+@router.post("/timeline", summary="The emotion of every turn")
+async def timeline(body: schemas.TimelineIn, request: Request, response: Response) -> schemas.TimelineOut:
+    """Judges every turn, each given only what was said up to it."""
+    service, limits = _service(request), _limits(request)
+    detector = service.heads.detector(body.labels, body.prior)
+    dialogue = _dialogue(body.turns, limits)
+    answer = await service.detect(detector, [dialogue.upto(turn) for turn in range(len(dialogue))])
+    _report(response, answer)
+    return schemas.TimelineOut(turns=_all(answer.results), model=service.heads.model)
+
+
+@router.post("/explain", summary="The turns and words that carried an answer")
+async def explain(body: schemas.ExplainIn, request: Request, response: Response) -> schemas.ExplainOut:
+    """Shares the log-odds of a label among the turns and words (Shapley values)."""
+    service, limits = _service(request), _limits(request)
+    detector = service.heads.detector(body.labels, body.prior)
+    if body.label is not None and body.label not in detector.labels:
+        raise invalid("label", f"is not one of: {', '.join(detector.labels)}")
+    answer = await service.explain(detector, Question(_dialogue(body.turns, limits), body.label))
+    _report(response, answer)
+    return schemas.ExplainOut(**answer.results[0].as_dict(), model=service.heads.model)
+
+
+@router.get("/models", summary="What can be asked of this server")
+async def models(request: Request) -> schemas.ModelsOut:
+    """The model, its sets of labels, and the limits."""
+    service, limits = _service(request), _limits(request)
+    sets = []
+    for name in service.heads.names:
+        detector = service.heads.detector(name)
+        labels = [schemas.LabelOut(name=label, colour=colour) for label, colour in colours_of(detector.labels).items()]
+        sets.append(
+            schemas.LabelSetOut(name=name, labels=labels, prior=detector.prior, training_prior=detector.training_prior)
+        )
+    model = schemas.ModelOut(name=service.heads.model, task=service.heads.task, label_sets=sets)
+    return schemas.ModelsOut(models=[model], limits=limits)
+
+
+def _dialogue(turns: Sequence[schemas.TurnIn], limits: Limits, within: str = "") -> Dialogue:
+    """The dialogue of a request, if it is within the limits."""
+    if len(turns) > limits.max_turns:
+        raise invalid(f"{within}turns", f"holds {len(turns):,} turns; at most {limits.max_turns:,} go")
+    for number, turn in enumerate(turns):
+        for name, text in (("text", turn.text), ("speaker", turn.speaker or "")):
+            if len(text) > limits.max_characters:
+                field = f"{within}turns[{number}].{name}"
+                raise invalid(field, f"is {len(text):,} characters long; at most {limits.max_characters:,} go")
+    return Dialogue(tuple(Turn(turn.text, turn.speaker) for turn in turns))
+
+
+def _plain(detection: Detection) -> dict[str, Any]:
+    return detection.as_dict()
+
+
+def _all(detections: Sequence[Detection]) -> list[schemas.DetectionOut]:
+    return [schemas.DetectionOut(**_plain(detection)) for detection in detections]
+
+
+def _report(response: Response, answer: Answer[Any]) -> None:
+    """How long the request waited and how long the model took, in milliseconds."""
+    response.headers["Server-Timing"] = (
+        f"queue;dur={answer.queued * 1000:.3f}, inference;dur={answer.inferred * 1000:.3f}"
+    )

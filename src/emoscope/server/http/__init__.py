@@ -1,0 +1,1 @@
+"""What every route shares: problems, limits, security headers, OpenAPI, metrics, templates."""

@@ -1,0 +1,38 @@
+"""`/healthz`, `/readyz` and `/metrics`, for those who run the server."""
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
+
+from emoscope import __version__
+from emoscope.server.http.problems import Problem, responses
+
+router = APIRouter(tags=["operation"])
+
+
+class Health(BaseModel):
+    """That the server is there."""
+
+    status: str = "ok"
+    version: str = __version__
+
+
+@router.get("/healthz", summary="Is the process alive?")
+async def healthz() -> Health:
+    """Answers as long as the process does."""
+    return Health()
+
+
+@router.get("/readyz", summary="Can it answer?", responses=responses(503))
+def readyz(request: Request) -> Health:
+    """Answers 503 until the model is loaded, while the database does not answer, and while shutting down."""
+    state = request.app.state
+    if state.detect is None or state.store is None:
+        raise Problem(503, "not-ready", "the server is starting or stopping", headers={"Retry-After": "1"})
+    state.store.ready()
+    return Health()
+
+
+@router.get("/metrics", summary="Counters for Prometheus", response_class=Response)
+async def metrics(request: Request) -> Response:
+    """Counters and histograms in Prometheus' text format."""
+    return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,63 @@
+"""Bodies that are too large or too slow are refused while they arrive, not after."""
+
+import asyncio
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from emoscope.server.http.problems import Problem
+
+
+class BodyLimit:
+    """Counts a request's body as it comes in. `limit_of` says how many bytes an address takes."""
+
+    def __init__(self, app: ASGIApp, *, limit_of: Callable[[str], int], receive_seconds: float) -> None:
+        self._app = app
+        self._limit_of = limit_of
+        self._receive_seconds = receive_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+            return
+        limit = self._limit_of(scope["path"])
+        declared = _content_length(scope)
+        if declared is not None and declared > limit:
+            await _too_large(limit).response()(scope, receive, send)
+            return
+        received = 0
+        complete = False
+
+        async def counted() -> MutableMapping[str, Any]:
+            nonlocal received, complete
+            if complete:
+                return await receive()
+            try:
+                async with asyncio.timeout(self._receive_seconds):
+                    message = await receive()
+            except TimeoutError:
+                # An HTTPException, because the framework takes any other error here for a body it cannot parse.
+                raise HTTPException(408, "the body did not arrive in time") from None
+            if message["type"] == "http.request":
+                received += len(message.get("body", b""))
+                complete = not message.get("more_body", False)
+                if received > limit:
+                    raise HTTPException(413, _too_large(limit).detail, headers={"Connection": "close"})
+            return message
+
+        await self._app(scope, counted, send)
+
+
+def _content_length(scope: Scope) -> int | None:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value[:20])
+    return None
+
+
+def _too_large(limit: int) -> Problem:
+    # The rest of the body will not be read, so the connection cannot be used again.
+    return Problem(413, "too-large", f"the body is larger than {limit:,} bytes", headers={"Connection": "close"})

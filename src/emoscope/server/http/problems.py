@@ -1,0 +1,252 @@
+"""Errors as problem documents (RFC 9457): one clear sentence, and the field where there is one."""
+
+import json
+import logging
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.server.errors import ChallengeError, QuotaExceeded, Rejected, StoreUnavailable, Unauthenticated
+from emoscope.server.http.rendering import page
+
+MEDIA_TYPE = "application/problem+json"
+_TYPE = "urn:emoscope:problem:"
+_log = logging.getLogger("emoscope.server")
+
+_TITLES = {
+    400: "Bad request",
+    401: "Not signed in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    408: "Too slow",
+    409: "Conflict",
+    410: "Gone",
+    413: "Too large",
+    415: "Unsupported media type",
+    422: "Not understood",
+    429: "Too many requests",
+    500: "Server error",
+    503: "Not available",
+    507: "Storage is full",
+}
+
+
+_WANTED = {
+    "string_type": "a string",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "bool_type": "true or false",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+}
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field of a request."""
+
+    field: str = Field(examples=["turns[0].text"])
+    problem: str = Field(examples=["is longer than 20,000 characters"])
+
+
+class ProblemDocument(BaseModel):
+    """An error, as RFC 9457 describes it."""
+
+    type: str = Field(examples=[_TYPE + "invalid"])
+    title: str = Field(examples=["Not understood"])
+    status: int = Field(examples=[422])
+    detail: str = Field(examples=["turns[0].text: is longer than 20,000 characters"])
+    errors: list[FieldProblem] = Field(default_factory=list)
+
+
+class Problem(Exception):  # noqa: N818 (it is named after the document it becomes)
+    """An error to answer with.
+
+    >>> Problem(422, "invalid", "is empty", field="turns").document().detail
+    'turns: is empty'
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        field: str | None = None,
+        errors: Sequence[FieldProblem] = (),
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.errors = list(errors) or ([FieldProblem(field=field, problem=detail)] if field else [])
+        # A name the client made up may hold halves of characters, which no encoding can carry.
+        self.detail = (f"{field}: {detail}" if field else detail).encode(errors="replace").decode()
+        self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
+
+    def document(self) -> ProblemDocument:
+        """What the client is sent."""
+        title = _TITLES.get(self.status, "Error")
+        return ProblemDocument(
+            type=_TYPE + self.code, title=title, status=self.status, detail=self.detail, errors=self.errors
+        )
+
+    def response(self) -> Response:
+        """The document as a response."""
+        content = json.dumps(self.document().model_dump() | self.extra)
+        return Response(content, self.status, headers=self.headers, media_type=MEDIA_TYPE)
+
+
+def invalid(field: str, detail: str) -> Problem:
+    """A field that cannot be used as it is."""
+    return Problem(422, "invalid", detail, field=field)
+
+
+# What an operation may answer beside its result, for the OpenAPI description.
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems an operation may answer with."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
+    return {status: {"description": _TITLES[status], "content": content} for status in statuses}
+
+
+def from_validation(error: RequestValidationError, content_type: str) -> Problem:
+    """The problem of a request that does not fit its schema."""
+    faults = error.errors()
+    first = faults[0] if faults else {"loc": ("body",), "type": "", "msg": "is not valid"}
+    if first["type"] == "json_invalid":
+        place = first["loc"][-1]
+        return Problem(400, "not-json", f"the body is not valid JSON (at character {place})")
+    if tuple(first["loc"]) == ("body",) and first["type"] == "missing":
+        return Problem(400, "no-body", "the request needs a JSON body, and has none")
+    kind = content_type.partition(";")[0].strip().lower()
+    if tuple(first["loc"]) == ("body",) and not (kind == "application/json" or kind.endswith("+json")):
+        return Problem(415, "not-json", "the body must be JSON, sent with the header Content-Type: application/json")
+    if tuple(first["loc"]) == ("body", "file") and first["type"] == "missing" and kind != "multipart/form-data":
+        detail = "the file must be sent in a form, as multipart/form-data; with curl: -F file=@FILE"
+        return Problem(415, "not-a-form", detail)
+    fields = [FieldProblem(field=_field(fault["loc"]), problem=_sentence(fault)) for fault in faults[:20]]
+    detail = f"{fields[0].field}: {fields[0].problem}"
+    if len(faults) > 1:
+        detail += f" (and {len(faults) - 1} more)"
+    return Problem(422, "invalid", detail, errors=fields)
+
+
+def _field(location: Sequence[int | str]) -> str:
+    """`turns[0].text` for a place in the body; `query limit` elsewhere."""
+    where, *path = location
+    name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+    if where == "body":
+        return name or "body"
+    return f"{where} {name}"
+
+
+def _sentence(fault: Mapping[str, Any]) -> str:
+    if fault["type"] == "extra_forbidden":
+        return "is not a field of this request"
+    if fault["type"] == "missing":
+        return "is missing"
+    if fault["type"] == "too_short":
+        least = fault["ctx"]["min_length"]
+        return "is empty" if not fault["ctx"]["actual_length"] else f"holds fewer than {least} items"
+    if fault["type"] in _WANTED:
+        return f"must be {_WANTED[fault['type']]}"
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Answer every error of the app with a problem document, or with a page where a person reads it."""
+
+    @app.exception_handler(Problem)
+    async def on_problem(request: Request, error: Problem) -> Response:
+        return answer(request, error)
+
+    @app.exception_handler(RequestValidationError)
+    async def on_invalid(request: Request, error: RequestValidationError) -> Response:
+        return answer(request, from_validation(error, request.headers.get("content-type", "")))
+
+    @app.exception_handler(EmoscopeError)
+    async def on_mistake(request: Request, error: EmoscopeError) -> Response:
+        return answer(request, from_mistake(error))
+
+    @app.exception_handler(HTTPException)
+    async def on_http(request: Request, error: HTTPException) -> Response:
+        return answer(request, from_http(error))
+
+
+def answer(request: Request, problem: Problem) -> Response:
+    """The problem as a document for programs, as a page for browsers."""
+    if request.url.path.startswith("/v1/") or "text/html" not in request.headers.get("accept", ""):
+        return problem.response()
+    made = page("error.html.j2", status=problem.status, problem=problem.document())
+    made.headers.update(problem.headers)
+    return made
+
+
+def from_mistake(error: EmoscopeError) -> Problem:
+    """A mistake that our own code found in what was asked."""
+    if not isinstance(error, ChallengeError):
+        return Problem(422, "invalid", str(error))
+    headers: dict[str, str] = {}
+    extra: dict[str, Any] = {}
+    if isinstance(error, Unauthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, QuotaExceeded) and error.retry_after is not None:
+        headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, StoreUnavailable):
+        headers["Retry-After"] = "5"
+    if isinstance(error, Rejected):
+        extra = {"rows": error.rows, "submission": error.submission}
+    fields = [FieldProblem(field=error.field, problem=str(error))] if error.field else []
+    return Problem(error.status, type(error).__name__.lower(), str(error), errors=fields, headers=headers, extra=extra)
+
+
+class Faults:
+    """Turns an error of ours into an answer that says nothing of its inside, and logs it.
+
+    A middleware and not a handler, because a handler's answer would miss the headers that other middleware adds.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        started = False
+
+        async def watched(message: MutableMapping[str, Any]) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception:
+            if scope["type"] != "http" or started:
+                raise
+            _log.exception("unexpected error in %s %s", scope["method"], scope["path"])
+            problem = Problem(500, "server-error", "something went wrong on the server; it has been logged")
+            await problem.response()(scope, receive, send)
+
+
+def from_http(error: HTTPException) -> Problem:
+    """What the framework itself refuses: an unknown address, a wrong method, an unreadable body."""
+    details = {
+        400: "the body is not what its Content-Type says",
+        404: "there is nothing at this address",
+        405: "this address does not take this method",
+    }
+    if isinstance(error.__cause__, OSError):  # the framework takes a full disk for a body it cannot parse
+        return from_mistake(StoreUnavailable("the body could not be kept while it arrived; nothing was accepted"))
+    detail = details.get(error.status_code, str(error.detail))
+    return Problem(error.status_code, "http", detail, headers=error.headers)

@@ -1,1 +1,0 @@
-"""The web pages: templates and static files of our own, nothing from elsewhere."""

@@ -1,0 +1,1 @@
+"""Auxiliary corpora and unlabelled text, read with the tasks' own readers."""

@@ -1,0 +1,108 @@
+"""What an encoder learns of emotion before its own task: every labelled text at hand, as one mixture of label sets."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from emoscope.core.dialogue import Example
+from emoscope.core.fit_context import FitContext
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+from emoscope.tasks.datasets.auxiliary import chosen, source, source_examples
+
+# Head to the auxiliary tasks that teach it; those with the same labels share a head.
+AUXILIARY: Mapping[str, tuple[str, ...]] = {
+    "ekman": ("goemotions-ekman", "meld"),
+    "iest": ("masked-words",),
+    "sentiment": ("semeval2017-4a",),
+    "emoji": ("tweeteval-emoji",),
+    "tweet-emotion": ("tweeteval-emotion",),
+    "offensive": ("tweeteval-offensive",),
+    "irony": ("tweeteval-irony",),
+    "isear": ("isear",),
+}
+# The benchmark tasks teach, too: head to the tasks and splits.
+BENCHMARKS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "emocontext": (("emocontext", "train"),),
+    "ekman": (("emotionx-friends", "train"), ("emotionx-push", "train")),
+    "iest": (("iest", "train"), ("iest", "dev")),
+}
+# Text like that of the tasks, whose masked words an encoder learns to guess before anything else.
+IN_DOMAIN = "emocontext+emotionpush+friends-scripts+tweets+comments"
+MASKED_WORDS_PER_LABEL = 1500  # most tweets with an emotion word wish someone a happy something
+
+
+def affect_labels() -> dict[str, tuple[str, ...]]:
+    """The heads of the mixture and their labels.
+
+    >>> affect_labels()["emocontext"]
+    ('others', 'happy', 'sad', 'angry')
+    """
+    heads = {head: source(names[0]).labels for head, names in AUXILIARY.items()}
+    return {**heads, "emocontext": get_task("emocontext").labels, "iest": get_task("iest").labels}
+
+
+def auxiliary_examples(
+    fitting: FitContext, *, examples: Sequence[Example] = (), limit: int | None = None
+) -> dict[str, list[Example]]:
+    """The labelled examples of the auxiliary tasks, head by head, at most `limit` of each task.
+
+    Left out is every text of three words or more that is among `examples`, in EmotionX's training data, or among what
+    will be scored: MELD and EmotionX share scenes of Friends, and a model that had met the answer elsewhere would be
+    judged too kindly. What is left does not depend on the task at hand, so an encoder can be taught once for all.
+    """
+    friends = read_split(get_task("emotionx-friends"), "train", fitting.resources)
+    known = {plain(example.text) for example in (*friends, *examples)} | {plain(text) for text in fitting.unseen}
+    mixture: dict[str, list[Example]] = {}
+    for head, names in AUXILIARY.items():
+        for name in names:
+            found = source_examples(name, fitting)
+            if name == "masked-words":
+                found = _at_most(found, MASKED_WORDS_PER_LABEL)
+            mixture.setdefault(head, []).extend(_new(found, known)[:limit])
+    return {head: found for head, found in mixture.items() if found}
+
+
+def affect_examples(
+    fitting: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
+) -> dict[str, list[Example]]:
+    """The auxiliary tasks and the benchmark tasks' own training data, of these only what is to `keep`.
+
+    For a model that answers all tasks at once; what is not kept is to be scored, and its lines are met nowhere else.
+    """
+    labels = affect_labels()
+    benchmark: dict[str, list[Example]] = {}
+    judged: list[Example] = []
+    for head, splits in BENCHMARKS.items():
+        for task_name, split in splits:
+            found = chosen(read_split(get_task(task_name), split, fitting.resources), None)
+            kept = [example for example in found if keep is None or keep(example)]
+            judged += [example for example in found if keep is not None and not keep(example)]
+            benchmark.setdefault(head, []).extend([e for e in kept if e.label in labels[head]][:limit])
+    mixture = auxiliary_examples(fitting, examples=judged, limit=limit)
+    for head, found in benchmark.items():
+        mixture.setdefault(head, []).extend(found)
+    return mixture
+
+
+def plain(text: str) -> str:
+    """A text's letters and digits, by which a line is known again in another edition; empty if under three words.
+
+    >>> plain("Oh, it’s you!") == plain("oh it's YOU"), plain("Hey you")
+    (True, '')
+    """
+    if len(text.split()) < 3:
+        return ""
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def _new(found: Iterable[Example], known: Collection[str]) -> list[Example]:
+    return [example for example in found if not (said := plain(example.text)) or said not in known]
+
+
+def _at_most(found: Iterable[Example], most: int) -> list[Example]:
+    counts: dict[str | None, int] = {}
+    kept = []
+    for example in found:
+        counts[example.label] = counts.get(example.label, 0) + 1
+        if counts[example.label] <= most:
+            kept.append(example)
+    return kept

@@ -1,0 +1,108 @@
+"""The Ray engine, on a cluster of two nodes started here: the same bytes, whoever is killed."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.scoring import score
+from kits.ray_kit import PART, Cluster, two_nodes
+from kits.score_kit import chats, content, kill, named, rejects, until, write_jsonl
+
+pytest.importorskip("ray")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc"),
+    pytest.mark.xdist_group("ray"),  # one cluster, not one for each process that tests
+]
+ROWS = 20_000
+TASK = "ray::_part"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with two_nodes(tmp_path_factory.mktemp("ray")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_jsonl(tmp_path_factory.mktemp("table") / "a.jsonl", [*chats(ROWS), "{broken"])
+
+
+@pytest.fixture(scope="module")
+def whole(table: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What the local engine writes."""
+    folder = tmp_path_factory.mktemp("whole") / "out"
+    score([str(table)], folder, model="nano", workers=1, part_rows=PART)
+    return content(folder)
+
+
+def count(folder: Path) -> int:
+    return len(list(folder.glob("scores/part-*.parquet")))
+
+
+def test_a_killed_run_goes_on_with_the_bytes_of_the_local_engine(
+    cluster: Cluster, table: Path, whole: dict[str, bytes], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    first = cluster.start(table, out)
+    until(lambda: count(out) >= 2)
+    kill(first.pid)
+    first.communicate()
+    assert not (out / "manifest.json").exists()
+    assert count(out) < ROWS // PART
+    second = cluster.start(table, out)
+    _, error = second.communicate(timeout=120)
+    assert second.returncode == 0, error
+    assert content(out) == whole
+    assert len(rejects(out)) == 1
+
+
+def test_killed_workers_and_a_lost_node(cluster: Cluster, table: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = cluster.start(table, out)
+    until(lambda: count(out) >= 2)
+    kill(until(lambda: named(cluster.process.pid, TASK))[0])
+    reached = count(out)
+    until(lambda: count(out) > reached)
+    cluster.lose_a_node()
+    assert count(out) < ROWS // PART
+    _, error = process.communicate(timeout=120)
+    assert process.returncode == 0, error
+    assert content(out) == whole
+
+
+def test_a_row_on_which_the_model_fails_is_rejected(cluster: Cluster, tmp_path: Path) -> None:
+    rows = [*chats(1200), {"turns": ["poison"]}, {"turns": ["hollow"]}]
+    path = write_jsonl(tmp_path / "a.jsonl", rows)
+    script = str(Path(__file__).parents[1] / "kits" / "fragile_model.py")
+    engines: dict[str, list[str]] = {"ray": ["--ray-address", cluster.address], "local": ["--workers", "1"]}
+    for engine, options in engines.items():
+        given = ["score", str(path), "-o", str(tmp_path / engine), "-m", "nano", "--engine", engine, *options]
+        done = subprocess.run(
+            [sys.executable, script, *given],
+            env={**os.environ, **cluster.variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "1,200 scored, 2 rejected" in done.stdout
+    assert [reject["row"] for reject in rejects(tmp_path / "ray")] == [1201, 1202]
+    assert content(tmp_path / "ray") == content(tmp_path / "local")
+
+
+def test_no_cluster_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    def refuse(**settings: object) -> None:
+        raise ConnectionError("Could not connect\nand more")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    path = write_jsonl(tmp_path / "a.jsonl", chats(2))
+    with pytest.raises(EmoscopeError, match=r"^no Ray cluster answers at 127\.0\.0\.1:1 \(Could not connect\)$"):
+        score([str(path)], tmp_path / "out", model="nano", engine="ray", ray_address="127.0.0.1:1")

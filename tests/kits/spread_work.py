@@ -1,0 +1,55 @@
+"""Functions that other processes can import, for the tests of `Spread`."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from emoscope.core.errors import EmoscopeError
+
+
+def slowest_first(part: int) -> int:
+    """The same number; the smaller it is, the longer it takes."""
+    time.sleep(0.3 if part == 0 else 0)
+    return part
+
+
+def process(part: object) -> int:
+    """Who is at work."""
+    time.sleep(0.2)
+    return os.getpid()
+
+
+def refuse_four(part: int) -> int:
+    if part >= 4:
+        raise EmoscopeError(f"no {part}, please")
+    return part
+
+
+def break_down(part: int) -> int:
+    raise ValueError(f"a mistake of ours, at {part}")
+
+
+def die_once(marker: str) -> str:
+    """Kill this process, unless it was done before."""
+    if marker and not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return marker
+
+
+def die(part: int) -> int:
+    if part == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part
+
+
+@dataclass(frozen=True)
+class Heavy:
+    """Takes long to hand over."""
+
+    weight: bytes
+
+    def __call__(self, part: int) -> int:
+        return part + len(self.weight)

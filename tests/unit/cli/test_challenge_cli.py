@@ -1,0 +1,236 @@
+"""`emoscope challenge` from template to export, and `emoscope submit` against a server that answers as ours does."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from click.testing import Result
+from typer.testing import CliRunner
+
+from emoscope.cli import submit
+from emoscope.cli.challenge import group as challenge
+from emoscope.core.errors import EmoscopeError
+from emoscope.server.challenge import PUBLIC, authenticate, register_team
+from emoscope.server.challenge import submit as send_submission
+from emoscope.server.store import Store
+from kits.challenge_kit import GOLD, answer, phase, rows_of, write_challenge
+
+
+def run(*arguments: object) -> Result:
+    app = typer.Typer()
+    challenge.register(app)
+    submit.register(app)
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def done(*arguments: object) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    return result.stdout
+
+
+def test_a_challenge_is_run_from_the_command_line(tmp_path: Path) -> None:
+    data = ["--data-dir", tmp_path / "data"]
+    file = write_challenge(tmp_path / "source", phases=phase("practice", opens=None))
+    assert "no challenges" in done("challenge", "list", *data)
+    made = json.loads(done("challenge", "create", file, *data, "--json"))
+    assert (made["slug"], made["phases"][0]["state"]) == ("mine", "planned")
+    assert "open" in done("challenge", "open", "mine", "practice", *data)
+    assert "2099-01-01T00:00" in done(
+        "challenge", "schedule", "mine", "practice", "--closes", "2099-01-01T00:00:00", *data
+    )
+    store = Store.open(tmp_path / "data")
+    joined = register_team(store, PUBLIC, "mine", team="Joy [bold]", member="Ana", email="ana@example.org")
+    ana = authenticate(store, joined.token)
+    sent = send_submission(store, ana, "mine", None, answer(), file_name="a.txt")
+    assert done("challenge", "worker", "--once", *data) == "2 jobs done\n"
+    board = done("challenge", "board", "mine", "practice", *data, "--plot", tmp_path / "board.svg")
+    assert "Joy [bold]" in board
+    assert "1.0000" in board
+    assert (tmp_path / "board.svg").read_text().startswith("<svg")
+    assert json.loads(done("challenge", "board", "mine", "practice", *data, "--json"))["entries"][0]["rank"] == 1
+    done("challenge", "export", "mine", "-o", tmp_path / "board.csv", "--phase", "practice", *data)
+    assert "Joy [bold]" in (tmp_path / "board.csv").read_text()
+    done("challenge", "export", "mine", "-o", tmp_path / "all.json", *data)
+    assert json.loads((tmp_path / "all.json").read_text())["submissions"][0]["id"] == sent.id
+    done("challenge", "export", "mine", "-o", tmp_path / "public.json", "--public", *data)
+    assert "ana@example.org" not in (tmp_path / "public.json").read_text()
+    other = tmp_path / "other.txt"
+    other.write_text(rows_of(["sad", *GOLD[1:]]))
+    assert "emoscope challenge rescore mine" in done("challenge", "gold", "mine", "practice", other, *data)
+    assert "stale" in done("challenge", "board", "mine", "practice", *data)
+    assert done("challenge", "rescore", "mine", *data) == "mine: 1 submissions queued\n"
+    done("challenge", "worker", "--once", *data)
+    assert "0.8000" in done("challenge", "submissions", "mine", *data)
+    done("challenge", "delete-submission", sent.id, *data)
+    assert "deleted" in done("challenge", "submissions", "mine", *data)
+    done("challenge", "restore-submission", sent.id, *data)
+    assert "closed" in done("challenge", "close", "mine", "practice", *data)
+    actions = [line["action"] for line in json.loads(done("challenge", "audit", *data, "--json"))]
+    assert actions[0] == "phase.close"
+    assert actions[-1] == "challenge.create"
+    assert "phase.gold" in done("challenge", "audit", "--challenge", "mine", *data)
+    store.close()
+
+
+def test_teams_and_tokens_are_looked_after_from_the_command_line(tmp_path: Path) -> None:
+    data = ["--data-dir", tmp_path / "data"]
+    done("challenge", "create", write_challenge(tmp_path / "source"), *data)
+    store = Store.open(tmp_path / "data")
+    joined = register_team(store, PUBLIC, "mine", team="Joy", member="Ana")
+    assert "Ana (1)" in done("challenge", "teams", "mine", *data)
+    fresh = done("challenge", "token", "mine", "1", *data).strip()
+    assert authenticate(store, fresh).member_id == joined.member.id
+    organiser = done("challenge", "organiser", "Olga", "--challenge", "mine", *data).strip()
+    assert authenticate(store, organiser).role == "organiser"
+    listed = json.loads(done("challenge", "tokens", *data, "--json"))
+    assert [token["role"] for token in listed] == ["participant", "participant", "organiser"]
+    assert fresh not in json.dumps(listed)
+    done("challenge", "revoke", listed[0]["id"], *data)
+    assert "revoked" in done("challenge", "tokens", "--challenge", "mine", *data)
+    done("challenge", "delete-team", "mine", joined.team.id, *data)
+    assert "deleted" in done("challenge", "teams", "mine", *data)
+    done("challenge", "restore-team", "mine", joined.team.id, *data)
+    done("challenge", "delete", "mine", *data)
+    done("challenge", "restore", "mine", *data)
+    done("challenge", "backup", tmp_path / "copy", *data)
+    assert "mine" in done("challenge", "list", "--data-dir", tmp_path / "copy")
+    assert "revision" in done("challenge", "upgrade", *data)
+    store.close()
+
+
+def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
+    data = ["--data-dir", tmp_path / "data"]
+    for arguments, told in [
+        (["open", "none", "practice", *data], "no challenge 'none'"),
+        (["create", tmp_path / "none.toml", *data], "none.toml: no such file"),
+        (["template", "none"], "no ready challenge 'none'"),
+        (["export", "none", "-o", "board.csv", *data], "a .csv file together with --phase"),
+        (["list", "--database", "mysql://host/x"], "only sqlite and postgresql are supported"),
+        (["list", "--database", "nonsense"], "the database address is not one"),
+    ]:
+        result = run("challenge", *arguments)
+        assert isinstance(result.exception, EmoscopeError), result.output
+        assert told in str(result.exception)
+
+
+def test_a_template_is_written_to_a_file(tmp_path: Path) -> None:
+    assert done("challenge", "template").split() == ["emocontext", "emotionx-friends", "emotionx-push", "iest"]
+    done("challenge", "template", "iest", "-o", tmp_path / "iest.toml")
+    assert (tmp_path / "iest.toml").read_text() == done("challenge", "template", "iest")
+
+
+class Server(BaseHTTPRequestHandler):
+    """Answers from a list, and keeps what it was sent."""
+
+    answers: list[tuple[int, dict[str, Any], dict[str, str]]]
+    seen: list[tuple[str, dict[str, str], bytes]]
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.seen.append((f"{self.command} {self.path}", dict(self.headers), body))
+        status, found, headers = self.answers.pop(0)
+        data = json.dumps(found).encode()
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(data))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = _answer  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[str, type[Server]]]:
+    class Own(Server):
+        answers: list[tuple[int, dict[str, Any], dict[str, str]]] = []  # noqa: RUF012
+        seen: list[tuple[str, dict[str, str], bytes]] = []  # noqa: RUF012
+
+    running = ThreadingHTTPServer(("127.0.0.1", 0), Own)
+    thread = threading.Thread(target=running.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{running.server_port}/challenges/mine", Own
+    running.shutdown()
+    thread.join()
+    running.server_close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "answers.txt"
+    path.write_bytes(answer().read())
+    return path
+
+
+def test_submit_sends_the_file_and_waits_for_the_score(server: tuple[str, type[Server]], file: Path) -> None:
+    url, handler = server
+    figures = {
+        "score": 0.75,
+        "low": 0.7,
+        "high": 0.8,
+        "per_class": {"happy": {"precision": 1, "recall": 0.5, "f1": 0.6}},
+    }
+    handler.answers += [
+        (503, {"detail": "busy"}, {}),
+        (201, {"id": "ab12", "state": "queued"}, {}),
+        (200, {"id": "ab12", "state": "scoring"}, {}),
+        (200, {"id": "ab12", "state": "scored", "figures": figures}, {}),
+    ]
+    shown = done("submit", file, "--challenge", url, "--token", "emo_x", "--phase", "practice", "--note", "first")
+    assert "submission ab12: scored" in shown
+    assert "score 0.7500 (0.7000 to 0.8000)" in shown
+    asked = [request for request, _, _ in handler.seen]
+    assert asked == ["POST /v1/challenges/mine/submissions"] * 2 + ["GET /v1/submissions/ab12"] * 2
+    (_, first, body), (_, second, _) = handler.seen[:2]
+    assert first["Authorization"] == "Bearer emo_x"
+    assert first["Idempotency-Key"] == second["Idempotency-Key"]
+    assert file.read_bytes() in body
+    assert b'name="phase"\r\n\r\npractice' in body
+
+
+def test_submit_shows_why_a_file_was_refused(server: tuple[str, type[Server]], file: Path) -> None:
+    url, handler = server
+    rows = ["answers.txt, row 2: label is missing", "answers.txt, row 3: label is missing"]
+    handler.answers += [(422, {"detail": rows[0], "rows": rows}, {})]
+    result = run("submit", file, "--challenge", url, "--token", "emo_x")
+    assert (result.exit_code, result.stdout.splitlines()) == (1, rows)
+
+
+@pytest.mark.parametrize(
+    ("status", "found", "headers", "told"),
+    [
+        (
+            429,
+            {"detail": "the team has used its 3 submissions"},
+            {"Retry-After": "60"},
+            "submissions \\(try again in 60 s",
+        ),
+        (401, {"detail": "the token is not valid"}, {}, "the token is not valid"),
+        (422, {"detail": "the file name is missing"}, {}, "the file name is missing"),
+        (404, {}, {}, "answered 404"),
+    ],
+)
+def test_submit_tells_what_the_server_said(
+    server: tuple[str, type[Server]], file: Path, status: int, found: dict[str, Any], headers: dict[str, str], told: str
+) -> None:
+    url, handler = server
+    handler.answers += [(status, found, headers)]
+    result = run("submit", file, "--challenge", url, "--token", "emo_x")
+    with pytest.raises(EmoscopeError, match=told):
+        raise result.exception or AssertionError("no error")
+
+
+@pytest.mark.parametrize(
+    "address", ["example.org/challenges/a", "https://example.org", "ftp://example.org/challenges/a"]
+)
+def test_submit_wants_the_address_of_a_challenge(address: str, file: Path) -> None:
+    result = run("submit", file, "--challenge", address, "--token", "emo_x")
+    assert "expected an address such as" in str(result.exception)

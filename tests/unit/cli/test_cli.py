@@ -1,0 +1,202 @@
+"""The command as a user types it, in a process of its own where that matters."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from kits.emocontext_files import make_corpus
+
+
+def emoscope(*arguments: str | Path, stdin: bytes | None = None, **options: object) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", "from emoscope.cli.main import run; run()", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        **options,  # type: ignore[call-overload]
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def test_version_and_help() -> None:
+    assert emoscope("--version").stdout.startswith("emoscope 0.")
+    shown = emoscope("--help").stdout
+    for command in ("detect", "tasks", "systems", "data", "train", "predict", "verify", "evaluate", "compare"):
+        assert command in shown
+
+
+def test_detect_turns() -> None:
+    done = emoscope("detect", "how are you", "fine, you?", "I am so happy 😂", "--json")
+    assert done.returncode == 0
+    answer = json.loads(done.stdout)
+    assert answer["label"] == "happy"
+    assert set(answer) == {"label", "scores", "truncated"}
+    assert "happy" in emoscope("detect", "how are you", "fine, you?", "I am so happy 😂").stdout
+
+
+def test_detect_timeline() -> None:
+    answers = json.loads(emoscope("detect", "--timeline", "--json", "I am so happy", "shut up, I hate you").stdout)
+    assert [answer["label"] for answer in answers] == ["happy", "angry"]
+
+
+def test_detect_files_of_every_kind(tmp_path: Path) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text("id,turn1,turn2,turn3\n7,hi,hello,I am so happy\n8,hi,hello,I hate you\n", encoding="utf-8")
+    for suffix in ("csv", "tsv", "jsonl", "parquet"):
+        target = tmp_path / f"out.{suffix}"
+        done = emoscope("detect", source, "-o", target)
+        assert done.returncode == 0, done.stderr
+        reader = {"csv": pl.read_csv, "jsonl": pl.read_ndjson, "parquet": pl.read_parquet}
+        table = pl.read_csv(target, separator="\t") if suffix == "tsv" else reader[suffix](target)
+        assert table["label"].to_list() == ["happy", "angry"]
+        assert [str(value) for value in table["id"].to_list()] == ["7", "8"]
+        assert table["score_happy"][0] > 0.5
+
+
+def test_detect_pipes() -> None:
+    done = emoscope("detect", "-", stdin=b'["hi", "I am so happy"]\n{"turns": ["I hate you"]}\n')
+    assert [json.loads(line)["label"] for line in done.stdout.splitlines()] == ["happy", "angry"]
+    done = emoscope("detect", "-", "--format", "text", stdin=b"hi\tI am so happy\nI hate you\n")
+    assert done.stdout.split() == ["happy", "angry"]
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    code = "from emoscope.cli.main import run; run()"
+    line = '["I am so happy"]\n'
+    done = subprocess.run(
+        f"yes '{line.strip()}' | head -20000 | {sys.executable} -c '{code}' detect - | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(done.stdout)["label"] == "happy"
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["detect", "missing.csv"], "missing.csv: no such file"),
+        (["detect", "hi", "--model", "nowhere"], "no model named 'nowhere'"),
+        (["detect", "hi", "--prior", "happy"], "--prior: expected label=number"),
+        (["train", "nanu", "--task", "emocontext", "-o", "x"], "no system named 'nanu'; did you mean 'nano'?"),
+        (["train", "nano", "--task", "emo", "-o", "x"], "no task named 'emo'"),
+        (
+            ["predict", "nano", "--task", "iest", "--split", "test", "-o", "x"],
+            "nano was trained for emocontext, not iest",
+        ),
+        (["predict", "nano", "--task", "emocontext", "-o", "x"], "give either --input FILE or --split NAME"),
+    ],
+)
+def test_a_users_mistake_is_one_line_and_exit_code_2(arguments: list[str], expected: str, tmp_path: Path) -> None:
+    done = emoscope(*arguments, cwd=tmp_path, env={**os.environ, "EMOSCOPE_DATA": str(make_corpus(tmp_path))})
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "is empty"),
+        (b"\x7fELF\x00\x01", "NUL byte"),
+        (b"id\tturn1\tturn2\tturn3\n" + b"x" * 2_000_000, "row 2: line is longer"),
+        (b"id\tturn1\n0\ta\n", "expected the header"),
+        (b"id\tturn1\tturn2\tturn3\tlabel\n0\ta\tb\tc\tnan\n", "row 2: unknown label 'nan'"),
+        (b"id\tturn1\tturn2\tturn3\n0\ta\xff\tb\tc\n", "row 2: not valid UTF-8"),
+    ],
+)
+def test_bad_files_are_one_line_and_leave_nothing(content: bytes, expected: str, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(content)
+    out = tmp_path / "out.txt"
+    for arguments in (
+        ["predict", "nano", "--task", "emocontext", "--input", bad, "-o", out],
+        ["evaluate", bad, "--task", "emocontext", "--gold", bad],
+    ):
+        done = emoscope(*arguments)
+        assert done.returncode == 2, (arguments, done)
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert "Traceback" not in done.stderr
+        assert expected in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt"]
+
+
+def test_train_predict_verify_evaluate(tmp_path: Path) -> None:
+    data = make_corpus(tmp_path)
+    run, out = tmp_path / "run", tmp_path / "out.txt"
+    done = emoscope("train", "nano", "--task", "emocontext", "-o", run, "--data", data, "--json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["examples"] == 96
+    assert record["dev"]["score"] == 1.0
+    assert json.loads((run / "dev.json").read_text())["score"] == 1.0
+    unlabelled = data / "emocontext" / "testwithoutlabels.txt"
+    assert emoscope("predict", run, "-t", "emocontext", "-i", unlabelled, "-o", out).returncode == 0
+    assert emoscope("verify", out, "-t", "emocontext", "--against", unlabelled).returncode == 0
+    dev = data / "emocontext" / "dev.txt"
+    assert emoscope("predict", run, "-t", "emocontext", "-i", dev, "-o", out).returncode == 0
+    result = json.loads(emoscope("evaluate", out, "-t", "emocontext", "--gold", dev, "--json").stdout)
+    assert result["score"] == 1.0
+    assert {"metric", "score", "per_class", "confusion", "interval", "rank"} <= set(result)
+    assert emoscope("detect", "hi", "hello", "I hate you", "--model", run, "--json").returncode == 0
+
+
+def test_a_neural_run_keeps_its_curve_and_takes_settings(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    small = ["vectors=random", "epochs=2", "hidden=8", "embedding=8", "min_count=1"]
+    changes = [part for text in small for part in ("--set", text)]
+    arguments = ["train", "emocontext-baseline", "-t", "emocontext", "-o", run, "--data", make_corpus(tmp_path)]
+    done = emoscope(*arguments, *changes, "--device", "cpu", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["settings"]["epochs"] == 2
+    assert "<svg" in (run / "curve.svg").read_text(encoding="utf-8")
+    assert not list(tmp_path.glob(".run.*"))
+    wrong = emoscope(*arguments, "--force", "--set", "epoch=2")
+    assert wrong.returncode == 2
+    assert "did you mean 'epochs'?" in wrong.stderr
+
+
+def test_a_run_is_not_overwritten_by_accident(tmp_path: Path) -> None:
+    data = make_corpus(tmp_path)
+    run = tmp_path / "run"
+    arguments = ["train", "nano", "--task", "emocontext", "-o", run, "--data", data]
+    assert emoscope(*arguments).returncode == 0
+    assert "exists already" in emoscope(*arguments).stderr
+    assert emoscope(*arguments, "--force").returncode == 0
+    keep = tmp_path / "precious"
+    keep.mkdir()
+    (keep / "thesis.txt").write_text("years of work")
+    assert "has no run.json" in emoscope(*arguments[:5], keep, "--data", data, "--force").stderr
+    assert (keep / "thesis.txt").exists()
+
+
+def test_crossvalidation(tmp_path: Path) -> None:
+    done = emoscope(
+        "crossvalidate", "nano", "-t", "emocontext", "--folds", "2", "--data", make_corpus(tmp_path), "--json"
+    )
+    result = json.loads(done.stdout)
+    assert len(result["scores"]) == 2
+    assert 0 <= result["mean"] <= 1
+
+
+def test_demo_shows_the_papers_dialogues() -> None:
+    shown = emoscope("demo").stdout
+    assert "I started crying" in shown
+    assert "a second" in shown
+
+
+@pytest.mark.data
+def test_nano_on_the_real_development_set(data_folder: Path, tmp_path: Path) -> None:
+    dev = data_folder / "emocontext" / "dev.txt"
+    out = tmp_path / "out.txt"
+    assert emoscope("predict", "nano", "-t", "emocontext", "-i", dev, "-o", out).returncode == 0
+    result = json.loads(emoscope("evaluate", out, "-t", "emocontext", "--gold", dev, "--json").stdout)
+    assert result["score"] >= 0.72

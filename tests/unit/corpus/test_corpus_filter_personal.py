@@ -1,0 +1,176 @@
+"""Personal data: found, masked, and what only looks like them."""
+
+import socket
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from typing import NoReturn
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emoscope.core.dialogue import Dialogue, Turn
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.filters.personal import PersonalFilter
+from emoscope.corpus.filters.spans import Kind, Span, masked_text, without_overlaps
+
+_MASK = PersonalFilter(mask=True)
+
+
+def masked(text: str) -> str:
+    return _MASK.review([Dialogue.of([text])])[0].dialogue.texts[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mail me: anna.smith@gmail.com!", "mail me: <EMAIL>!"),
+        ("its carla dot b at gmail dot com ok", "its <EMAIL> ok"),
+        ("try x (at) mail.org or y [at] mail [dot] org", "try <EMAIL> or <EMAIL>"),
+        ("call +44 20 7946 0958 or (415) 555-2671", "call <PHONE> or <PHONE>"),
+        ("see https://example.com/a?b=1, or www.example.org.", "see <URL>, or <URL>."),
+        ("lol amazon.com", "lol <URL>"),
+        ("pay with 4242 4242 4242 4242 pls", "pay with <CARD> pls"),
+        ("a new mastercard 2223003122003222", "a new mastercard <CARD>"),
+        ("iban de89370400440532013000", "iban <IBAN>"),
+        ("ping 192.168.0.1 now", "ping <IP> now"),
+        ("hey @john_doe, my insta is ana.banana", "hey <HANDLE>, my insta is <HANDLE>"),
+        ("i live at 12 oak street", "i live at <ADDRESS>"),
+        ("er wohnt Hauptstraße 5", "er wohnt <ADDRESS>"),
+        ("25 rue Victor Hugo ou Calle Mayor 7", "<ADDRESS> ou <ADDRESS>"),
+        ("my name is lakshmi", "my name is <NAME>"),
+        ("im Peter and Jessica Miller is my boss", "im <NAME> and <NAME> is my boss"),
+        ("mera naam rohit hai", "mera naam <NAME> hai"),
+    ],
+)
+def test_what_is_masked(text: str, expected: str) -> None:
+    assert masked(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it was $1,299.99 or 1.250,00",
+        "on 12/10/2023 or 2023-10-12 14:22:10",
+        "we won 102-98",
+        "version 2.0.1.4 and python 3.11.7",
+        "see you @ 5pm, or @5pm, or @home",
+        "mark my words, grace period, will do",
+        "i'm sad and i am Happy",
+        "call me later",
+        "this is Sparta",
+        "my name is not important",
+        "hello.how are you",
+        "ok.so what",
+        "a 5 minutes drive on a one way street",
+        "order no 4455667788",
+        "1 2 3 4 5 6 7 8 9 10",
+        "node.js or B.tech",
+        "Thank You So Much",
+        "New York and Paris in April",
+        "look at that dot com bubble",
+    ],
+)
+def test_look_alikes_pass(text: str) -> None:
+    assert masked(text) == text
+
+
+def test_kinds_can_be_chosen() -> None:
+    only = PersonalFilter(mask=True, kinds=["email", Kind.PHONE])
+    (review,) = only.review([Dialogue.of(["my name is Anna, anna@example.com"])])
+    assert review.dialogue.texts == ("my name is Anna, <EMAIL>",)
+    assert dict(review.masked) == {"email": 1}
+    with pytest.raises(EmoscopeError, match="no kind of personal data 'fax'; there are: email"):
+        PersonalFilter(mask=True, kinds=["fax"])
+    with pytest.raises(EmoscopeError, match="no kind"):
+        PersonalFilter(mask=True, kinds=[])
+
+
+def test_drop_says_where_but_not_what() -> None:
+    dialogue = Dialogue.of(["hi", "write to bob@example.com", "or +44 20 7946 0958"])
+    (review,) = PersonalFilter(mask=False).review([dialogue])
+    assert review.reason == "personal data"
+    assert dict(review.details) == {"kinds": {"email": 1, "phone": 1}, "turns": [2, 3]}
+    assert review.dialogue == dialogue
+
+
+@pytest.mark.parametrize("mask", [True, False])
+def test_a_speaker_who_is_a_phone_number_gets_a_number(mask: bool) -> None:
+    phones = ["+44 20 7946 0958", "+44 20 7946 0111"]
+    dialogue = Dialogue((Turn("hi", phones[0]), Turn("hey", "agent"), Turn("ok", phones[1]), Turn("yo", phones[0])))
+    (review,) = PersonalFilter(mask=mask).review([dialogue])
+    assert review.reason is None
+    assert [turn.speaker for turn in review.dialogue.turns] == ["speaker1", "agent", "speaker3", "speaker1"]
+
+
+def test_nothing_reaches_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("the network was asked for")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    fresh = PersonalFilter(mask=True)
+    assert [span.kind for span in fresh.find("bob@example.co.uk and https://example.com")] == [Kind.EMAIL, Kind.URL]
+
+
+def test_overlaps_are_settled_by_kind_then_length() -> None:
+    spans = [Span(0, 9, Kind.NAME), Span(3, 6, Kind.EMAIL), Span(6, 9, Kind.URL), Span(5, 9, Kind.URL)]
+    assert without_overlaps(spans) == [Span(3, 6, Kind.EMAIL), Span(6, 9, Kind.URL)]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "my name is",
+                "Anna",
+                "at",
+                "dot",
+                "com",
+                "gmail",
+                "@",
+                "12",
+                "oak street",
+                "415 555 2671",
+                "bob@x.org",
+                "Mr.",
+            ]
+        )
+        | st.text(max_size=8),
+        max_size=12,
+    ).map(" ".join)
+)
+@settings(deadline=None)
+def test_finds_are_in_order_and_nothing_else_is_touched(text: str) -> None:
+    spans = _MASK.find(text)
+    assert all(0 <= span.start < span.end <= len(text) for span in spans)
+    assert all(one.end <= other.start for one, other in pairwise(spans))
+    made = masked_text(text, spans)
+    assert len(made) == len(text) + sum(len(span.kind.mask) - (span.end - span.start) for span in spans)
+    assert _MASK.find(" ".join(span.kind.mask for span in spans)) == []  # masks are nobody's data
+
+
+def test_long_texts_are_looked_at_in_pieces() -> None:
+    text = "so " * 900 + "mail bob@example.com " + "so " * 900
+    (span,) = _MASK.find(text)
+    assert text[span.start : span.end] == "bob@example.com"
+
+
+@pytest.mark.parametrize("text", ["a.b." * 1000, "www." * 1000, "a-" * 2000, "1 " * 2000, "x dot " * 660, "A" * 4000])
+def test_no_text_takes_forever(text: str) -> None:
+    begun = time.perf_counter()
+    _MASK.find(text)
+    assert time.perf_counter() - begun < 30
+
+
+def test_presidio_does_not_bring_what_only_its_engines_need() -> None:
+    """Where they are installed, torch and transformers would cost every process ten seconds and 300 MB."""
+    code = (
+        "import sys\n"
+        "from emoscope.corpus.filters.presidio import PresidioFinder\n"
+        "assert PresidioFinder().find('ann@example.com')\n"
+        "assert not {'torch', 'transformers', 'stanza', 'gliner'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

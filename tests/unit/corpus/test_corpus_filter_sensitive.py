@@ -1,0 +1,124 @@
+"""Sensitive topics: found however they are written, not where words only look like them, and counted by reason."""
+
+import json
+import pickle
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.filters.credentials import discloses_credentials
+from emoscope.corpus.filters.plain_words import plain_words
+from emoscope.corpus.filters.sensitive import SensitiveFilter, Topic, topics_of
+from kits.corpus_command import run
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("I'm gonna KILL myself", Topic.SELF_HARM),
+        ("i wannaaa dieee", Topic.SELF_HARM),
+        ("do u want s.e.x", Topic.SEXUAL),
+        ("show me ur b00bs", Topic.SEXUAL),
+        ("i will k!lllll youuu", Topic.VIOLENCE),
+        ("he punched me in the face", Topic.VIOLENCE),
+        ("got any w33d", Topic.DRUGS),
+        ("all jews are vermin", Topic.HATE),
+        ("my sister has leukemia", Topic.HEALTH),
+        ("my passw0rd is Tr33house!", Topic.CREDENTIALS),
+    ],
+)
+def test_topics_in_chat_writing(text: str, topic: Topic) -> None:
+    assert topics_of(text) == [topic]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "this traffic is killing me",
+        "shoot me a message",
+        "I'd kill for a pizza",
+        "mom will kill me if i'm late",
+        "i don't want to die",
+        "I never wanted to hurt you",
+        "a can of coke and some hash browns",
+        "my lithium battery died",
+        "i have a black cat and a white dog",
+        "what is the wifi password?",
+        "my password is wrong again",
+        "",
+        "!!!",
+    ],
+)
+def test_what_only_looks_like_it(text: str) -> None:
+    assert topics_of(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("IM soooo h4ppy", "i am so happy"),
+        ("k i l l him", "kill him"),
+        ("i k.i.l.l him", "i kill him"),
+        ("can't, won't", "can not , will not"),
+        ("a b c", "a b c"),
+        ("hunter2 b4 1122", "hunter2 b4 1122"),
+        ("naïve", "naive"),
+    ],
+)
+def test_plain_words(text: str, plain: str) -> None:
+    assert plain_words(text, {"kill"}).strip() == plain
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_looked_at(text: str) -> None:
+    assert set(topics_of(text)) <= set(Topic)
+    assert discloses_credentials(text) == (Topic.CREDENTIALS in topics_of(text))
+
+
+@pytest.mark.parametrize("piece", ["i will go to the ", "a ", "password ", "(", "my ", "he is so ", "x" * 50])
+def test_a_long_text_does_not_take_forever(piece: str) -> None:
+    begun = time.process_time()
+    topics_of(piece * (20_000 // len(piece)))
+    assert time.process_time() - begun < 5
+
+
+def test_the_reason_names_all_topics_and_the_details_their_turns() -> None:
+    dialogue = Dialogue.of(["kill all jews", "hi", "my pin is 4821, i will kill you"])
+    (review,) = SensitiveFilter().review([dialogue])
+    assert review.reason == "sensitive:violence and sensitive:hate and sensitive:credentials"
+    assert review.details == {"turns": {"violence": [1, 3], "hate": [1], "credentials": [3]}}
+    assert review.dialogue is dialogue
+    assert SensitiveFilter(["drugs"]).review([dialogue])[0].reason is None
+
+
+def test_topics_are_chosen_by_name() -> None:
+    chosen = SensitiveFilter(["violence", "self-harm"])
+    assert chosen.settings == {"topics": ["self-harm", "violence"]}
+    assert pickle.loads(pickle.dumps(chosen)).settings == chosen.settings
+    with pytest.raises(EmoscopeError, match="no sensitive topic 'politics'; there are: self-harm"):
+        SensitiveFilter(["politics"])
+    with pytest.raises(EmoscopeError, match="no sensitive topic to look for"):
+        SensitiveFilter([])
+
+
+def test_the_command_drops_topics_and_counts_them(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('["i want to kill myself"]\n["good morning"]\n["do you have any weed"]\n')
+    others = ("--offensive", "off", "--personal", "off", "--language", "off", "--json")
+    code, out, _ = run("corpus", "filter", log, "-o", tmp_path / "all", *others)
+    assert code == 0
+    found = json.loads(out)["filters"]["sensitive"]
+    assert found["dropped"] == {"sensitive:drugs": 1, "sensitive:self-harm": 1}
+    assert set(found["error_rates"]["topics"]) == set(Topic)
+    reasons = [json.loads(line) for line in (tmp_path / "all" / "dropped.jsonl").read_text().splitlines()]
+    assert reasons[0]["reasons"] == [
+        {"filter": "sensitive", "reason": "sensitive:self-harm", "turns": {"self-harm": [1]}}
+    ]
+    code, out, _ = run("corpus", "filter", log, "-o", tmp_path / "drugs", "--sensitive", "drugs", *others)
+    assert json.loads(out)["filters"]["sensitive"]["dropped"] == {"sensitive:drugs": 1}
+    assert "politics" in run("corpus", "filter", log, "-o", tmp_path / "no", "--sensitive", "politics", *others)[2]

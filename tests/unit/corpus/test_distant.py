@@ -1,0 +1,293 @@
+"""Labels from emotion words: every rule of IEST's, and the two faults of its data that cannot come back."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from emoscope.cli.main import app
+from emoscope.core.emotion_words import EMOTION_OF, TRIGGERS
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.text import TRIGGER
+from emoscope.corpus.sources.distant import (
+    MAX_CHARACTERS,
+    Counts,
+    Reason,
+    Tweet,
+    label_text,
+    label_texts,
+    mask_names,
+    split_rows,
+    write_distant,
+)
+from emoscope.tasks import get_task
+
+WORDS = sorted(EMOTION_OF)
+
+
+@pytest.mark.parametrize(
+    ("text", "masked", "emotion"),
+    [
+        ("I am angry that the bus left", "I am [#TRIGGERWORD#] that the bus left", "anger"),
+        ("DISGUSTING because of the smell", "[#TRIGGERWORD#] because of the smell", "disgust"),
+        ("so Scared when it thunders", "so [#TRIGGERWORD#] when it thunders", "fear"),
+        ("#happy that's all", "#[#TRIGGERWORD#] that's all", "joy"),
+        ("(sad that’s how it is)", "([#TRIGGERWORD#] that’s how it is)", "sad"),
+        ("stunned  because...", "[#TRIGGERWORD#]  because...", "surprise"),
+        ("not happy that it rains", "not [#TRIGGERWORD#] that it rains", "joy"),
+        # "sadly" and "happiness" are not in Table 1, "un" inside another word is no negation.
+        ("sadly happiness ends; I'm afraid that is so", "sadly happiness ends; I'm [#TRIGGERWORD#] that is so", "fear"),
+        ("in the sun happy that it shines", "in the sun [#TRIGGERWORD#] that it shines", "joy"),
+        # What is masked anyway holds no emotion word.
+        (
+            "@happy_ann http://sad.org/angry afraid that I'm late",
+            "@USERNAME http://url.removed [#TRIGGERWORD#] that I'm late",
+            "fear",
+        ),
+        ("sad when\nit\r\nrains\t!", "[#TRIGGERWORD#] when[NEWLINE]it[NEWLINE]rains !", "sad"),
+    ],
+)
+def test_a_text_with_one_emotion_word_and_its_cause(text: str, masked: str, emotion: str) -> None:
+    assert label_text(text) == Tweet(masked, emotion)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (" \n ", Reason.EMPTY),
+        ("sad that " + "x" * MAX_CHARACTERS, Reason.TOO_LONG),
+        ("the [#TRIGGERWORD#] is sad that it is shown", Reason.MASKED_ALREADY),
+        ("it rains because it is autumn", Reason.NO_EMOTION_WORD),
+        ("superhappy that it works", Reason.NO_EMOTION_WORD),
+        ("I'm happyyy that it works", Reason.NO_EMOTION_WORD),
+        ("sad that you are happy", Reason.SEVERAL),
+        ("sad, sad that it ends", Reason.SEVERAL),
+        ("happy birthday", Reason.NO_CAUSE),
+        ("happy, because it is May", Reason.NO_CAUSE),
+        ("happy whenever it is May", Reason.NO_CAUSE),
+        ("happy thats so", Reason.NO_CAUSE),
+        ("that I am happy", Reason.NO_CAUSE),
+        ("unhappy that it rains", Reason.NEGATED),
+        ("UNAFRAID when it thunders", Reason.NEGATED),
+        ("un-happy because it rains", Reason.NEGATED),
+        ("un happy because it rains", Reason.NEGATED),
+        ("sad that she is unhappy", Reason.NEGATED),
+    ],
+)
+def test_what_is_dropped_and_why(text: str, reason: Reason) -> None:
+    assert label_text(text) is reason
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_the_first_fault_un_before_an_emotion_word_cannot_happen(word: str) -> None:
+    assert label_text(f"I am {word} that it is so") == Tweet(f"I am {TRIGGER} that it is so", EMOTION_OF[word])
+    for negated in (f"un{word}", f"Un{word}", f"UN{word.upper()}", f"un-{word}", f"un {word}"):
+        assert label_text(f"I am {negated} that it is so") is Reason.NEGATED
+
+
+PIECES = st.sampled_from(
+    [*WORDS, "un", " ", "  ", "that", "because", "when", "@", "b", "http://", "x.org/", "www.", "\n", "\r", "\t", "😂",
+     "[#TRIGGERWORD#]", "[#TARGETWORD#]", "[NEWLINE]", "\x00", "\u2028", "\ud800", "#", "-", "'s", "_"]
+)  # fmt: skip
+MIXES = st.one_of(st.lists(PIECES, max_size=14).map("".join), st.text(max_size=60))
+
+
+@given(text=MIXES)
+def test_every_example_has_its_trigger_once_and_no_un_before_it(text: str) -> None:
+    tweet = label_text(text)
+    if isinstance(tweet, Reason):
+        return
+    assert tweet.text.count(TRIGGER) == 1
+    assert not tweet.text.lower().split(TRIGGER.lower())[0].endswith("un")
+    left = tweet.text.replace(TRIGGER, " ").lower().replace("_", "x")
+    assert not set(re.findall(r"\w+", left)) & set(WORDS)
+    assert not set(tweet.text) & set("\t\n\r\x00")
+    tweet.text.encode()
+
+
+@given(text=MIXES)
+def test_masking_twice_is_masking_once(text: str) -> None:
+    once = mask_names(text)
+    assert mask_names(once) == once
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("@Bob_9: hi", "@USERNAME: hi"),
+        (".@bob hey@ann", ".@USERNAME hey@USERNAME"),
+        ("see HTTPS://a.b/c?d=e&f. now", "see http://url.removed now"),
+        ("www.a.com t.co/Xy pic.twitter.com/abc", "http://url.removed http://url.removed http://url.removed"),
+        ("ends http://a.b\nnext", "ends http://url.removed[NEWLINE]next"),
+        ("@USERNAME http://url.removed [NEWLINE]", "@USERNAME http://url.removed [NEWLINE]"),
+        ("at @ noon, www. is no link", "at @ noon, www. is no link"),
+    ],
+)
+def test_users_links_and_line_ends(text: str, masked: str) -> None:
+    assert mask_names(text) == masked
+
+
+def test_duplicates_are_the_same_once_masked() -> None:
+    counts = Counts()
+    texts = ["@a sad that it ends", "@b sad that it ends", "@b sorrowful that it ends", "@b Sad that it ends!", "hello"]
+    assert [tweet.text for tweet in label_texts(texts, counts)] == [
+        "@USERNAME [#TRIGGERWORD#] that it ends",
+        "@USERNAME [#TRIGGERWORD#] that it ends!",
+    ]
+    assert (counts.read, counts.dropped) == (5, Counter({Reason.DUPLICATE: 2, Reason.NO_EMOTION_WORD: 1}))
+
+
+@given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=6), seed=st.integers(0, 2**32), balance=st.booleans())
+def test_splits_are_stratified(sizes: list[int], seed: int, balance: bool) -> None:
+    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    splits = split_rows(labels, seed=seed, balance=balance)
+    assert (splits == split_rows(labels, seed=seed, balance=balance)).all()
+    rarest = min((size for size in sizes if size), default=0)
+    for label, size in enumerate(sizes):
+        used = min(size, rarest) if balance else size
+        found = splits[labels == label]
+        assert (found >= 0).sum() == used
+        for split, share in enumerate((0.80, 0.05, 0.15)):
+            assert abs((found == split).sum() - share * used) <= 1
+
+
+def tweets(number: int) -> Iterator[str]:
+    for place in range(number):
+        emotion = WORDS[place % len(WORDS)]
+        yield f"@user{place} I am {emotion} that {place} came\nhttp://t.co/{place}"
+
+
+def test_the_files_are_read_by_the_task(tmp_path: Path) -> None:
+    counts = write_distant([*tweets(2000), "unhappy that", "hello"], tmp_path / "out", seed=7)
+    task = get_task("iest")
+    found = {split: list(task.read(tmp_path / "out" / f"{split}.csv")) for split in ("train", "trial", "test")}
+    assert sum(map(len, found.values())) == 2000 == counts.kept
+    for split, examples in found.items():
+        assert Counter(example.label for example in examples) == counts.splits[split]
+        assert abs(len(examples) - {"train": 1600, "trial": 100, "test": 300}[split]) <= len(TRIGGERS)
+    texts = [example.dialogue.texts[0] for examples in found.values() for example in examples]
+    assert len(set(texts)) == 2000
+    assert json.loads((tmp_path / "out" / "counts.json").read_text())["dropped"]["no emotion word"] == 1
+
+
+def test_the_seed_decides(tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        write_distant(tweets(200), tmp_path / name, seed=seed)
+    one, same, other = ((tmp_path / name / "test.csv").read_bytes() for name in "abc")
+    assert one == same != other
+
+
+def test_balanced(tmp_path: Path) -> None:
+    texts = [*(f"sad that {place}" for place in range(100)), *(f"happy that {place} x" for place in range(40))]
+    counts = write_distant(texts, tmp_path / "out", seed=1, balance=True)
+    assert {split: dict(found) for split, found in counts.splits.items()} == {
+        "train": {"sad": 32, "joy": 32},
+        "trial": {"sad": 2, "joy": 2},
+        "test": {"sad": 6, "joy": 6},
+    }
+    assert counts.dropped[Reason.SURPLUS] == 60
+
+
+def test_an_error_half_way_leaves_nothing(tmp_path: Path) -> None:
+    def broken() -> Iterator[str]:
+        yield from tweets(100)
+        raise InputError("in.csv", "broken", row=101)
+
+    with pytest.raises(InputError):
+        write_distant(broken(), tmp_path / "out", seed=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_files_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(EmoscopeError, match="expected a new or an empty folder"):
+        write_distant(tweets(3), tmp_path, seed=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_killed_run_leaves_no_half_files(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "corpus", "distant", "-"]
+    output = tmp_path / "out"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([*command, "-o", str(output)], stdin=subprocess.PIPE, env=environment) as process:
+        assert process.stdin is not None
+        process.stdin.write("".join(text.replace("\n", " ") + "\n" for text in tweets(20_000)).encode())
+        process.stdin.flush()
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob(".out.*.part/all")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert list(tmp_path.glob(".out.*.part/all")), "it never began to write"
+        process.kill()
+        process.wait()
+    assert not output.exists()
+    counts = write_distant(tweets(100), output, seed=1)
+    assert counts.kept == 100
+    assert sorted(path.name for path in output.iterdir()) == ["counts.json", "test.csv", "train.csv", "trial.csv"]
+
+
+TEXTS = ["@ann I'm happy that, well, it works", "so sad when it rains", "nothing here"]
+
+
+def write_inputs(folder: Path) -> None:
+    pl.DataFrame({"id": [1, 2, 3], "tweet": TEXTS}).write_csv(folder / "a.csv")
+    pl.DataFrame({"id": [1, 2, 3], "tweet": TEXTS}).write_csv(folder / "a.tsv", separator="\t", quote_style="never")
+    pl.DataFrame({"id": [1, 2, 3], "tweet": TEXTS}).write_ndjson(folder / "a.jsonl")
+    pl.DataFrame({"id": [1, 2, 3], "tweet": TEXTS}).write_parquet(folder / "a.parquet")
+    (folder / "a.txt").write_text("\n".join(TEXTS) + "\n")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "txt", "pipe"])
+def test_the_command_reads_every_kind_of_table(tmp_path: Path, suffix: str) -> None:
+    write_inputs(tmp_path)
+    pipe = suffix == "pipe"
+    source = "-" if pipe else str(tmp_path / f"a.{suffix}")
+    column = [] if suffix in ("txt", "pipe") else ["--column", "tweet"]
+    arguments = ["corpus", "distant", source, *column, "-o", str(tmp_path / "out"), "--json"]
+    result = CliRunner().invoke(app, arguments, input="\n".join(TEXTS) if pipe else None, catch_exceptions=False)
+    answer = json.loads(result.stdout)
+    assert (answer["read"], answer["kept"], answer["dropped"]["no emotion word"]) == (3, 2, 1)
+    assert (tmp_path / "out" / "train.csv").read_text() == (
+        "joy\t@USERNAME I'm [#TRIGGERWORD#] that, well, it works\nsad\tso [#TRIGGERWORD#] when it rains\n"
+    )
+
+
+def test_the_command_shows_tables_and_names_a_missing_column(tmp_path: Path) -> None:
+    write_inputs(tmp_path)
+    arguments = ["corpus", "distant", str(tmp_path / "a.csv"), "-o"]
+    result = CliRunner().invoke(app, [*arguments, str(tmp_path / "out"), "--column", "tweet"], catch_exceptions=False)
+    assert "2 of 3 texts" in result.stdout
+    assert "no emotion word" in result.stdout
+    with pytest.raises(InputError, match="row 1: has no column 'texts', found"):
+        CliRunner().invoke(app, [*arguments, str(tmp_path / "b"), "--column", "texts"], catch_exceptions=False)
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.data
+def test_masked_data_come_back_as_they_are(data_folder: Path) -> None:
+    """Real tweets with their trigger put back: all but the faulty are found again, masked in the same way."""
+    same = negated = total = 0
+    for example in get_task("iest").read(data_folder / "iest" / "trial.csv"):
+        assert example.label is not None
+        text = example.dialogue.texts[0]
+        tweet = label_text(text.replace(TRIGGER, TRIGGERS[example.label][0]))
+        total += 1
+        if isinstance(tweet, Tweet):
+            assert tweet.emotion == example.label
+            same += tweet.text == text
+        negated += tweet is Reason.NEGATED
+        if "un" + TRIGGER in text:
+            assert isinstance(tweet, Reason)
+    assert negated >= 374
+    assert same / total > 0.9

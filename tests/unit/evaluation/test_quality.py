@@ -1,0 +1,151 @@
+"""The quality benchmark: what it reads, measures and renders."""
+
+import importlib.util
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.evaluation.card import card_text, unsupported_numbers
+from emoscope.evaluation.results import read_results
+from kits.task_files import emocontext_file
+
+SCRIPT = Path(__file__).resolve().parents[3] / "benchmarks" / "quality.py"
+pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are not in the package")
+
+
+@pytest.fixture
+def quality(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The script as a module, writing into a folder of the test."""
+    spec = importlib.util.spec_from_file_location("quality", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "quality", module)
+    spec.loader.exec_module(module)
+    for name in ("RESULTS", "SPEED", "DOCS", "ASSETS"):
+        folder = tmp_path / name.lower()
+        folder.mkdir()
+        monkeypatch.setattr(module, name, folder)
+    yield module
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data" / "emocontext"
+    folder.mkdir(parents=True)
+    emocontext_file(folder / "dev.txt", ["others", "sad", "happy", "angry"] * 3)
+    emocontext_file(folder / "train.txt", ["others", "sad", "happy", "angry"])
+    return tmp_path / "data"
+
+
+def test_run_and_render(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+    speed = {"machine": "a test", "figures": [{"name": "alone", "value": 0.5, "unit": "ms"}]}
+    (tmp_path / "speed" / "nano.json").write_text(json.dumps(speed))
+    (tmp_path / "assets" / "nano").mkdir()
+    quality.run("nano", "nano", data, [], 50)
+    results = read_results(tmp_path / "results" / "nano.json")
+    assert [(head.head, head.data, head.n) for head in results.heads] == [("emocontext", "EmoContext", 12)]
+    assert results.speed is not None and results.size_bytes is not None
+    assert {check.head for check in results.checks} == {"emocontext"}
+    trial = {"idea": "more", "task": "iest", "metric": "f1", "before": 0.5, "after": 0.6, "runs": 2, "kept": False}
+    (tmp_path / "results" / "log.json").write_text(json.dumps([trial]))
+    quality.render()
+    assert (tmp_path / "docs" / "card-nano.md").read_text(encoding="utf-8") == card_text(results)
+    assert (tmp_path / "assets" / "nano" / "card.md").read_text(encoding="utf-8") == card_text(results)
+    page = (tmp_path / "docs" / "models.md").read_text(encoding="utf-8")
+    assert "| more | iest | f1 | 0.5000 | 0.6000 | +0.1000 | - | 2 | no | - |" in page
+    assert "[nano](card-nano.md)" in page
+
+
+def kept(path: Path, **changes: object) -> Path:
+    rows = [[0.4, 0.3, 0.2, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.7, 0.1, 0.1], [0.3, 0.1, 0.1, 0.25]]
+    content = {
+        "head": "emocontext",
+        "task": "emocontext",
+        "splits": ["train"],
+        "split": "train, out of fold",
+        "labels": ["others", "happy", "sad", "angry"],
+        "probabilities": rows,
+        "seeds": [0],
+        "notes": ["ours"],
+    }
+    path.write_text(json.dumps(content | changes))
+    return path
+
+
+def test_kept_answers_are_scored_beside_the_others(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+    quality.run("nano", "nano", data, [], 50)
+    found = quality.run("nano", "nano", data, [kept(tmp_path / "oof.json")], 50)
+    assert [head.split for head in found.heads] == ["dev (Test1)", "train, out of fold"]
+    # others, sad and happy right; angry taken for others: 2 hits of 3 gold and 2 said.
+    assert found.heads[1].score == pytest.approx(0.8)
+    assert found.heads[1].notes == ("ours",)
+    again = quality.run("nano", "nano", data, [], 50)
+    assert [head.split for head in again.heads] == ["dev (Test1)", "train, out of fold"]
+    decided = kept(tmp_path / "oof.json", decision={"angry": 1.3})
+    assert quality.run("nano", "nano", data, [decided], 50).heads[1].score == 1.0
+
+
+def test_kept_answers_under_the_training_prior_are_shifted(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+    labels = ("others", "happy", "sad", "angry")
+    priors = {
+        "training_prior": dict(zip(labels, (0.4, 0.2, 0.2, 0.2), strict=True)),
+        "prior": dict(zip(labels, (0.25, 0.25, 0.25, 0.25), strict=True)),
+    }
+    found = quality.run("nano", "nano", data, [kept(tmp_path / "oof.json", **priors)], 50)
+    assert found.heads[1].score == pytest.approx(2 * 3 / (3 + 4))  # "others" falls behind: 0.4 / 1.6 < 0.3 / 0.8
+    assert found.heads[1].ece_training_prior not in (None, found.heads[1].ece)
+
+
+def test_a_model_known_by_its_answers_alone(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+    found = quality.run("elsewhere", "default", data, [kept(tmp_path / "oof.json")], 50)
+    assert found.size_bytes is None
+    assert found.checks == ()
+    with pytest.raises(EmoscopeError, match="is neither an embedded model nor a folder"):
+        quality.run("elsewhere", "default", data, [], 50)
+
+
+def test_too_few_answers_are_refused(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+    with pytest.raises(EmoscopeError, match="4 examples but 1 answers"):
+        quality.run("nano", "nano", data, [kept(tmp_path / "oof.json", probabilities=[[1, 0, 0, 0]])], 50)
+
+
+def test_goemotions_is_read(quality: ModuleType, tmp_path: Path) -> None:
+    comments = tmp_path / "test.tsv"
+    comments.write_text("so glad\t3\tid1\nboth\t3,5\tid2\nhm\t4\tid3\n", encoding="utf-8")
+    assert [(item.text, item.label) for item in quality.read_goemotions(comments)] == [
+        ("so glad", "joy"),
+        ("hm", "neutral"),
+    ]
+    comments.write_text("so glad\t3\n", encoding="utf-8")
+    with pytest.raises(InputError, match="row 1: expected 3 tab-separated columns, found 2"):
+        quality.read_goemotions(comments)
+
+
+@pytest.mark.data
+def test_the_real_test_sets_are_whole(quality: ModuleType, data_folder: Path) -> None:
+    sizes = {data.name: len(data.read(data_folder)) for data in quality.DATA_SETS}
+    tenths = {data.name.rpartition(" ")[2]: len(data.read(data_folder)) for data in quality.held_out_tenths()}
+    assert tenths["Friends"] == 916
+    assert tenths["EmotionPush"] == 1368
+    assert sizes == {"EmoContext": 2755, "GoEmotions": 5427 - 459}
+
+
+def test_rendering_needs_results(quality: ModuleType) -> None:
+    with pytest.raises(EmoscopeError, match="no results yet"):
+        quality.render()
+
+
+def test_the_committed_cards_state_only_what_was_measured() -> None:
+    folder = SCRIPT.parent / "results" / "models"
+    names = [path.stem for path in folder.glob("*.json") if path.name not in ("log.json", "quantisation.json")]
+    assert "nano" in names
+    for name in names:
+        results = read_results(folder / f"{name}.json")
+        card = (SCRIPT.parent.parent / "docs" / f"card-{name}.md").read_text(encoding="utf-8")
+        assert card == card_text(results), f"{name}: run `python benchmarks/quality.py render`"
+        assert unsupported_numbers(card, results) == []

@@ -1,0 +1,271 @@
+"""The exported encoder at run time: the same scores in any company, on any machine or else with a warning."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kits.tiny_encoder import torch  # skips this module where torch is missing
+
+pytest.importorskip("onnx")
+
+import emoscope
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.detector.bundle import Bundle, Head
+from emoscope.detector.encoder import EncoderModel
+from emoscope.models.label_shift import shift_prior
+from emoscope.models.onnx.description import Description
+from emoscope.models.onnx.layout import PIECES_AT_ONCE, batches_of_equal_length
+from emoscope.models.onnx.network import EncoderNetwork
+from emoscope.parallel.threads import in_parallel
+from emoscope.runs.export import export_bundle
+from kits.exported import HEADS, chats, tiny_headed
+
+assert torch
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model with two heads, 8-bit weights and a pruned vocabulary."""
+    root = tmp_path_factory.mktemp("model")
+    heads = [
+        Head(
+            name="mood",
+            labels=HEADS["mood"],
+            trained={"good": 0.2, "bad": 0.2, "none": 0.6},
+            prior={"good": 0.05, "bad": 0.05, "none": 0.9},
+            temperature=2.0,
+        ),
+        Head(name="tone", labels=HEADS["tone"], trained={"up": 0.5, "down": 0.5}),
+    ]
+    export_bundle(
+        tiny_headed(root), root / "out", name="tiny", task="mood", heads=heads, dialogues=chats(80, 1), vocabulary=[]
+    )
+    return root / "out"
+
+
+@pytest.fixture(scope="module")
+def network(folder: Path) -> EncoderNetwork:
+    return EncoderNetwork.load(folder / "network")
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    """A copy to spoil."""
+    import shutil
+
+    return Path(shutil.copytree(folder, tmp_path / "copy"))
+
+
+# The same scores in any company
+
+DIALOGUES = chats(60, 5)
+
+
+@pytest.fixture(scope="module")
+def alone(network: EncoderNetwork) -> np.ndarray:
+    return np.concatenate([network.scores([dialogue]) for dialogue in DIALOGUES])
+
+
+@settings(max_examples=40, deadline=None)
+@given(places=st.lists(st.integers(0, len(DIALOGUES) - 1), min_size=1, max_size=80))
+def test_scores_do_not_depend_on_the_batch(network: EncoderNetwork, alone: np.ndarray, places: list[int]) -> None:
+    found = network.scores([DIALOGUES[place] for place in places])
+    assert np.abs(found - alone[places]).max() < 1e-9
+
+
+@settings(max_examples=20, deadline=None)
+@given(text=st.text(max_size=400), others=st.lists(st.text(max_size=60), min_size=1, max_size=3))
+def test_any_text_has_scores(network: EncoderNetwork, text: str, others: list[str]) -> None:
+    mine, more = Dialogue.of([text]), Dialogue.of([*others, text])
+    together = network.scores([more, mine, *DIALOGUES[:20]])
+    assert np.isfinite(together).all()
+    assert np.abs(together[:1] - network.scores([more])).max() < 1e-9
+    assert np.abs(together[1:2] - network.scores([mine])).max() < 1e-9
+
+
+def test_sixteen_threads_share_a_detector(folder: Path) -> None:
+    detector = emoscope.load(folder)
+    expected = detector.predict_proba(DIALOGUES)
+
+    def work(number: int) -> bool:
+        order = np.random.default_rng(number).permutation(len(DIALOGUES))
+        many = detector.predict_proba([DIALOGUES[place] for place in order])
+        one = detector.predict_proba([DIALOGUES[number]])
+        return bool(np.abs(many - expected[order]).max() < 1e-9 and np.abs(one - expected[number]).max() < 1e-9)
+
+    with ThreadPoolExecutor(16) as threads:
+        assert all(threads.map(work, range(16)))
+
+
+@given(lengths=st.lists(st.integers(1, 500), max_size=60))
+def test_batches_hold_one_length_and_everything_once(lengths: list[int]) -> None:
+    batches = list(batches_of_equal_length(lengths))
+    assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len({lengths[place] for place in batch}) == 1
+        assert len(batch) == 1 or sum(lengths[place] for place in batch) <= PIECES_AT_ONCE
+
+
+def test_a_batch_comes_as_soon_as_it_is_full() -> None:
+    asked = []
+
+    def lengths() -> Iterator[int]:
+        for length in (7, PIECES_AT_ONCE // 2, 7, PIECES_AT_ONCE // 2, 9):
+            asked.append(length)
+            yield length
+
+    batches = batches_of_equal_length(lengths())
+    assert next(batches) == [1, 3]
+    assert len(asked) == 4
+    assert list(batches) == [[4], [0, 2]]
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1000])
+@pytest.mark.parametrize("cores", ["1", "3"])
+def test_scores_do_not_depend_on_how_many_are_laid_out_at_once(
+    network: EncoderNetwork, alone: np.ndarray, monkeypatch: pytest.MonkeyPatch, at_once: int, cores: str
+) -> None:
+    monkeypatch.setattr("emoscope.models.onnx.network.LAID_OUT_AT_ONCE", at_once)
+    monkeypatch.setenv("EMOSCOPE_CORES", cores)
+    assert (network.scores(DIALOGUES) == alone).all()
+
+
+@pytest.mark.parametrize("cores", ["1", "2"])
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_tasks_in_parallel_keep_their_order(monkeypatch: pytest.MonkeyPatch, cores: str, count: int) -> None:
+    monkeypatch.setenv("EMOSCOPE_CORES", cores)
+    assert in_parallel(lambda task: task * task, (task for task in range(count))) == [n * n for n in range(count)]
+
+
+def test_a_task_that_fails_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMOSCOPE_CORES", "2")
+    with pytest.raises(ZeroDivisionError):
+        in_parallel(lambda task: 1 // task, iter([1, 2, 0, 3]))
+
+
+# Heads
+
+
+def test_heads_are_calibrated_and_come_from_one_pass(folder: Path, network: EncoderNetwork) -> None:
+    model = EncoderModel.load(folder, Bundle.load(folder))
+    scores = network.scores(DIALOGUES)
+    raised = {"mood": np.exp(scores[:, :3] / 2.0), "tone": np.exp(scores[:, 3:])}
+    found = model.predict_heads(DIALOGUES)
+    for name, values in raised.items():
+        assert np.allclose(found[name], values / values.sum(1, keepdims=True), atol=1e-12)
+        assert np.array_equal(model.head(name).predict_proba(DIALOGUES), found[name])
+    assert {name: answers.shape for name, answers in model.predict_heads([]).items()} == {
+        "mood": (0, 3),
+        "tone": (0, 2),
+    }
+
+
+def test_the_detector_answers_for_its_prior(folder: Path) -> None:
+    detector = emoscope.load(folder)
+    plain = EncoderModel.load(folder, Bundle.load(folder)).predict_heads(DIALOGUES)["mood"]
+    assert np.allclose(detector.predict_proba(DIALOGUES), shift_prior(plain, [0.2, 0.2, 0.6], [0.05, 0.05, 0.9]))
+    assert emoscope.load(folder, labels="tone").labels == ("up", "down")
+    with pytest.raises(EmoscopeError, match="no labels named 'mod'; did you mean 'mood'"):
+        emoscope.load(folder, labels="mod")
+
+
+def test_heads_must_say_what_they_learnt(folder: Path, network: EncoderNetwork) -> None:
+    with pytest.raises(EmoscopeError, match="head mood: expected labels"):
+        EncoderModel([network], [Head(name="mood", labels=("good", "bad"))])
+
+
+# What is cut is said
+
+
+def test_cut_input_is_reported(network: EncoderNetwork) -> None:
+    assert not network.truncates(Dialogue.of(["hi", "hello", "I am fine"]))
+    assert network.truncates(Dialogue.of(["one turn", "too", "many for", "it"]))
+    assert network.truncates(Dialogue.of(["a " * 50]))
+    assert not network.truncates(Dialogue.of(["a " * 46]))  # 48 places, two of them special
+    assert network.truncates(Dialogue.of(["a " * 47]))
+    assert network.truncates(Dialogue.of(["a " * 46, "a"]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(turns=st.lists(st.text(max_size=80), min_size=1, max_size=4))
+def test_cutting_is_what_the_layout_does(network: EncoderNetwork, turns: list[str]) -> None:
+    dialogue = Dialogue.of(turns)
+    (row,) = network._layout.rows([dialogue], network._pieces)
+    assert network.truncates(dialogue) == row.cut
+    assert len(row.pieces) <= network._layout.window.length
+
+
+# The check at load
+
+
+def spoil(folder: Path, change: Any) -> None:
+    path = folder / "network" / "network.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_a_machine_that_computes_otherwise_gets_the_safe_graph(copy: Path, folder: Path) -> None:
+    def wrong(content: dict[str, Any]) -> None:
+        content["graphs"][0]["scores"][0][0] += 3.0
+
+    spoil(copy, wrong)
+    with pytest.warns(UserWarning, match=r"runs float.onnx instead, slower: int8.onnx: scores are off by 3"):
+        safe = EncoderNetwork.load(copy / "network")
+    expected = EncoderNetwork.load(folder / "network").scores(DIALOGUES)
+    off = np.abs(safe.scores(DIALOGUES) - expected)
+    assert 0 < off.max() < 0.2 * expected.std()
+
+
+def test_a_graph_that_cannot_be_read_is_passed_over(copy: Path) -> None:
+    (copy / "network" / "int8.onnx").write_bytes(b"not a graph")
+    with pytest.warns(UserWarning, match=r"runs float.onnx instead, slower: int8.onnx: "):
+        assert EncoderNetwork.load(copy / "network").scores(DIALOGUES[:1]).shape == (1, 5)
+
+
+def test_wrong_weights_are_never_used(copy: Path) -> None:
+    path = copy / "network" / "weights.bin"
+    content = bytearray(path.read_bytes())
+    content[: len(content) // 2] = bytes(len(content) // 2)
+    path.write_bytes(bytes(content))
+    with pytest.raises(EmoscopeError, match="no graph gives the scores it was saved with"):
+        EncoderNetwork.load(copy / "network")
+
+
+@pytest.mark.parametrize("key", ["window", "special", "graphs", "reference"])
+def test_descriptions_are_checked(copy: Path, key: str) -> None:
+    spoil(copy, lambda content: content.pop(key))
+    with pytest.raises(InputError, match="is not an encoder's description"):
+        EncoderNetwork.load(copy / "network")
+
+
+def test_graphs_lie_in_the_models_folder(copy: Path) -> None:
+    spoil(copy, lambda content: content["graphs"][0].update(file="../../elsewhere.onnx"))
+    with pytest.raises(InputError, match="lies outside the folder"):
+        EncoderNetwork.load(copy / "network")
+
+
+def test_missing_parts_are_named(copy: Path) -> None:
+    (copy / "network").rename(copy / "elsewhere")
+    with pytest.raises(EmoscopeError, match="holds no encoder"):
+        emoscope.load(copy)
+
+
+def test_description_survives_a_round_trip(folder: Path, tmp_path: Path) -> None:
+    description = Description.load(folder / "network")
+    description.save(tmp_path)
+    assert Description.load(tmp_path) == description
+
+
+def test_the_model_needs_little_room(folder: Path) -> None:
+    files = {path.name: path.stat().st_size for path in (folder / "network").iterdir()}
+    assert set(files) == {"network.json", "tokenizer.json", "int8.onnx", "float.onnx", "weights.bin"}
+    assert files["int8.onnx"] + files["float.onnx"] < 60_000  # the weights are stored once, in their own file

@@ -1,0 +1,55 @@
+"""Class-prior correction."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
+
+
+def test_shift_by_hand() -> None:
+    # p = (0.6, 0.4), training 50:50, target 80:20: 0.6*1.6=0.96 and 0.4*0.4=0.16, so 0.96/1.12.
+    assert shift_prior([[0.6, 0.4]], [0.5, 0.5], [0.8, 0.2])[0, 0] == pytest.approx(0.96 / 1.12)
+
+
+positive = st.floats(0.01, 1.0)
+
+
+@given(
+    st.tuples(positive, positive, positive),
+    st.tuples(positive, positive, positive),
+    st.tuples(positive, positive, positive),
+)
+def test_there_and_back_again(answer: tuple[float, ...], source: tuple[float, ...], target: tuple[float, ...]) -> None:
+    p, s, t = (np.array(values) / sum(values) for values in (answer, source, target))
+    assert np.allclose(shift_prior(shift_prior([p], s, t), t, s), [p])
+    assert np.allclose(shift_prior([p], s, s), [p])
+
+
+def test_impossible_evidence_gives_the_prior() -> None:
+    assert shift_prior([[1.0, 0.0]], [0.5, 0.5], [0.0, 1.0]).tolist() == [[0.0, 1.0]]
+
+
+def test_estimate_finds_the_mix_of_a_calibrated_model() -> None:
+    # A feature with P(x=1|a)=0.9, P(x=1|b)=0.2; the model was trained at 50:50; real traffic has 10 % of a.
+    rng = np.random.default_rng(0)
+    is_a = rng.random(20_000) < 0.1
+    x = rng.random(20_000) < np.where(is_a, 0.9, 0.2)
+    p_a = np.where(x, 0.9 / 1.1, 0.1 / 0.9)
+    found = estimate_prior(np.stack([p_a, 1 - p_a], 1), [0.5, 0.5])
+    assert found[0] == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "prior", [{"a": 1.0}, {"a": -1.0, "b": 2.0}, {"a": 0.0, "b": 0.0}, {"a": float("nan"), "b": 1.0}]
+)
+def test_bad_priors_are_refused(prior: dict[str, float]) -> None:
+    with pytest.raises(EmoscopeError, match="a prior"):
+        prior_vector(prior, ["a", "b"])
+
+
+def test_no_dialogues_no_estimate() -> None:
+    with pytest.raises(EmoscopeError, match="at least one dialogue"):
+        estimate_prior(np.zeros((0, 2)), [0.5, 0.5])

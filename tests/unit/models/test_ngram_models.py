@@ -1,0 +1,138 @@
+"""Hashed n-grams and the linear model over them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.models.linear.nano import MAX_CHARACTERS, NanoModel, fields
+from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
+from emoscope.models.linear.ngram_linear import NgramLinear
+
+CHANNELS = [Channel("word", 1), Channel("word", 2), Channel("char", 2), Channel("char", 3)]
+
+
+def buckets_of(hashed: HashedTexts, text: int) -> list[int]:
+    end = hashed.starts[text + 1] if text + 1 < len(hashed.starts) else len(hashed.buckets)
+    found = hashed.buckets[hashed.starts[text] : end]
+    return [int(bucket) for bucket in found if bucket != hashed.empty]
+
+
+def ngrams(text: str, channel: Channel) -> list[str]:
+    """The same n-grams, written down the plain way."""
+    if channel.kind == "char":
+        padded = f" {text} "
+        return [padded[i : i + channel.length] for i in range(len(padded) - channel.length + 1)]
+    words = text.split(" ") if text else []
+    return [" ".join(words[i : i + channel.length]) for i in range(len(words) - channel.length + 1)]
+
+
+WORD = st.text(st.characters(exclude_characters=" ", exclude_categories=["Cs"]), min_size=1, max_size=6)
+TEXTS = st.lists(st.lists(WORD, max_size=6).map(" ".join), min_size=1, max_size=6)
+
+
+@given(TEXTS)
+def test_equal_ngrams_and_only_those_share_a_bucket(texts: list[str]) -> None:
+    for channel, hashed in zip(CHANNELS, hash_ngrams(texts, CHANNELS, bits=52, salts=[0] * len(texts)), strict=True):
+        bucket_of: dict[str, int] = {}
+        for number, text in enumerate(texts):
+            plain, found = ngrams(text, channel), buckets_of(hashed, number)
+            assert len(plain) == len(found)
+            for ngram, bucket in zip(plain, found, strict=True):
+                assert bucket_of.setdefault(ngram, bucket) == bucket
+        assert len(set(bucket_of.values())) == len(bucket_of)
+
+
+@given(TEXTS)
+def test_a_text_hashes_the_same_in_any_company(texts: list[str]) -> None:
+    together = hash_ngrams(texts, CHANNELS, bits=20, salts=[0] * len(texts))
+    for number, text in enumerate(texts):
+        alone = hash_ngrams([text], CHANNELS, bits=20, salts=[0])
+        assert [buckets_of(h, number) for h in together] == [buckets_of(h, 0) for h in alone]
+
+
+def test_salts_keep_roles_apart() -> None:
+    (hashed,) = hash_ngrams(["word", "word"], CHANNELS[:1], bits=40, salts=[0, 1])
+    assert buckets_of(hashed, 0) != buckets_of(hashed, 1)
+
+
+HAPPY = ["I won the game", "so happy today :)", "this is great", "I love it", "best day ever"]
+SAD = ["I lost the game", "so sad today :(", "this is terrible", "I miss her", "worst day ever"]
+
+
+@pytest.fixture(scope="module")
+def tiny() -> NanoModel:
+    texts = [*HAPPY, *SAD] * 3
+    labels = (["happy"] * len(HAPPY) + ["sad"] * len(SAD)) * 3
+    return NanoModel(bits=12).fit([Dialogue.of(["hi", "hello", text]) for text in texts], labels)
+
+
+def test_learns_what_it_was_shown(tiny: NanoModel) -> None:
+    answers = tiny.predict_proba(
+        [Dialogue.of(["hi", "hello", "a great day"]), Dialogue.of(["x", "y", "terrible, so sad"])]
+    )
+    assert [tiny.labels[index] for index in answers.argmax(1)] == ["happy", "sad"]
+    assert np.allclose(answers.sum(1), 1)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(st.text(max_size=20), min_size=1, max_size=4), min_size=1, max_size=8), st.randoms())
+def test_same_scores_alone_and_in_any_batch(tiny: NanoModel, turns: list[list[str]], random: object) -> None:
+    dialogues = [Dialogue.of(said) for said in turns]
+    together = tiny.predict_proba(dialogues)
+    backwards = tiny.predict_proba(dialogues[::-1])[::-1]
+    alone = np.concatenate([tiny.predict_proba([dialogue]) for dialogue in dialogues])
+    assert (together == alone).all()
+    assert (together == backwards).all()
+
+
+def test_saved_and_loaded_gives_the_same_bits(tiny: NanoModel, tmp_path: Path) -> None:
+    tiny.save(tmp_path)
+    again = NanoModel.load(tmp_path)
+    dialogues = [Dialogue.of([text]) for text in (*HAPPY, *SAD)]
+    assert again.labels == tiny.labels
+    assert (again.predict_proba(dialogues) == tiny.predict_proba(dialogues)).all()
+
+
+def test_the_seed_reproduces(tmp_path: Path) -> None:
+    rows, labels = [[text] for text in (*HAPPY, *SAD)], ["happy"] * 5 + ["sad"] * 5
+    first, second = (NgramLinear(bits=10, field_weights=[1.0], seed=3).fit(rows, labels) for _ in range(2))
+    assert (first.predict_proba(rows) == second.predict_proba(rows)).all()
+
+
+def test_an_empty_batch_and_an_unfitted_model(tiny: NanoModel) -> None:
+    assert tiny.predict_proba([]).shape == (0, 2)
+    with pytest.raises(EmoscopeError, match="has not been fitted"):
+        NanoModel().predict_proba([Dialogue.of(["a"])])
+
+
+def test_learning_needs_two_labels() -> None:
+    with pytest.raises(EmoscopeError, match="at least two different labels"):
+        NanoModel(bits=8).fit([Dialogue.of(["a"])], ["happy"])
+
+
+def test_a_file_that_is_no_model_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "model.npz").write_bytes(b"not a zip")
+    with pytest.raises(InputError, match="is not an n-gram model"):
+        NanoModel.load(tmp_path)
+
+
+def test_pickled_arrays_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "model.npz", settings=np.array([{"format": "x"}], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match="is not an n-gram model"):
+        NanoModel.load(tmp_path)
+
+
+def test_fields_are_the_last_three_turns_latest_first() -> None:
+    assert fields(Dialogue.of(["one", "two", "three", "four"])) == ["four", "three", "two"]
+    assert fields(Dialogue.of(["one"])) == ["one", "", ""]
+
+
+def test_what_is_not_read_is_said() -> None:
+    assert not NanoModel.truncates(Dialogue.of(["a", "b", "c"]))
+    assert NanoModel.truncates(Dialogue.of(["a", "b", "c", "d"]))
+    assert NanoModel.truncates(Dialogue.of(["a" * (MAX_CHARACTERS + 1)]))

@@ -1,0 +1,77 @@
+"""Caps hold however many uploads come at once, and however many processes take them."""
+
+import io
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from emoscope.server.challenge import Actor, ChallengeError, list_submissions, quota, submit
+from emoscope.server.store import Store
+from kits.challenge_kit import BACKENDS, GOLD, Clock, answer, made_challenge, opened_store, phase, rows_of, team
+
+PARALLEL = 100
+
+UPLOADER = """
+import io, sys
+from datetime import datetime, UTC
+from emoscope.server.challenge import QuotaExceeded, authenticate, submit
+from emoscope.server.store import Store
+folder, url, token, file, count = sys.argv[1:]
+store = Store.open(folder, url, clock=lambda: datetime(2030, 5, 1, 12, tzinfo=UTC))
+actor, data, accepted = authenticate(store, token), open(file, "rb").read(), 0
+for _ in range(int(count)):
+    try:
+        submit(store, actor, "mine", "practice", io.BytesIO(data), file_name="a.txt")
+        accepted += 1
+    except QuotaExceeded:
+        pass
+print(accepted)
+"""
+
+
+@pytest.fixture(params=BACKENDS)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with opened_store(request.param, tmp_path, Clock()) as opened:
+        yield opened
+
+
+def all_at_once(store: Store, actor: Actor, data: bytes) -> Counter[str]:
+    def one(_: int) -> str:
+        try:
+            return submit(store, actor, "mine", "practice", io.BytesIO(data), file_name="a.txt").state
+        except ChallengeError as error:
+            return type(error).__name__
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        return Counter(pool.map(one, range(PARALLEL)))
+
+
+def test_a_hundred_parallel_uploads_never_pass_the_quota(store: Store, tmp_path: Path) -> None:
+    ana, _ = team(store, made_challenge(store, tmp_path, phases=phase("practice", per_day=7)))
+    assert all_at_once(store, ana, answer().read()) == {"queued": 7, "QuotaExceeded": PARALLEL - 7}
+    assert quota(store, ana, "mine", "practice").used_today == 7
+    assert len(list_submissions(store, ana, "mine")) == 7
+
+
+def test_a_hundred_parallel_refused_files_never_pass_their_cap(store: Store, tmp_path: Path) -> None:
+    ana, _ = team(store, made_challenge(store, tmp_path, phases=phase("practice", per_day=5, rejected_per_day=6)))
+    wrong = rows_of(["joy", *GOLD[1:]]).encode()
+    assert all_at_once(store, ana, wrong) == {"Rejected": 6, "QuotaExceeded": PARALLEL - 6}
+    assert quota(store, ana, "mine", "practice").used_today == 0
+
+
+def test_the_quota_holds_across_processes(store: Store, tmp_path: Path) -> None:
+    slug = made_challenge(store, tmp_path, phases=phase("practice", per_day=9))
+    _, made = team(store, slug)
+    file = tmp_path / "answer.txt"
+    file.write_bytes(answer().read())
+    url = store.database.url.render_as_string(hide_password=False)
+    arguments = [sys.executable, "-c", UPLOADER, str(tmp_path), url, made.token, str(file), "10"]
+    running = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    accepted = [int(process.communicate(timeout=120)[0]) for process in running]
+    assert sum(accepted) == 9

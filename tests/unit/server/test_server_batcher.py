@@ -1,0 +1,187 @@
+"""The queue before the model: batches, bounds, deadlines, and a shutdown that loses nothing."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from emoscope.server.detect.batcher import Batcher
+from emoscope.server.http.metrics import Metrics
+from emoscope.server.http.problems import Problem
+
+Run = Callable[[str, list[int]], list[int]]
+
+
+def batcher(run: Run, *, size: int = 4, capacity: int = 100, deadline: float = 5.0) -> Batcher[str, int, int]:
+    return Batcher(run, lane="test", size=size, capacity=capacity, deadline=deadline, metrics=Metrics())
+
+
+class Gate:
+    """A model that waits until it is let go, and remembers its batches."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.busy = threading.Event()
+        self.batches: list[list[int]] = []
+
+    def __call__(self, key: str, items: list[int]) -> list[int]:
+        self.batches.append(items)
+        self.busy.set()
+        assert self.open.wait(5)
+        return [item * 10 for item in items]
+
+
+async def until_busy(gate: Gate) -> None:
+    while not gate.busy.is_set():
+        await asyncio.sleep(0.001)
+
+
+def test_an_idle_batcher_answers_at_once() -> None:
+    async def ask() -> tuple[list[int], float]:
+        made = batcher(lambda _, items: [item + 1 for item in items])
+        await made.submit("k", [0])
+        answers = [await made.submit("k", [7]) for _ in range(20)]
+        made.close()
+        return answers[0].results, min(answer.queued for answer in answers)
+
+    results, queued = asyncio.run(ask())
+    assert results == [8]
+    assert queued < 0.005  # the time of a thread to wake, not of a window to close
+
+
+def test_what_waits_is_run_together_and_no_more_than_the_size() -> None:
+    async def ask() -> list[list[int]]:
+        gate = Gate()
+        made = batcher(gate)
+        first = asyncio.create_task(made.submit("k", [0]))
+        await until_busy(gate)
+        rest = [asyncio.create_task(made.submit("k", [number])) for number in range(1, 7)]
+        await asyncio.sleep(0)
+        gate.open.set()
+        answers = await asyncio.gather(first, *rest)
+        made.close()
+        assert [answer.results for answer in answers] == [[number * 10] for number in range(7)]
+        return gate.batches
+
+    assert asyncio.run(ask()) == [[0], [1, 2, 3, 4], [5, 6]]
+
+
+def test_a_large_request_lets_small_ones_pass() -> None:
+    async def ask() -> list[list[int]]:
+        gate = Gate()
+        made = batcher(gate, size=2)
+        large = asyncio.create_task(made.submit("k", [1, 2, 3, 4, 5]))
+        await until_busy(gate)
+        small = asyncio.create_task(made.submit("k", [9]))
+        await asyncio.sleep(0)
+        gate.open.set()
+        assert (await small).results == [90]
+        assert (await large).results == [10, 20, 30, 40, 50]
+        made.close()
+        return gate.batches
+
+    # The large request had gone to the back of the queue before the small one came: its next share is first, then both.
+    assert asyncio.run(ask()) == [[1, 2], [3, 4], [9, 5]]
+
+
+def test_different_keys_are_not_mixed() -> None:
+    seen: list[tuple[str, list[int]]] = []
+
+    def run(key: str, items: list[int]) -> list[int]:
+        seen.append((key, items))
+        time.sleep(0.05)
+        return items
+
+    async def ask() -> None:
+        made = batcher(run, size=10)
+        await asyncio.gather(*(made.submit("ab"[number % 2], [number]) for number in range(6)))
+        made.close()
+
+    asyncio.run(ask())
+    assert all({number % 2 for number in items} == {"ab".index(key)} for key, items in seen)
+
+
+def test_a_full_queue_refuses_with_a_time_to_come_back() -> None:
+    async def ask() -> Problem:
+        gate = Gate()
+        made = batcher(gate, capacity=3)
+        first = asyncio.create_task(made.submit("k", [0]))
+        await until_busy(gate)
+        waiting = asyncio.create_task(made.submit("k", [1, 2, 3]))
+        await asyncio.sleep(0)
+        with pytest.raises(Problem) as refused:
+            await made.submit("k", [4])
+        gate.open.set()
+        await asyncio.gather(first, waiting)
+        assert (await made.submit("k", [5])).results == [50]
+        assert made.waiting == 0
+        made.close()
+        return refused.value
+
+    refused = asyncio.run(ask())
+    assert refused.status == 429
+    assert int(refused.headers["Retry-After"]) >= 1
+
+
+def test_the_deadline_is_kept_and_the_work_dropped() -> None:
+    async def ask() -> tuple[Problem, list[list[int]]]:
+        gate = Gate()
+        made = batcher(gate, deadline=0.05)
+        first = asyncio.create_task(made.submit("k", [0]))
+        await until_busy(gate)
+        with pytest.raises(Problem) as late:
+            await made.submit("k", [1])
+        gate.open.set()
+        await asyncio.gather(first, return_exceptions=True)
+        made.close()
+        assert made.waiting == 0
+        return late.value, gate.batches
+
+    late, batches = asyncio.run(ask())
+    assert (late.status, late.code) == (503, "deadline")
+    assert batches == [[0]]  # what nobody waits for any more is not computed
+
+
+def test_one_bad_request_does_not_fail_its_neighbours() -> None:
+    started = threading.Event()
+
+    def run(key: str, items: list[int]) -> list[int]:
+        started.wait(1)
+        if 3 in items:
+            raise ValueError("three")
+        return items
+
+    async def ask() -> list[object]:
+        made = batcher(run, size=10)
+        asked = [asyncio.create_task(made.submit("k", [number])) for number in range(5)]
+        await asyncio.sleep(0)
+        started.set()
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        made.close()
+        return [one if isinstance(one, BaseException) else one.results for one in found]
+
+    found = asyncio.run(ask())
+    assert isinstance(found.pop(3), ValueError)
+    assert found == [[0], [1], [2], [4]]
+
+
+def test_closing_finishes_what_was_accepted() -> None:
+    async def ask() -> None:
+        gate = Gate()
+        made = batcher(gate, size=1)
+        accepted = [asyncio.create_task(made.submit("k", [number])) for number in range(5)]
+        await until_busy(gate)
+        closing = asyncio.create_task(asyncio.to_thread(made.close))
+        while not made._closed:
+            await asyncio.sleep(0.001)
+        with pytest.raises(Problem) as refused:
+            await made.submit("k", [9])
+        assert refused.value.status == 503
+        gate.open.set()
+        answers = await asyncio.gather(*accepted)
+        await closing
+        assert [answer.results for answer in answers] == [[number * 10] for number in range(5)]
+
+    asyncio.run(ask())

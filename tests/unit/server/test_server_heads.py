@@ -1,0 +1,91 @@
+"""A model with several sets of labels behind the server: any of them can be asked for, and requests do not mix."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from emoscope.detector.bundle import KINDS, Bundle
+from emoscope.detector.encoder import EncoderHead, EncoderModel
+from emoscope.server.app import create_app
+from emoscope.server.detect.heads import Heads
+from emoscope.server.settings import Settings
+from kits.even_model import MOOD, TONE
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(KINDS, "_entries", dict(KINDS._entries))
+    KINDS.add("even", "test_detector_heads:load_even")
+    Bundle(name="mine", kind="even", task="mood", heads=(MOOD, TONE)).save(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    with TestClient(create_app(Settings(model=str(folder), data_dir=folder / "data"))) as opened:
+        yield opened
+
+
+def test_the_label_set_is_chosen_by_name(client: TestClient) -> None:
+    first = client.post("/v1/detect", json={"turns": ["hi"]}).json()
+    second = client.post("/v1/detect", json={"turns": ["hi"], "labels": "tone"}).json()
+    assert set(first["scores"]) == {"calm", "glad", "cross"}
+    assert second["scores"] == pytest.approx({"up": 0.7, "down": 0.3})
+    wrong = client.post("/v1/detect", json={"turns": ["hi"], "labels": "moods"}).json()
+    assert wrong["detail"] == "labels: no set of labels has this name; there are: mood, tone"
+
+
+def test_a_prior_is_for_the_labels_of_its_set(client: TestClient) -> None:
+    shifted = client.post("/v1/detect", json={"turns": ["hi"], "labels": "tone", "prior": {"up": 1, "down": 3}}).json()
+    assert shifted["scores"] == pytest.approx({"up": 0.25, "down": 0.75})
+    wrong = client.post("/v1/detect", json={"turns": ["hi"], "prior": {"up": 1, "down": 3}})
+    assert wrong.status_code == 422
+    assert wrong.json()["errors"][0]["field"] == "prior"
+
+
+def test_models_lists_every_set(client: TestClient) -> None:
+    (model,) = client.get("/v1/models").json()["models"]
+    assert [found["name"] for found in model["label_sets"]] == ["mood", "tone"]
+    assert len({label["colour"] for label in model["label_sets"][0]["labels"]}) == 3
+
+
+def test_requests_for_different_sets_and_priors_do_not_mix(client: TestClient) -> None:
+    priors = [None, {"up": 1.0, "down": 1.0}, {"up": 1.0, "down": 9.0}]
+    asked = [{"turns": ["hi"], "labels": "tone", "prior": priors[number % 3]} for number in range(30)]
+    asked += [{"turns": ["hi"], "labels": "mood"}] * 10
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda body: client.post("/v1/detect", json=body).json()["scores"], asked))
+    expected = [{"up": 0.7, "down": 0.3}, {"up": 0.5, "down": 0.5}, {"up": 0.1, "down": 0.9}]
+    for number in range(30):
+        assert found[number] == pytest.approx(expected[number % 3])
+    assert all(set(scores) == {"calm", "glad", "cross"} for scores in found[30:])
+
+
+def test_the_same_prior_is_the_same_detector_and_only_so_many_are_kept(folder: Path) -> None:
+    heads = Heads.load(folder)
+    one = heads.detector("tone", {"up": 1.0, "down": 2.0})
+    assert heads.detector("tone", {"down": 2.0, "up": 1.0}) is one
+    for number in range(300):
+        heads.detector("tone", {"up": 1.0, "down": float(number + 3)})
+    assert heads.detector("tone", {"up": 1.0, "down": 2.0}) is not one
+
+
+def test_the_weights_of_an_encoder_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[Path] = []
+
+    def load(folder: Path, bundle: Bundle) -> EncoderModel:
+        loads.append(folder)
+        return EncoderModel([], bundle.heads)
+
+    monkeypatch.setattr(EncoderModel, "load", load)
+    Bundle(name="mine", kind="encoder", task="mood", heads=(MOOD, TONE)).save(tmp_path)
+    heads = Heads.load(tmp_path)
+    assert heads.names == ("mood", "tone")
+    assert len(loads) == 1
+    backends = [heads._backends[name] for name in heads.names]
+    assert isinstance(backends[0], EncoderHead)
+    assert isinstance(backends[1], EncoderHead)
+    assert backends[0].model is backends[1].model

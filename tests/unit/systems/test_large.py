@@ -1,0 +1,396 @@
+"""emoscope's own models: what they learn from, how they decide, and how a large one teaches a small one."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kits.affect_files import SHARED_LINE, make_data
+from kits.tiny_encoder import make_tiny_encoder
+
+torch = pytest.importorskip("torch")
+
+from safetensors.torch import load_file
+
+import emoscope
+from emoscope.cli.detect import TABLE_1
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.distil.bundle import student_bundle
+from emoscope.distil.context_cases import context_cases
+from emoscope.distil.pool import (
+    load_answers,
+    own_examples,
+    pool_part,
+    recombined,
+    save_answers,
+    teach,
+    varied,
+)
+from emoscope.distil.student import (
+    HEADS,
+    REPORT,
+    StudentPlan,
+    Targets,
+    fit_student,
+    gather,
+    is_held_out,
+    judge,
+    save_report,
+    vote_shares,
+)
+from emoscope.evaluation.behaviour import read_checks
+from emoscope.models.block import FitContext
+from emoscope.models.ensembles.blend import Blend
+from emoscope.models.torch.classifier import NeuralClassifier
+from emoscope.models.torch.losses import ClassLoss, HeadsLoss
+from emoscope.models.torch.multitask import HeadedClassifier
+from emoscope.runs.predict import answerer
+from emoscope.runs.record import load_run
+from emoscope.runs.train import train
+from emoscope.systems.large import Large
+from emoscope.tasks import get_task
+from emoscope.tasks.datasets.affect import affect_examples, affect_labels, auxiliary_examples
+from emoscope.tasks.decision import choose_multipliers, weighted_score
+
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"), repeats=12)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(make_tiny_encoder(tmp_path_factory.mktemp("encoder")))
+
+
+@pytest.fixture
+def fitting(data: Path) -> FitContext:
+    return FitContext(seed=1, device="cpu", resources=data)
+
+
+# What is learnt beside the task
+
+
+def test_the_mixture_is_of_auxiliary_tasks_without_lines_of_friends(fitting: FitContext) -> None:
+    mixture = auxiliary_examples(fitting)
+    assert "emocontext" not in mixture
+    texts = [example.text for example in mixture["ekman"]]
+    assert SHARED_LINE not in texts
+    assert "Oh my god what is it" in texts
+
+
+def test_what_will_be_scored_is_not_learnt_from(data: Path) -> None:
+    judged = FitContext(resources=data, unseen=frozenset({"Oh my god: what is it?"}))
+    assert "Oh my god what is it" not in {example.text for example in auxiliary_examples(judged)["ekman"]}
+
+
+def test_a_model_of_all_tasks_learns_from_the_benchmarks_too_but_not_from_what_is_judged(fitting: FitContext) -> None:
+    everything = affect_examples(fitting)
+    assert set(everything) == set(affect_labels())
+    some = affect_examples(fitting, keep=lambda example: not example.text.endswith(("3", "5")))
+    assert 0 < len(some["emocontext"]) < len(everything["emocontext"])
+    assert not any(example.text.endswith("3") for example in some["emocontext"])
+
+
+def test_iest_gets_more_masked_words_from_tweets(fitting: FitContext) -> None:
+    made = {(example.text, example.label) for example in auxiliary_examples(fitting)["iest"]}
+    assert ("I am so [#TRIGGERWORD#] that it works", "joy") in made
+    assert ("he is [#TRIGGERWORD#] because of you", "anger") in made
+
+
+def test_an_encoder_is_taught_once_and_shared(data: Path, encoder: str, tmp_path: Path) -> None:
+    settings = {**SMALL, "encoder": encoder, "layouts": [{"context": 1}], "taught": str(tmp_path / "taught")}
+    train("large", "iest", tmp_path / "one", settings=settings, root=data)
+    weights = tmp_path / "taught" / "model.safetensors"
+    with pytest.raises(EmoscopeError, match="was taught with other settings"):
+        Large(get_task("iest"), settings={**settings, "dropout": 0.3})._taught(FitContext()).__enter__()
+    before = weights.stat().st_mtime_ns
+    train("large", "emocontext", tmp_path / "two", settings=settings, root=data)
+    assert weights.stat().st_mtime_ns == before
+
+
+# One network with several heads
+
+
+def test_the_loss_asks_only_what_a_row_has_targets_for() -> None:
+    scores = torch.tensor([[2.0, -1.0, 0.3, 0.1, 0.0], [0.0, 1.0, 5.0, 0.0, -5.0]])
+    targets = torch.tensor([[1.0, 0.0, NAN, NAN, NAN], [NAN, NAN, 0.0, 0.5, 0.5]])
+    by_hand = ClassLoss()(scores[:1, :2], targets[:1, :2]) + 3 * ClassLoss()(scores[1:, 2:], targets[1:, 2:])
+    assert HeadsLoss([2, 3], [1.0, 3.0])(scores, targets) == pytest.approx(float(by_hand) / 2)
+
+
+def test_heads_learn_apart_and_are_kept(encoder: str, tmp_path: Path) -> None:
+    rows = {
+        "mood": [Example(Dialogue.of([text]), 0, label) for text, label in (("so happy", "up"), ("so sad", "down"))]
+        * 8,
+        "speech": [Example(Dialogue.of([text]), 0, label) for text, label in (("hello hi", "hi"), ("bye", "bye"))] * 8,
+    }
+    model = HeadedClassifier(
+        {"mood": ["up", "down"], "speech": ["hi", "bye"]},
+        settings={"encoder": encoder, "pooling": "mean+focus", "max_length": 16, "dropout": 0.0},
+        training={"epochs": 12, "batch": 8, "rate": 3e-3},
+    )
+    examples, targets = model.targets(rows)
+    assert np.isnan(targets[:16, 2:]).all()
+    assert np.isnan(targets[16:, :2]).all()
+    model.fit(examples, targets, FitContext(device="cpu"))
+    for head, found in rows.items():
+        said = [model.heads[head][best] for best in model.predict_proba(found, head).argmax(1)]
+        assert said == [example.label for example in found]
+    model.save(tmp_path / "model")
+    again = HeadedClassifier.load(tmp_path / "model")
+    assert np.array_equal(again.scores(examples), model.scores(examples))
+    with pytest.raises(EmoscopeError, match="no head 'tone'; there are: mood, speech"):
+        model.predict_proba(examples, "tone")
+    with pytest.raises(EmoscopeError, match="holds no model with heads"):
+        HeadedClassifier.load(tmp_path)
+
+
+# Deciding
+
+
+def test_multipliers_are_chosen_where_they_help() -> None:
+    """Answers that are sure of others too often: where an emotion has 0.3, it is right in 6 of 10."""
+    task = get_task("emocontext")
+    draw = np.random.default_rng(0)
+    labels, rows = [], []
+    for _ in range(3000):
+        hidden = draw.random() < 0.25
+        happy = hidden and draw.random() < 0.6
+        labels.append("happy" if happy else "others")
+        rows.append([0.7, 0.3, 0.0, 0.0] if hidden else [0.95, 0.02, 0.02, 0.01])
+    answers = np.array(rows)
+    prior = np.array([labels.count(label) for label in task.labels], float)
+    prior = (prior + 1e-9) / (prior + 1e-9).sum()
+    found = choose_multipliers(task, labels, answers, prior)
+    assert found is not None
+    assert (answers[np.array(rows)[:, 1] == 0.3][0] * found).argmax() == 1
+    gold = np.array([task.labels.index(label) for label in labels])
+    before = weighted_score(task, gold, answers.argmax(1), np.ones(len(gold)))
+    assert weighted_score(task, gold, (answers * found).argmax(1), np.ones(len(gold))) > before
+
+
+def test_multipliers_are_left_alone_where_the_best_answer_is_best() -> None:
+    task = get_task("emotionx-friends")
+    labels = list(task.labels) * 50
+    sure = np.eye(4)[[task.labels.index(label) for label in labels]] * 0.9 + 0.025
+    assert choose_multipliers(task, labels, sure, np.full(4, 0.25)) is None
+
+
+# Training, teaching, and the student
+
+SMALL = {"epochs": 1, "batch": 8, "folds": 2, "repeats": 1, "max_length": 24, "lm_batch": 16, "pretraining_text": 4}
+SMALL |= {"adaptation": None, "words": False}
+
+
+def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tmp_path: Path) -> None:
+    settings = {**SMALL, "encoder": encoder, "layouts": [{"context": 2, "rate": 1e-3}]}
+    record = train("large", "iest", tmp_path / "run", splits=("train", "dev"), settings=settings, root=data)
+    assert record.dev is None
+    assert record.held_out is not None
+    assert record.held_out["examples"] == 144
+    system = load_run(tmp_path / "run", "iest")
+    assert isinstance(system, Large)
+    fitting = FitContext(resources=data, device="cpu")
+    answers = teach(system, fitting)
+    assert answers["own"].shape == (144, 6)
+    assert np.allclose(answers["own"].sum(1), 1)
+    assert len(answers["masked-words"]) == len(pool_part("masked-words", fitting))
+    assert np.allclose(answers["varied:0"].sum(1), 1)
+    assert len(answers["varied:0"]) == len(pool_part("varied", fitting))
+    save_answers(tmp_path / "iest.npz", "iest", system.task.labels, answers)
+    task, labels, tables = load_answers(tmp_path / "iest.npz")
+    assert (task, labels) == ("iest", system.task.labels)
+    assert np.allclose(tables["own"], answers["own"], atol=1e-3)
+    curve = json.loads((tmp_path / "run/model/member0/fold0/curve.json").read_text())
+    assert curve[-1]["epoch"] == 1
+    network = json.loads((tmp_path / "run/model/member0/fold0/block.json").read_text())["config"]
+    assert network["settings"]["context"] == 2
+    assert network["training"]["rate"] == 1e-3
+
+
+def test_each_task_has_its_members() -> None:
+    """Two layouts, several times, and n-grams; a network over word vectors where it is known to help."""
+    for task, words in (("emocontext", 1), ("iest", 0)):
+        block = Large(get_task(task), seed=0, settings={"repeats": 2}).build("encoder")
+        assert isinstance(block, Blend)
+        networks = [each.network_name for each in block.members if isinstance(each, NeuralClassifier)]
+        assert networks == ["transformer"] * 4 + ["semi-hierarchical"] * words
+        assert len(block.members) == 5 + words
+
+
+def test_the_encoder_reads_unlabelled_text_before_it_is_taught(data: Path, encoder: str, tmp_path: Path) -> None:
+    """Guessing masked words leaves another encoder behind than the auxiliary tasks alone."""
+    kept = {}
+    for adaptation in (None, "emotionpush"):
+        taught = tmp_path / str(adaptation)
+        settings = {**SMALL, "encoder": encoder, "taught": str(taught), "layouts": [{"context": 1}]}
+        settings |= {"ngrams": False, "adaptation": adaptation, "lm_batch": 2}
+        train("large", "iest", tmp_path / f"run-{adaptation}", settings=settings, root=data)
+        kept[adaptation] = load_file(taught / "model.safetensors")
+    assert any(not torch.equal(kept[None][name], kept["emotionpush"][name]) for name in kept[None])
+
+
+def test_a_teacher_of_other_data_is_refused(data: Path, encoder: str, tmp_path: Path) -> None:
+    settings = {**SMALL, "encoder": encoder, "pretraining_text": 0, "layouts": [{"context": 1}]}
+    train("large", "iest", tmp_path / "run", settings=settings, root=data)
+    with pytest.raises(EmoscopeError, match="was trained on 72 examples, but the data here have 144"):
+        teach(load_run(tmp_path / "run", "iest"), FitContext(resources=data, device="cpu"))  # type: ignore[arg-type]
+    (tmp_path / "bad.npz").write_bytes(b"nothing")
+    with pytest.raises(InputError, match="is not a teacher's file"):
+        load_answers(tmp_path / "bad.npz")
+
+
+def test_recombined_dialogues_know_where_their_last_turn_came_from(fitting: FitContext) -> None:
+    whole = pool_part("emocontext", fitting)
+    made = list(recombined(whole, 40))
+    assert made == list(recombined(whole, 40))
+    assert {len(example.dialogue) for example in made} == {1, 2, 3}
+    assert all(example.dialogue.turns[-1].text == example.family[-1] for example in made)
+
+
+def test_the_same_text_is_one_row_with_several_targets() -> None:
+    targets = Targets(context=2)
+    example = Example(Dialogue.of(["a", "b", "c"]), 2)
+    targets.add("emocontext", [example], np.array([[1.0, 0, 0, 0]]))
+    targets.add("emotionx", [Example(Dialogue.of(["x", "b", "c"]), 2)], np.array([[0, 1.0, 0, 0]]))
+    targets.add("ekman", [example], np.full((1, 7), np.nan))
+    assert len(targets.examples) == 1
+    assert np.nan_to_num(targets.table(), nan=-1).tolist() == [[1, 0, 0, 0, 0, 1, 0, 0] + [-1] * 13]
+
+
+def test_rows_that_count_more_are_rows_of_their_own() -> None:
+    targets = Targets(context=3)
+    example = Example(Dialogue.of(["a", "b", "c"]), 2)
+    targets.add("emotionx", [example], np.array([[0, 1.0, 0, 0]]))
+    targets.repeat("emocontext", [example], np.array([[0, 0, 1.0, 0]]), 2)
+    assert len(targets.examples) == 3
+    assert np.isnan(targets.table()[:, :4]).all(1).tolist() == [True, False, False]
+
+
+def test_no_case_that_is_shown_or_checked_is_learnt() -> None:
+    """Neither the paper's dialogues of the demo nor our own checks are among those written for training."""
+    learnt = {tuple(example.context.texts) for example in context_cases()}
+    assert len(learnt) > 100
+    assert not learnt & {check.dialogue.texts for check in read_checks()}
+    assert not learnt & set(TABLE_1)
+
+
+def small_plan(encoder: str, **changes: Any) -> StudentPlan:
+    """A plan for the tiny encoder."""
+    made = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, middle=None, adaptation=None, misleading=1)
+    made = replace(made, mixture_batch=16, mixture_epochs=1)
+    return replace(made, **changes)
+
+
+@pytest.fixture
+def even_answers(fitting: FitContext, tmp_path: Path) -> Path:
+    """A teacher of IEST that does not know."""
+    file = tmp_path / "even.npz"
+    table = np.full((len(own_examples("iest", fitting)), 6), 1 / 6)
+    save_answers(file, "iest", get_task("iest").labels, {"own": table})
+    return file
+
+
+def test_a_student_is_gone_on_from(fitting: FitContext, encoder: str, even_answers: Path, tmp_path: Path) -> None:
+    plan = small_plan(encoder, mixture_epochs=0, limit=5)
+    rows = own_examples("iest", fitting)[:4]
+    one = fit_student([even_answers], plan, fitting)
+    one.save(tmp_path / "one")
+    going_on = fit_student([even_answers], replace(plan, start=str(tmp_path / "one"), rate=0.0), fitting)
+    assert np.allclose(going_on.scores(rows), one.scores(rows), atol=1e-6)
+    other = HeadedClassifier({"other": ["x", "y"]}, "transformer", one.settings)
+    other.fit(rows, np.full((4, 2), 0.5), fitting).save(tmp_path / "other")
+    with pytest.raises(EmoscopeError, match="is not a student with the heads"):
+        fit_student([even_answers], replace(plan, start=str(tmp_path / "other")), fitting)
+
+
+def test_a_prepared_encoder_is_kept_and_gone_on_from(
+    fitting: FitContext, encoder: str, even_answers: Path, tmp_path: Path
+) -> None:
+    """The mixture is learnt once; a second student from the same folder is the same as the first."""
+    plan = small_plan(encoder, limit=5, prepared=str(tmp_path / "prepared"), adaptation="emocontext", middle=24)
+    rows = own_examples("iest", fitting)[:4]
+    first = fit_student([even_answers], plan, fitting)
+    weights = tmp_path / "prepared" / "weights.safetensors"
+    before = weights.stat().st_mtime_ns
+    second = fit_student([even_answers], plan, fitting)
+    assert weights.stat().st_mtime_ns == before
+    assert np.allclose(first.scores(rows), second.scores(rows), atol=1e-5)
+    again = fit_student([even_answers], replace(plan, prepared=None, adaptation=None), fitting)
+    assert not np.allclose(first.scores(rows), again.scores(rows), atol=1e-5)
+
+
+def test_several_teachers_count_the_same() -> None:
+    targets = Targets(context=1)
+    example = Example(Dialogue.of(["a"]), 0)
+    for said in ([1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0]):
+        targets.add("emocontext", [example], np.array([said]))
+    assert np.allclose(targets.table()[0, :4], [1 / 3, 1 / 3, 1 / 3, 0])
+
+
+def test_new_wordings_keep_the_trigger_and_know_their_original(fitting: FitContext) -> None:
+    own = own_examples("iest", fitting)
+    made = list(varied(own, 3))
+    assert made == list(varied(own, 3)) == pool_part("varied", fitting) == pool_part("varied:0", fitting)
+    assert made != pool_part("varied:1", fitting)
+    assert len(made) == 3 * len(own)
+    assert all(example.text.count("[#TRIGGERWORD#]") == 1 for example in made)
+    assert [example.family for example in made[::3]] == [example.family for example in own]
+    known = {word for example in own for word in example.text.split()}
+    assert {word for example in made for word in example.text.split()} <= known
+    assert any(example.text != own[number // 3].text for number, example in enumerate(made))
+    assert list(varied([Example(Dialogue.of(["no trigger here"]), 0)], 3)) == []
+
+
+def test_votes_become_shares() -> None:
+    example = Example(Dialogue.of(["hi"]), 0, votes={"joy": 3, "neutral": 1})
+    assert vote_shares([example]).tolist() == [[0, 0, 0, 0.75, 0.25, 0, 0]]
+
+
+def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encoder: str, tmp_path: Path) -> None:
+    fitting = FitContext(seed=2, device="cpu", resources=data)
+    files = []
+    for name in ("emocontext", "emotionx-friends", "emotionx-push", "iest"):
+        own = own_examples(name, fitting)
+        labels = get_task(name).labels
+        table = np.full((len(own), len(labels)), 1 / len(labels))
+        files.append(tmp_path / f"{name}.npz")
+        save_answers(files[-1], name, labels, {"own": table})
+    plan = small_plan(encoder, hold_out=True)
+    plan = replace(plan, epochs=2, batch=16, misleading=4)
+    pool = gather(files, plan, fitting)
+    judged = {
+        e.context.texts[-3:] for name in ("emocontext", "iest") for e in own_examples(name, fitting) if is_held_out(e)
+    }
+    assert judged
+    assert not judged & {example.context.texts[-3:] for example in pool.examples}
+    student = fit_student(files, plan, fitting)
+    report = judge(student, fitting)
+    assert set(report) == set(HEADS)
+    assert 0 <= report["emocontext"]["dev"] <= 1
+    assert all(0.05 < about["temperature"] < 20 for about in report.values())
+
+    student.save(tmp_path / "student")
+    save_report(tmp_path / "student", report)
+    student_bundle(tmp_path / "student", tmp_path / "student" / REPORT, tmp_path / "bundle", fitting)
+    rows = own_examples("iest", fitting)[:8]
+    bundle = emoscope.load(tmp_path / "bundle", labels="iest")
+    assert bundle.heads == tuple(HEADS)
+    said = bundle.predict_proba([example.context for example in rows])
+    scores = student.scores(rows)[:, student.columns("iest")] / report["iest"]["temperature"]
+    expected = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    assert np.abs(said - expected).max() < 0.05
+    emocontext = emoscope.load(tmp_path / "bundle")
+    assert emocontext.prior["others"] == pytest.approx(0.8486, abs=1e-3)
+    answer = answerer(tmp_path / "bundle", "emotionx-push")
+    assert set(answer(own_examples("emotionx-push", fitting)[:5])) <= set(HEADS["emotionx"])
+    (tmp_path / "report.json").write_text("{}")
+    with pytest.raises(InputError, match=r"report.json: expected what was found of the heads emocontext"):
+        student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fitting)

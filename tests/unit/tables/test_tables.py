@@ -1,0 +1,116 @@
+"""Dialogues from and to tables."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emoscope.core.dialogue import Detection
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.tables import detection_columns, open_writer, read_records
+
+
+def write(folder: Path, name: str, content: str) -> str:
+    path = folder / name
+    path.write_text(content, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", 'id,turn1,turn2\n1,hi,"a, b"\n2,yo,\n'),
+        ("a.tsv", "id\tturn1\tturn2\n1\thi\ta, b\n2\tyo\t\n"),
+        ("a.txt", "id\tturn1\tturn2\n1\thi\ta, b\n2\tyo\t\n"),
+        ("b.txt", "hi\ta, b\nyo\n"),
+        ("a.jsonl", '{"turns": ["hi", "a, b"]}\n\n["yo"]\n'),
+        ("b.jsonl", '{"turns": [{"speaker": "A", "text": "hi"}, "a, b"]}\n{"text": "yo"}\n'),
+        ("c.csv", 'turns\n"[""hi"", ""a, b""]"\n"[""yo""]"\n'),
+    ],
+)
+def test_every_format_gives_the_same_dialogues(tmp_path: Path, name: str, content: str) -> None:
+    records = list(read_records(write(tmp_path, name, content)))
+    assert [record.dialogue.texts for record in records] == [("hi", "a, b"), ("yo",)]
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pl.DataFrame({"turns": [["hi", "a, b"], ["yo"]], "n": [1, 2]}).write_parquet(tmp_path / "a.parquet")
+    records = list(read_records(str(tmp_path / "a.parquet")))
+    assert [record.dialogue.texts for record in records] == [("hi", "a, b"), ("yo",)]
+    assert [record.columns["n"] for record in records] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        (
+            "a.csv",
+            "id,name\n1,x\n",
+            r"row 1: expected columns turn1, turn2, ... or turns or text, found \['id', 'name'\]",
+        ),
+        ("a.csv", "id,turn1\n1,x\n2\n", "row 3: expected 2 columns, found 1"),
+        ("a.csv", "id,turn1\n1,\n", "row 2: has no turns"),
+        ("a.csv", 'id,turn1\n1,"open\n', "is not a valid table"),
+        ("a.csv", "turn1,turn1\n1,2\n", "row 1: names a column twice"),
+        ("a.jsonl", "{\n", "row 1: is not valid JSON"),
+        ("a.jsonl", '["a"]\n3\n', "row 2: expected an object or a list of turns"),
+        ("a.jsonl", '{"turns": "a"}\n', "row 1: 'turns' is not a JSON list"),
+        ("a.jsonl", '{"turns": [1]}\n', "row 1: turn 1: expected a string, not int"),
+        ("a.jsonl", '{"turns": []}\n', "row 1: has no turns"),
+        ("a.jsonl", '{"other": "a"}\n', "row 1: expected turns"),
+        ("a.csv", "", "is empty"),
+        ("a.csv", "turn1\n\x00\n", "row 2: holds a NUL byte"),
+        ("a.parquet", "not parquet", "is not a readable Parquet file"),
+    ],
+)
+def test_bad_files_are_one_clear_line(tmp_path: Path, name: str, content: str, expected: str) -> None:
+    path = write(tmp_path, name, content)
+    with pytest.raises(InputError, match=expected) as caught:
+        list(read_records(path))
+    assert str(caught.value).startswith(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_kinds_of_file(tmp_path: Path) -> None:
+    with pytest.raises(EmoscopeError, match="unknown kind of file"):
+        list(read_records(write(tmp_path, "a.xlsx", "x")))
+    with pytest.raises(EmoscopeError, match="unknown format 'xml'"):
+        list(read_records(write(tmp_path, "a.csv", "x"), "xml"))
+
+
+CELL = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).filter(
+    lambda text: bool(text.strip())
+)
+
+
+@given(rows=st.lists(st.lists(CELL, min_size=2, max_size=2), min_size=1, max_size=5))
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_what_is_written_is_read_back(
+    suffix: str, rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = str(tmp_path_factory.mktemp("tables") / f"a.{suffix}")
+    with open_writer(path) as writer:
+        for turns in rows:
+            writer.write({"turn1": turns[0], "turn2": turns[1]})
+    assert [list(record.dialogue.texts) for record in read_records(path)] == rows
+
+
+def test_our_columns_do_not_hide_the_users() -> None:
+    made = detection_columns(Detection("sad", {"sad": 0.75, "happy": 0.25}), ["label", "turn1"])
+    assert made == {"predicted_label": "sad", "truncated": False, "score_sad": 0.75, "score_happy": 0.25}
+
+
+def test_nothing_half_written_is_left(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="stop"), open_writer(str(tmp_path / "out.csv")) as writer:
+        writer.write({"a": 1})
+        raise ValueError("stop")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_output_is_one_object_a_line(tmp_path: Path) -> None:
+    with open_writer(str(tmp_path / "out.jsonl")) as writer:
+        writer.write({"text": "😂", "label": None})
+    assert json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8")) == {"text": "😂", "label": None}
