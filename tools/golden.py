@@ -56,12 +56,12 @@ TRIALS = {
         "emocontext",
         {
             **{"embedding": 12, "hidden": 16, "layers": 2, "dense": 8, "seeds": 1, "min_count": 1, "batch": 16},
-            **{"pretraining_text": 0, "lm_epochs": 1, "tune_epochs": 1, "epochs": 6, "rate": 0.05},
+            **{"pretraining_text": 0, "lm_epochs": 1, "tune_epochs": 1, "epochs": 8, "rate": 0.03, "dropout": 0.1},
         },
     ),
     "alexu": Trial("emotionx-friends", _ENCODED, export="--int8"),
     "ku": Trial("emotionx-push", {**_ENCODED, "hidden": 8, "folds": 2, "pretraining_text": 40, "lm_batch": 16}),
-    "iiidyt": Trial("iest", {**_ENCODED, "hidden": 8, "dense": 8, "seeds": 2}),
+    "iiidyt": Trial("iest", {**_ENCODED, "hidden": 16, "dense": 16, "seeds": 2, "dropout": 0.1}),
     "large": Trial(
         "iest",
         {

@@ -15,21 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # Values that differ between two runs, machines or versions without any change of what is answered.
 VOLATILE = {
     *("seconds", "finished", "emoscope", "python", "machine", "packages", "settings", "bytes", "sha256", "key"),
-    *(
-        "created",
-        "received",
-        "updated",
-        "expires",
-        "used",
-        "opens",
-        "closes",
-        "time",
-        "at",
-        "token",
-        "path",
-        "folder",
-        "day",
-    ),
+    *("created", "received", "updated", "expires", "used", "opens", "closes", "time", "at", "day", "stamp"),
+    *("token", "path", "folder"),
 }
 _PATTERNS = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), "<time>"),
