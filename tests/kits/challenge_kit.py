@@ -12,7 +12,11 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from emoscope.server.challenge import OPERATOR, PUBLIC, Actor, Registered, authenticate, create_challenge, register_team
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC, Actor
+from emoscope.server.challenge.services.challenges import create_challenge
+from emoscope.server.challenge.services.teams import register_team
+from emoscope.server.challenge.services.tokens import authenticate
+from emoscope.server.challenge.views import Registered
 from emoscope.server.store import Store
 from emoscope.server.store.database import Database
 from emoscope.server.store.migrate import upgrade

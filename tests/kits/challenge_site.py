@@ -11,7 +11,9 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from emoscope.server.app import create_app
-from emoscope.server.challenge import OPERATOR, create_challenge, issue_organiser_token
+from emoscope.server.challenge.services.actor import OPERATOR
+from emoscope.server.challenge.services.challenges import create_challenge
+from emoscope.server.challenge.services.tokens import issue_organiser_token
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.database import Database

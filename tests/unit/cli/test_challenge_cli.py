@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 from emoscope.cli import submit
 from emoscope.cli.challenge import group as challenge
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.challenge import PUBLIC, authenticate, register_team
-from emoscope.server.challenge import submit as send_submission
+from emoscope.server.challenge.services.actor import PUBLIC
+from emoscope.server.challenge.services.submissions import submit as send_submission
+from emoscope.server.challenge.services.teams import register_team
+from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.store import Store
 from kits.challenge_kit import GOLD, answer, phase, rows_of, write_challenge
 

@@ -12,22 +12,14 @@ from sqlalchemy import text
 
 from emoscope.core import plots
 from emoscope.core.errors import InputError
-from emoscope.server.challenge import (
-    OPERATOR,
-    PUBLIC,
-    Rejected,
-    board_chart,
-    board_csv,
-    board_json,
-    close_phase,
-    create_challenge,
-    export_challenge,
-    get_submission,
-    leaderboard,
-    replace_gold,
-    submit,
-)
-from emoscope.server.challenge.scoring import Worker
+from emoscope.server.challenge.board.chart import board_chart
+from emoscope.server.challenge.board.export import board_csv, board_json, export_challenge
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.scoring.worker import ScoringWorker
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
+from emoscope.server.challenge.services.challenges import close_phase, create_challenge, replace_gold
+from emoscope.server.challenge.services.submissions import get_submission, submit
+from emoscope.server.errors import Rejected
 from emoscope.server.store import Store
 from emoscope.server.store.models import Base
 from emoscope.tasks.published import published
@@ -47,7 +39,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Itera
 
 def scored(store: Store, clock: Clock) -> None:
     for _ in range(2):
-        while Worker(store).run_once():
+        while ScoringWorker(store).run_once():
             pass
         clock.forward(seconds=3)
 
@@ -134,7 +126,7 @@ def test_gold_is_nowhere_but_in_its_file(store: Store, clock: Clock, tmp_path: P
     broken = store.files.path("gold", _gold(store))
     broken.write_text(rows_of(GOLD) + f"9\t{marker}\tb\tc\thappy\n")
     for _ in range(3):
-        Worker(store).run_once()
+        ScoringWorker(store).run_once()
         clock.forward(seconds=10)
     found = get_submission(store, ana, sent.id)
     assert found.state == "failed"

@@ -9,33 +9,28 @@ import pytest
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.evaluation.score import evaluate_labels
-from emoscope.server.challenge import (
-    OPERATOR,
-    PUBLIC,
-    Conflict,
-    Invalid,
-    NotAllowed,
-    NotFound,
-    QuotaExceeded,
-    Rejected,
-    Unauthenticated,
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.scoring.worker import ScoringWorker
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
+from emoscope.server.challenge.services.audit import read_audit
+from emoscope.server.challenge.services.challenges import (
     close_phase,
-    delete_submission,
-    get_submission,
-    leaderboard,
-    list_submissions,
     open_phase,
-    quota,
-    read_audit,
     replace_gold,
     reschedule,
     rescore,
+    unlabelled_file,
+)
+from emoscope.server.challenge.services.submissions import (
+    delete_submission,
+    get_submission,
+    list_submissions,
+    quota,
     restore_submission,
     submission_file,
     submit,
-    unlabelled_file,
 )
-from emoscope.server.challenge.scoring import Worker
+from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, QuotaExceeded, Rejected, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.migrate import downgrade
 from emoscope.tasks import get_task
@@ -55,7 +50,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Itera
 
 def run_all(store: Store, clock: Clock) -> None:
     """Do all work there is, comparisons too."""
-    worker = Worker(store)
+    worker = ScoringWorker(store)
     while worker.run_once():
         pass
     clock.forward(seconds=3)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from emoscope.server.challenge import Actor, ChallengeError, list_submissions, quota, submit
+from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.submissions import list_submissions, quota, submit
+from emoscope.server.errors import ServerError
 from emoscope.server.store import Store
 from kits.challenge_kit import BACKENDS, GOLD, Clock, answer, made_challenge, opened_store, phase, rows_of, team
 
@@ -19,7 +21,9 @@ PARALLEL = 100
 UPLOADER = """
 import io, sys
 from datetime import datetime, UTC
-from emoscope.server.challenge import QuotaExceeded, authenticate, submit
+from emoscope.server.challenge.services.submissions import submit
+from emoscope.server.challenge.services.tokens import authenticate
+from emoscope.server.errors import QuotaExceeded
 from emoscope.server.store import Store
 folder, url, token, file, count = sys.argv[1:]
 store = Store.open(folder, url, clock=lambda: datetime(2030, 5, 1, 12, tzinfo=UTC))
@@ -44,7 +48,7 @@ def all_at_once(store: Store, actor: Actor, data: bytes) -> Counter[str]:
     def one(_: int) -> str:
         try:
             return submit(store, actor, "mine", "practice", io.BytesIO(data), file_name="a.txt").state
-        except ChallengeError as error:
+        except ServerError as error:
             return type(error).__name__
 
     with ThreadPoolExecutor(PARALLEL) as pool:

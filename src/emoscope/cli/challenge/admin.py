@@ -34,7 +34,8 @@ def teams_cli(
 ) -> None:
     """List the teams of a challenge and their members."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, list_teams
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.teams import list_teams
 
         found = list_teams(store, OPERATOR, slug)
     if as_json:
@@ -57,7 +58,8 @@ def delete_team_cli(
 ) -> None:
     """Take a team off the board and its tokens out of use; `restore-team` brings it back."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, delete_team
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.teams import delete_team
 
         delete_team(store, OPERATOR, slug, team)
     typer.echo(f"team {team}: deleted")
@@ -68,7 +70,8 @@ def restore_team_cli(
 ) -> None:
     """Bring a deleted team back."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, restore_team
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.teams import restore_team
 
         restore_team(store, OPERATOR, slug, team)
     typer.echo(f"team {team}: restored")
@@ -81,7 +84,8 @@ def delete_submission_cli(
 ) -> None:
     """Take a submission off the board; `restore-submission` brings it back."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, delete_submission
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.submissions import delete_submission
 
         delete_submission(store, OPERATOR, submission)
     typer.echo(f"submission {submission}: deleted")
@@ -94,7 +98,8 @@ def restore_submission_cli(
 ) -> None:
     """Bring a deleted submission back."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, restore_submission
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.submissions import restore_submission
 
         restore_submission(store, OPERATOR, submission)
     typer.echo(f"submission {submission}: restored")
@@ -108,7 +113,8 @@ def organiser_cli(
 ) -> None:
     """Make an organiser's token. It is shown this once."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, issue_organiser_token
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.tokens import issue_organiser_token
 
         typer.echo(issue_organiser_token(store, OPERATOR, name=name, slug=challenge).token)
 
@@ -121,7 +127,8 @@ def token_cli(
 ) -> None:
     """Make a new token for a member who lost theirs. It is shown this once."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, issue_member_token
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.tokens import issue_member_token
 
         typer.echo(issue_member_token(store, OPERATOR, slug, member).token)
 
@@ -134,7 +141,8 @@ def tokens_cli(
 ) -> None:
     """List tokens by number, never their secrets."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, list_tokens
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.tokens import list_tokens
 
         found = list_tokens(store, OPERATOR, challenge)
     if as_json:
@@ -161,7 +169,8 @@ def revoke_cli(
 ) -> None:
     """Make a token worthless."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, revoke_token
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.tokens import revoke_token
 
         revoke_token(store, OPERATOR, token)
     typer.echo(f"token {token}: revoked")
@@ -176,7 +185,8 @@ def audit_cli(
 ) -> None:
     """Show what was done, by whom, newest first."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, read_audit
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.audit import read_audit
 
         found = read_audit(store, OPERATOR, challenge, limit=limit)
     if as_json:
@@ -199,9 +209,9 @@ def worker_cli(
     import threading
 
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge.scoring import Worker
+        from emoscope.server.challenge.scoring.worker import ScoringWorker
 
-        worker = Worker(store, score_seconds=score_seconds)
+        worker = ScoringWorker(store, score_seconds=score_seconds)
         if once:
             typer.echo(f"{worker.drain(seconds=86_400):,} jobs done")
             return

@@ -13,7 +13,7 @@ from emoscope.cli.output import JsonOption, console, print_json, table
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
-    from emoscope.server.challenge import BoardView, ChallengeView
+    from emoscope.server.challenge.views import BoardView, ChallengeView
 
 PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's name.")]
 
@@ -65,7 +65,8 @@ def create_cli(
 ) -> None:
     """Create a challenge. Its files are checked and copied; the originals are not needed any more."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, create_challenge
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.challenges import create_challenge
 
         _show(create_challenge(store, OPERATOR, file, files), as_json=as_json)
 
@@ -73,7 +74,8 @@ def create_cli(
 def list_cli(data_dir: DataDirOption = None, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """List all challenges and their phases."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, list_challenges
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.challenges import list_challenges
 
         found = list_challenges(store, OPERATOR)
     if as_json:
@@ -114,7 +116,8 @@ def open_cli(
 ) -> None:
     """Open a phase now."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, open_phase
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.challenges import open_phase
 
         _show(open_phase(store, OPERATOR, slug, phase), as_json=False)
 
@@ -124,7 +127,8 @@ def close_cli(
 ) -> None:
     """Close a phase now; a hidden board shows from here on."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, close_phase
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.challenges import close_phase
 
         _show(close_phase(store, OPERATOR, slug, phase), as_json=False)
 
@@ -139,7 +143,8 @@ def schedule_cli(
 ) -> None:
     """Change when a phase opens or closes, such as to extend a deadline."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, reschedule
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.challenges import reschedule
 
         _show(reschedule(store, OPERATOR, slug, phase, opens=opens, closes=closes), as_json=False)
 
@@ -153,7 +158,8 @@ def gold_cli(
 ) -> None:
     """Replace a phase's gold labels; its scores are stale until `rescore`."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, replace_gold
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.challenges import replace_gold
 
         replace_gold(store, OPERATOR, slug, phase, file)
     typer.echo(f"{slug}/{phase}: gold replaced; run: emoscope challenge rescore {slug}")
@@ -167,7 +173,8 @@ def rescore_cli(
 ) -> None:
     """Queue every submission whose score is missing, failed or stale; a server or worker does the work."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, rescore
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.challenges import rescore
 
         typer.echo(f"{slug}: {rescore(store, OPERATOR, slug, phase):,} submissions queued")
 
@@ -182,12 +189,13 @@ def board_cli(
 ) -> None:
     """Show a phase's board as its organisers see it."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, leaderboard
+        from emoscope.server.challenge.board.leaderboard import leaderboard
+        from emoscope.server.challenge.services.actor import OPERATOR
 
         board = leaderboard(store, OPERATOR, slug, phase)
     if plot is not None:
         from emoscope.core.plots import save
-        from emoscope.server.challenge import board_chart
+        from emoscope.server.challenge.board.chart import board_chart
 
         save(board_chart(board), plot)
     if as_json:
@@ -227,7 +235,8 @@ def submissions_cli(
 ) -> None:
     """List all submissions, deleted ones too, newest first."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, list_submissions
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.submissions import list_submissions
 
         found = list_submissions(store, OPERATOR, slug, phase=phase, deleted=True)
     if as_json:
@@ -266,14 +275,9 @@ def export_cli(
     if kind not in {".json", ".csv"} or (kind == ".csv" and phase is None):
         raise EmoscopeError(f"{output}: expected a .json file, or a .csv file together with --phase")
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import (
-            OPERATOR,
-            PUBLIC,
-            board_csv,
-            board_json,
-            export_challenge,
-            leaderboard,
-        )
+        from emoscope.server.challenge.board.export import board_csv, board_json, export_challenge
+        from emoscope.server.challenge.board.leaderboard import leaderboard
+        from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 
         actor = PUBLIC if public else OPERATOR
         if phase is None:
@@ -288,7 +292,8 @@ def export_cli(
 def delete_cli(slug: SlugArgument, data_dir: DataDirOption = None, database: DatabaseOption = None) -> None:
     """Hide a challenge; `restore` brings it back."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, delete_challenge
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.challenges import delete_challenge
 
         delete_challenge(store, OPERATOR, slug)
     typer.echo(f"{slug}: deleted; to bring it back: emoscope challenge restore {slug}")
@@ -297,7 +302,8 @@ def delete_cli(slug: SlugArgument, data_dir: DataDirOption = None, database: Dat
 def restore_cli(slug: SlugArgument, data_dir: DataDirOption = None, database: DatabaseOption = None) -> None:
     """Bring a deleted challenge back."""
     with opened(data_dir, database) as store:
-        from emoscope.server.challenge import OPERATOR, restore_challenge
+        from emoscope.server.challenge.services.actor import OPERATOR
+        from emoscope.server.challenge.services.challenges import restore_challenge
 
         restore_challenge(store, OPERATOR, slug)
     typer.echo(f"{slug}: restored")

@@ -133,7 +133,7 @@ def set_up(
     from emoscope.corpus.annotation.workers import read_gold
     from emoscope.server.annotate.links import link_token
     from emoscope.server.annotate.studies import add_annotators, annotators, create_study
-    from emoscope.server.challenge.pages.sessions import load_key
+    from emoscope.server.store.signing_key import load_key
 
     answers: Mapping[str, str] = {} if gold is None else read_gold(gold)
     store = open_store(folder)

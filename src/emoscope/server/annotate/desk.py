@@ -36,7 +36,7 @@ Decision = Callable[[Assignment, str, float], Event | None]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class DeskView:
     """What one annotator may see: their own work, one item without its name, and never what others said."""
 
     annotator: str
@@ -77,25 +77,25 @@ class Desk:
                 raise Unauthenticated("this link is not valid; ask for a new one")
         return number
 
-    def look(self, annotator: int) -> View:
+    def look(self, annotator: int) -> DeskView:
         """What is at hand, or the next item."""
         return self._act(annotator)
 
-    def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> View:
+    def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> DeskView:
         """Keep a judgement of the item at hand, and give the next."""
         return self._act(annotator, version, lambda desk, worker, at: desk.judge(worker, answers, at), answers)
 
-    def skip(self, annotator: int, version: int) -> View:
+    def skip(self, annotator: int, version: int) -> DeskView:
         """Leave the item at hand to others, and give the next."""
         return self._act(annotator, version, lambda desk, worker, at: desk.skip(worker, at))
 
-    def undo(self, annotator: int, version: int) -> View:
+    def undo(self, annotator: int, version: int) -> DeskView:
         """Take back what was done last."""
         return self._act(annotator, version, lambda desk, worker, at: desk.undo(worker, at))
 
     def _act(
         self, annotator: int, version: int = 0, decide: Decision | None = None, answers: Sequence[Answer] = ()
-    ) -> View:
+    ) -> DeskView:
         def current(desk: Assignment, worker: str, at: float) -> Event | None:
             # A request that was sent twice, or from another window, finds another version and changes nothing.
             if version != desk.version(worker):
@@ -155,7 +155,7 @@ class Desk:
         self._opened = opened
         return opened
 
-    def _view(self, annotator: int, notice: str | None) -> View:
+    def _view(self, annotator: int, notice: str | None) -> DeskView:
         opened = self._opened
         assert opened is not None  # something was decided just before
         desk, worker, now = opened.assignment, opened.roster.annotators[annotator], self._store.clock().timestamp()
@@ -164,7 +164,7 @@ class Desk:
         if name is not None:
             with self._store.database.read() as session:
                 item = load_item(session, opened.numbers[name])
-        return View(
+        return DeskView(
             annotator=worker,
             rules=opened.rules,
             version=desk.version(worker),

@@ -15,9 +15,9 @@ from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, Question
 from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
 from emoscope.server.annotate.rules import StudyRules
-from emoscope.server.challenge.services.names import clean_name, name_key
 from emoscope.server.store import Store
 from emoscope.server.store.annotation_models import AnnotationEvent, Annotator, Study, StudyItem
+from emoscope.server.store.names import clean_name, name_key
 
 _ROWS = 5_000
 

@@ -25,8 +25,8 @@ _log = logging.getLogger("emoscope.server")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[Result]):
-    """What came of a request, how long it waited, and how long the model took (both in seconds)."""
+class BatchResult(Generic[Result]):
+    """The results of a request, how long it waited, and how long the model took (both in seconds)."""
 
     results: list[Result]
     queued: float
@@ -38,7 +38,7 @@ class _Job(Generic[Key, Item, Result]):
     key: Key
     items: Sequence[Item]
     loop: asyncio.AbstractEventLoop
-    future: "asyncio.Future[Answer[Result]]"
+    future: "asyncio.Future[BatchResult[Result]]"
     accepted: float
     begun: float | None = None
     taken: int = 0
@@ -81,7 +81,7 @@ class Batcher(Generic[Key, Item, Result]):
         self._thread = threading.Thread(target=self._work, name=f"emoscope-{lane}", daemon=True)
         self._thread.start()
 
-    async def submit(self, key: Key, items: Sequence[Item]) -> Answer[Result]:
+    async def submit(self, key: Key, items: Sequence[Item]) -> BatchResult[Result]:
         """Have the items run; refuses at once when too many wait, and gives up at the deadline."""
         loop = asyncio.get_running_loop()
         job: _Job[Key, Item, Result] = _Job(key, items, loop, loop.create_future(), time.perf_counter())
@@ -190,10 +190,10 @@ class Batcher(Generic[Key, Item, Result]):
             if len(job.results) == len(job.items):
                 now = time.perf_counter()
                 began = job.begun or now
-                done.append((job, Answer(job.results, began - job.accepted, now - began)))
+                done.append((job, BatchResult(job.results, began - job.accepted, now - began)))
 
 
-_Done = tuple[_Job[Any, Any, Any], Answer[Any] | Exception]
+_Done = tuple[_Job[Any, Any, Any], BatchResult[Any] | Exception]
 
 
 def _deliver(done: list[_Done]) -> None:

@@ -66,7 +66,6 @@ class RequestMetrics:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and count its answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -251,7 +251,7 @@ class Result(Base):
     created_at: Mapped[datetime]
 
 
-class Comparison(Base):
+class BoardComparison(Base):
     """The last significance comparison of a phase's board; it holds for the standing whose fingerprint it has."""
 
     __tablename__ = "comparisons"

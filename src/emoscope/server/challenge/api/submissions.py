@@ -5,20 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Header, Query, UploadFile
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from emoscope.server.challenge.api.access import (
-    MAX_ID,
-    OpenStore,
-    PhaseName,
-    Slug,
-    SubmissionId,
-    TokenActor,
-    handed_out,
-    listed,
-    shown,
-)
 from emoscope.server.challenge.api.schemas import Line
+from emoscope.server.challenge.dependencies import MAX_ID, OpenStore, PhaseName, Slug, SubmissionId, TokenActor
+from emoscope.server.challenge.responses import download, listed, shown
 from emoscope.server.challenge.services import submissions
-from emoscope.server.challenge.services.views import QuotaView, SubmissionView
+from emoscope.server.challenge.views import QuotaView, SubmissionView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(
@@ -86,7 +77,7 @@ def one(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> JSONRe
 @router.get("/submissions/{submission}/file", summary="The submitted file", response_class=Response)
 def file(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> FileResponse:
     """The file as it was handed in."""
-    return handed_out(submissions.submission_file(store, actor, submission))
+    return download(submissions.submission_file(store, actor, submission))
 
 
 @router.delete("/submissions/{submission}", summary="Delete a submission", status_code=204)

@@ -16,7 +16,7 @@ from emoscope.server.challenge.scoring.queue import (
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.scoring.standing import fingerprint, standings
 from emoscope.server.store import Store
-from emoscope.server.store.models import AuditEntry, Challenge, Comparison, Phase, Result, Submission
+from emoscope.server.store.models import AuditEntry, BoardComparison, Challenge, Phase, Result, Submission
 
 
 def keep_score(store: Store, held: Claim, answer: dict[str, Any]) -> bool:
@@ -109,10 +109,10 @@ def keep_comparison(store: Store, held: Claim, compared: str, answer: dict[str, 
         if job is None:
             return False
         phase = session.get_one(Phase, held.phase_id)
-        kept = session.get(Comparison, phase.id)
+        kept = session.get(BoardComparison, phase.id)
         rows = {row["name"]: {key: row[key] for key in ("cluster", "first_different")} for row in answer["rows"]}
         if kept is None:
-            session.add(Comparison(phase_id=phase.id, fingerprint=compared, rows=rows, created_at=now))
+            session.add(BoardComparison(phase_id=phase.id, fingerprint=compared, rows=rows, created_at=now))
         else:
             kept.fingerprint, kept.rows, kept.created_at = compared, rows, now
         challenge = session.get_one(Challenge, phase.challenge_id)

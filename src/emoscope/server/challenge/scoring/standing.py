@@ -11,7 +11,7 @@ from emoscope.server.store.models import Phase, Result, Submission, Team
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TeamStanding:
     """A team on the board: the submission that counts, and its score if it has one that is not stale."""
 
     team: Team
@@ -41,7 +41,7 @@ class _Scored:
         return (self.fresh, self.result_id is not None, round(self.score, 12))
 
 
-def standings(session: Session, phase: Phase, scorer: str) -> list[Standing]:
+def standings(session: Session, phase: Phase, scorer: str) -> list[TeamStanding]:
     """All teams: those with a score first, best first and the earliest first among equals, then the others.
 
     A result that was made by other code or other gold is stale: it is not ranked until it is made again.
@@ -54,7 +54,7 @@ def standings(session: Session, phase: Phase, scorer: str) -> list[Standing]:
     kept = [one.result_id for one in chosen.values() if one.result_id is not None]
     figures = {result.id: result for result in session.scalars(select(Result).where(Result.id.in_(kept)))}
     found = [
-        Standing(
+        TeamStanding(
             team=by_id[team_id],
             submission=submissions[one.id],
             result=None if one.result_id is None else figures[one.result_id],
@@ -106,12 +106,12 @@ def _counting(phase: Phase, entries: list[_Scored]) -> _Scored:
     return entries[-1]
 
 
-def _order(standing: Standing) -> tuple[bool, float, float, int]:
+def _order(standing: TeamStanding) -> tuple[bool, float, float, int]:
     score = -round(standing.result.score, 12) if standing.ranked and standing.result is not None else 0.0
     return (not standing.ranked, score, standing.submission.received_at.timestamp(), standing.submission.id)
 
 
-def fingerprint(ranked: list[Standing], phase: Phase, scorer: str) -> str:
+def fingerprint(ranked: list[TeamStanding], phase: Phase, scorer: str) -> str:
     """What a comparison of the ranked teams depends on, in one hash."""
     parts = [scorer, phase.gold_sha256, *(standing.submission.public_id for standing in ranked)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -31,11 +31,11 @@ _log = logging.getLogger("emoscope.server")
 
 
 @dataclass(slots=True)
-class Worker:
-    """Runs the jobs of a store; any number of them may, in any number of processes.
+class ScoringWorker:
+    """Runs the jobs of a store; any number of workers may share one, in any number of processes.
 
-    `Worker(store).run(stop)` works until the event is set, and finishes the job at hand or, if that takes longer than
-    `stop_seconds`, puts it back.
+    `run(stop)` works until the event is set. It then finishes the current job, or puts it back if that takes longer
+    than `stop_seconds`.
     """
 
     store: Store

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.lookup import find_challenge
-from emoscope.server.challenge.services.views import AuditLine
+from emoscope.server.challenge.views import AuditLine
 from emoscope.server.store import Store
 from emoscope.server.store.models import AuditEntry
 

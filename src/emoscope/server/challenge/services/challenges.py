@@ -16,7 +16,7 @@ from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.definition import Definition, read_definition
 from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state, phases_of
 from emoscope.server.challenge.services.phase_files import PhaseFiles, check_files, human_figures
-from emoscope.server.challenge.services.views import ChallengeView, Download, PhaseView
+from emoscope.server.challenge.views import ChallengeView, FileView, PhaseView
 from emoscope.server.errors import Conflict, Invalid, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Phase, Result, Submission, Team
@@ -106,6 +106,12 @@ def get_challenge(store: Store, actor: Actor, slug: str) -> ChallengeView:
     """One challenge."""
     with store.database.read() as session:
         return challenge_view(session, store, actor, find_challenge(session, actor, slug, deleted=True))
+
+
+def organises(store: Store, actor: Actor, slug: str) -> bool:
+    """Whether the actor runs this challenge."""
+    with store.database.read() as session:
+        return actor.organises(find_challenge(session, actor, slug, deleted=True).id)
 
 
 def open_phase(store: Store, actor: Actor, slug: str, phase: str) -> ChallengeView:
@@ -241,7 +247,7 @@ def _set_deleted(store: Store, actor: Actor, slug: str, *, deleted: bool) -> Non
         record(session, store, actor, action, slug, challenge_id=challenge.id)
 
 
-def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> Download:
+def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> FileView:
     """The file participants answer, from the moment the phase opens."""
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
@@ -249,7 +255,7 @@ def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> Downlo
         if phase_state(found, store.clock()) == "planned" and not actor.organises(challenge.id):
             raise NotFound(f"the file is given out when phase {phase} opens")
         path = store.files.path("unlabelled", found.unlabelled_sha256)
-        return Download(str(path), found.unlabelled_name, path.stat().st_size, found.unlabelled_sha256)
+        return FileView(str(path), found.unlabelled_name, path.stat().st_size, found.unlabelled_sha256)
 
 
 def challenge_view(session: Session, store: Store, actor: Actor, challenge: Challenge) -> ChallengeView:

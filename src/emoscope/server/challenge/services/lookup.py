@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.services.actor import Actor
-from emoscope.server.challenge.services.views import PhaseState
+from emoscope.server.challenge.views import PhaseState
 from emoscope.server.errors import Conflict, NotFound
 from emoscope.server.store.models import Challenge, Phase, Team
 

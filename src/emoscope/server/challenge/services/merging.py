@@ -7,13 +7,13 @@ from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge, find_team, phase_state, phases_of
-from emoscope.server.challenge.services.names import name_key
 from emoscope.server.challenge.services.quotas import days_running, usage
 from emoscope.server.challenge.services.teams import MAX_MEMBERS, merge_view
-from emoscope.server.challenge.services.views import MergeView
+from emoscope.server.challenge.views import MergeView
 from emoscope.server.errors import Conflict, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Merge, Submission, Team
+from emoscope.server.store.names import name_key
 
 
 def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeView:

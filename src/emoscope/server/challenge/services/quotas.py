@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from emoscope.server.challenge.services.views import QuotaView
+from emoscope.server.challenge.views import QuotaView
 from emoscope.server.errors import QuotaExceeded
 from emoscope.server.store.models import Phase, Submission
 

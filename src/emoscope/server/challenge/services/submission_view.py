@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.lookup import board_visible
-from emoscope.server.challenge.services.views import Figures, LogLine, SubmissionState, SubmissionView
+from emoscope.server.challenge.views import Figures, LogLine, SubmissionState, SubmissionView
 from emoscope.server.store.models import Challenge, LogEntry, Member, Phase, Result, Submission, Team
 
 # Databases take a limited number of values in one question.

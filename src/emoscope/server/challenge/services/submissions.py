@@ -14,15 +14,15 @@ from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services.actor import Actor, require_member, require_team
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, open_phase_of, phase_state
-from emoscope.server.challenge.services.names import check_media_type, clean_file_name, clean_key, clean_note
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
 from emoscope.server.challenge.services.submission_view import view, views
 from emoscope.server.challenge.services.uploads import refusals
-from emoscope.server.challenge.services.views import Download, QuotaView, SubmissionView
+from emoscope.server.challenge.views import FileView, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store, StoredFile
 from emoscope.server.store.file_store import Readable
 from emoscope.server.store.models import Challenge, Phase, Submission
+from emoscope.server.store.names import check_media_type, clean_file_name, clean_key, clean_note
 from emoscope.tasks import get_task
 
 
@@ -207,14 +207,14 @@ def list_submissions(
         return list(views(session, actor, session.scalars(query).all(), store.clock()))
 
 
-def submission_file(store: Store, actor: Actor, submission_id: str) -> Download:
+def submission_file(store: Store, actor: Actor, submission_id: str) -> FileView:
     """The file as it was sent, for its team and the organisers."""
     with store.database.read() as session:
         found, _, _ = _find(session, actor, submission_id)
         if found.state == "rejected":
             raise NotFound("refused files are not kept")
         path = store.files.path("submissions", found.sha256)
-        return Download(str(path), found.file_name, found.size, found.sha256)
+        return FileView(str(path), found.file_name, found.size, found.sha256)
 
 
 def delete_submission(store: Store, actor: Actor, submission_id: str) -> None:

@@ -11,12 +11,12 @@ from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member, require_organiser, require_team
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge, find_team, phase_state, phases_of
-from emoscope.server.challenge.services.names import clean_email, clean_name, name_key
 from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
-from emoscope.server.challenge.services.views import Issued, MemberView, MergeView, Registered, TeamView
+from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamView
 from emoscope.server.errors import Conflict, NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Team
+from emoscope.server.store.names import clean_email, clean_name, name_key
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50

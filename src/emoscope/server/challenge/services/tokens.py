@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 from emoscope.server.challenge.services.actor import PUBLIC, Actor, require_organiser, require_team
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge
-from emoscope.server.challenge.services.names import clean_name
-from emoscope.server.challenge.services.views import Issued, TokenView
+from emoscope.server.challenge.views import Issued, TokenView
 from emoscope.server.errors import Conflict, NotFound, StoreUnavailable, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Team, Token
+from emoscope.server.store.names import clean_name
 
 MAX_TOKENS = 20  # valid ones of one member
 _NOTE_USE_EVERY = timedelta(hours=1)

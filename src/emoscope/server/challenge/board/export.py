@@ -5,12 +5,12 @@ import io
 import json
 from typing import Any
 
-from emoscope.server.challenge.board.board import leaderboard
+from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.challenges import get_challenge
 from emoscope.server.challenge.services.submissions import list_submissions
 from emoscope.server.challenge.services.teams import list_teams
-from emoscope.server.challenge.services.views import BoardView
+from emoscope.server.challenge.views import BoardView
 from emoscope.server.store import Store
 
 _COLUMNS = (

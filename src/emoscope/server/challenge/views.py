@@ -256,7 +256,7 @@ class AuditLine(View):
 
 
 @dataclass(frozen=True, slots=True)
-class Download(View):
+class FileView(View):
     """A file to hand out: where it lies on the server, and what it is called for the one who gets it."""
 
     path: str

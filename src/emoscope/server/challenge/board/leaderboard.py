@@ -7,14 +7,14 @@ from sqlalchemy import select
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.scoring.measure import measured
 from emoscope.server.challenge.scoring.scorer import LEVEL, scorer_sha256
-from emoscope.server.challenge.scoring.standing import Standing, fingerprint, standings
+from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
 from emoscope.server.challenge.services.submission_view import figures_of
-from emoscope.server.challenge.services.views import BoardView, Entry, SubmissionState
+from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
 from emoscope.server.errors import NotAllowed
 from emoscope.server.store import Store
-from emoscope.server.store.models import Comparison, Phase
+from emoscope.server.store.models import BoardComparison, Phase
 from emoscope.tasks.published import published as published_results
 
 
@@ -34,7 +34,7 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase: str, *, published:
         scorer = scorer_sha256(challenge.task, challenge.metric)
         teams = standings(session, found, scorer)
         ranked = [standing for standing in teams if standing.ranked]
-        kept = session.scalar(select(Comparison).where(Comparison.phase_id == found.id))
+        kept = session.scalar(select(BoardComparison).where(BoardComparison.phase_id == found.id))
     ready = bool(kept) and kept is not None and kept.fingerprint == fingerprint(ranked, found, scorer)
     compared = kept.rows if ready and kept is not None else {}
     entries = [
@@ -64,7 +64,9 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase: str, *, published:
     )
 
 
-def _team(actor: Actor, phase: Phase, standing: Standing, rank: int | None, compared: dict[str, int | None]) -> Entry:
+def _team(
+    actor: Actor, phase: Phase, standing: TeamStanding, rank: int | None, compared: dict[str, int | None]
+) -> Entry:
     figures = None if standing.result is None else figures_of(standing.result)
     own = actor.plays(standing.team.id)
     submission = standing.submission
@@ -112,7 +114,7 @@ def _humans(phase: Phase) -> list[Entry]:
     return [Entry(kind="human", name=phase.humans["name"], score=phase.humans["score"], note=note)]
 
 
-def _notes(teams: list[Standing], beside: list[Entry]) -> list[str]:
+def _notes(teams: list[TeamStanding], beside: list[Entry]) -> list[str]:
     notes = []
     if stale := sum(standing.stale for standing in teams):
         notes.append(
