@@ -8,7 +8,7 @@ import typer
 
 from emoscope import __version__
 from emoscope.cli import card, data, detect, distil, evaluate, export, listing, score, serve, submit, train
-from emoscope.cli.challenge import group as challenge
+from emoscope.cli.challenge import group as challenge_group
 from emoscope.cli.corpus import group as corpus
 from emoscope.core.errors import EmoscopeError
 
@@ -21,8 +21,11 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (detect, score, card, listing, data, corpus, train, distil, export, evaluate, serve, challenge, submit):
+for group in (detect, score, card, listing, data, corpus, train, distil, export, evaluate):
     group.register(app)
+app.command("serve")(serve.serve_cli)
+app.command("submit")(submit.submit_cli)
+app.add_typer(challenge_group, name="challenge")
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,263 @@
+"""Challenges, their phases and boards."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from emoscope.cli.challenge.command import SlugArgument, command, group, print_views
+from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.core.errors import EmoscopeError
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
+
+if TYPE_CHECKING:
+    from emoscope.server.challenge.views import BoardView, ChallengeView
+    from emoscope.server.store import Store
+
+PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's name.")]
+
+
+@group.command("template")
+def template_cli(
+    name: Annotated[str | None, typer.Argument(help="A ready challenge; without one they are listed.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it here instead of printing it.")] = None,
+) -> None:
+    """Print the file of a ready challenge, to be edited and created."""
+    from emoscope.core.files import atomic_write
+    from emoscope.server.challenge.services.definition import ready_challenge, ready_challenges
+
+    text = "\n".join(ready_challenges()) + "\n" if name is None else ready_challenge(name)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    with atomic_write(output) as handle:
+        handle.write(text)
+
+
+@command("create")
+def create_cli(
+    store: "Store",
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The challenge's definition.")],
+    files: Annotated[
+        Path | None, typer.Option("--files", help="Folder of the files it names; without it those beside FILE.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Create a challenge. Its files are checked and copied; the originals are not needed any more."""
+    from emoscope.server.challenge.services.challenges import create_challenge
+
+    _print_challenge(create_challenge(store, OPERATOR, file, files), as_json=as_json)
+
+
+@command("list")
+def list_cli(store: "Store", as_json: JsonOption = False) -> None:
+    """List all challenges and their phases."""
+    from emoscope.server.challenge.services.challenges import list_challenges
+
+    challenges = list_challenges(store, OPERATOR)
+    if as_json:
+        print_json([challenge.as_dict() for challenge in challenges])
+    elif not challenges:
+        typer.echo("There are no challenges; `emoscope challenge create FILE.toml` makes one.")
+    else:
+        for challenge in challenges:
+            _print_challenge(challenge)
+
+
+def _print_challenge(challenge: "ChallengeView", *, as_json: bool = False) -> None:
+    if as_json:
+        print_json(challenge.as_dict())
+        return
+    deleted = ", deleted" if challenge.deleted else ""
+    rows = [
+        [
+            phase.name,
+            phase.state,
+            phase.opens and phase.opens.isoformat(timespec="minutes"),
+            phase.closes and phase.closes.isoformat(timespec="minutes"),
+            phase.time_zone,
+            f"{phase.board}, {phase.counts}",
+            phase.per_day,
+            phase.total,
+            phase.items,
+        ]
+        for phase in challenge.phases
+    ]
+    title = f"{challenge.slug} ({challenge.task}, {challenge.teams} teams{deleted})"
+    columns = ["phase", "state", "opens", "closes", "time zone", "board", "a day", "in all", "items"]
+    console().print(table(title, columns, rows, left=6))
+
+
+@command("open")
+def open_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> None:
+    """Open a phase now."""
+    from emoscope.server.challenge.services.challenges import open_phase
+
+    _print_challenge(open_phase(store, OPERATOR, slug, phase))
+
+
+@command("close")
+def close_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> None:
+    """Close a phase now; a hidden board shows from here on."""
+    from emoscope.server.challenge.services.challenges import close_phase
+
+    _print_challenge(close_phase(store, OPERATOR, slug, phase))
+
+
+@command("schedule")
+def schedule_cli(
+    store: "Store",
+    slug: SlugArgument,
+    phase: PhaseArgument,
+    opens: Annotated[datetime | None, typer.Option("--opens", help="In the phase's time zone.")] = None,
+    closes: Annotated[datetime | None, typer.Option("--closes", help="In the phase's time zone.")] = None,
+) -> None:
+    """Change when a phase opens or closes, such as to extend a deadline."""
+    from emoscope.server.challenge.services.challenges import reschedule
+
+    _print_challenge(reschedule(store, OPERATOR, slug, phase, opens=opens, closes=closes))
+
+
+@command("gold")
+def gold_cli(
+    store: "Store",
+    slug: SlugArgument,
+    phase: PhaseArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new gold file.")],
+) -> None:
+    """Replace a phase's gold labels; its scores are stale until `rescore`."""
+    from emoscope.server.challenge.services.challenges import replace_gold
+
+    replace_gold(store, OPERATOR, slug, phase, file)
+    typer.echo(f"{slug}/{phase}: gold replaced; run: emoscope challenge rescore {slug}")
+
+
+@command("rescore")
+def rescore_cli(
+    store: "Store",
+    slug: SlugArgument,
+    phase: Annotated[str | None, typer.Argument(metavar="[PHASE]", help="Only this phase.")] = None,
+) -> None:
+    """Queue every submission whose score is missing, failed or stale; a server or worker does the work."""
+    from emoscope.server.challenge.services.challenges import rescore
+
+    typer.echo(f"{slug}: {rescore(store, OPERATOR, slug, phase):,} submissions queued")
+
+
+@command("board")
+def board_cli(
+    store: "Store",
+    slug: SlugArgument,
+    phase: PhaseArgument,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw it: PNG, SVG, HTML or JSON.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a phase's board as its organisers see it."""
+    from emoscope.server.challenge.board.leaderboard import leaderboard
+
+    board = leaderboard(store, OPERATOR, slug, phase)
+    if plot is not None:
+        from emoscope.core.plots import save
+        from emoscope.server.challenge.board.chart import board_chart
+
+        save(board_chart(board), plot)
+    if as_json:
+        print_json(board.as_dict())
+    else:
+        _print_board(board)
+
+
+def _print_board(board: "BoardView") -> None:
+    rows = [
+        [
+            entry.rank,
+            escape(entry.name if entry.kind == "team" else f"{entry.name} [{entry.kind}]"),
+            "stale" if entry.stale else entry.state or entry.note,
+            entry.score,
+            entry.low,
+            entry.high,
+            entry.cluster,
+            entry.first_different,
+            entry.submissions,
+        ]
+        for entry in board.entries
+    ]
+    columns = ["rank", "name", "state", board.metric, "low", "high", "cluster", "B", "submissions"]
+    screen = console()
+    screen.print(table(board.title, columns, rows, left=3))
+    for note in [*board.notes, *([] if board.clusters_ready else ["clusters are being computed"])]:
+        screen.print(note, markup=False)
+
+
+@command("submissions")
+def submissions_cli(
+    store: "Store",
+    slug: SlugArgument,
+    phase: Annotated[str | None, typer.Option("--phase", help="Only this phase.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List all submissions, deleted ones too, newest first."""
+    from emoscope.server.challenge.services.submissions import list_submissions
+
+    print_views(
+        list_submissions(store, OPERATOR, slug, phase=phase, deleted=True),
+        {
+            "id": lambda one: one.id,
+            "phase": lambda one: one.phase,
+            "team": lambda one: escape(one.team),
+            "received": lambda one: one.received.isoformat(timespec="seconds"),
+            "state": lambda one: "deleted" if one.deleted else "stale" if one.stale else one.state,
+            "score": lambda one: one.figures and one.figures.score,
+        },
+        as_json=as_json,
+        left=5,
+    )
+
+
+@command("export")
+def export_cli(
+    store: "Store",
+    slug: SlugArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .json file, or .csv for one phase's board.")],
+    phase: Annotated[str | None, typer.Option("--phase", help="The board to export as CSV or JSON.")] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Only what anybody may see: no submissions, no hidden board.")
+    ] = False,
+) -> None:
+    """Write a challenge with its boards, teams and submissions, or one board, to a file. Gold is never part of it."""
+    from emoscope.core.files import atomic_write
+    from emoscope.server.challenge.board.export import board_csv, board_json, export_challenge
+    from emoscope.server.challenge.board.leaderboard import leaderboard
+
+    kind = output.suffix.lower()
+    if kind not in {".json", ".csv"} or (kind == ".csv" and phase is None):
+        raise EmoscopeError(f"{output}: expected a .json file, or a .csv file together with --phase")
+    actor = PUBLIC if public else OPERATOR
+    if phase is None:
+        text = json.dumps(export_challenge(store, actor, slug), indent=2, ensure_ascii=False) + "\n"
+    else:
+        board = leaderboard(store, actor, slug, phase)
+        text = board_csv(board) if kind == ".csv" else board_json(board)
+    with atomic_write(output) as handle:
+        handle.write(text)
+
+
+@command("delete")
+def delete_cli(store: "Store", slug: SlugArgument) -> None:
+    """Hide a challenge; `restore` brings it back."""
+    from emoscope.server.challenge.services.challenges import delete_challenge
+
+    delete_challenge(store, OPERATOR, slug)
+    typer.echo(f"{slug}: deleted; to bring it back: emoscope challenge restore {slug}")
+
+
+@command("restore")
+def restore_cli(store: "Store", slug: SlugArgument) -> None:
+    """Bring a deleted challenge back."""
+    from emoscope.server.challenge.services.challenges import restore_challenge
+
+    restore_challenge(store, OPERATOR, slug)
+    typer.echo(f"{slug}: restored")
