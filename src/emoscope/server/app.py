@@ -27,6 +27,7 @@ from emoscope.server.http.openapi import add_description
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
+from emoscope.server.store.store import Clock, utc_now
 
 ROUTERS = (
     detect_api.router,
@@ -48,7 +49,7 @@ class Closeable(Protocol):
     def close(self) -> None: ...
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
     """The server as an ASGI application. The model is loaded when it starts."""
     metrics = Metrics()
 
@@ -56,7 +57,8 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             app.state.detect = await _open(stack, DetectService, settings, metrics)
-            app.state.store = await _open(stack, Store.open, settings.data_dir, settings.database_url)
+            open_store = partial(Store.open, clock=clock)
+            app.state.store = await _open(stack, open_store, settings.data_dir, settings.database_url)
             key = load_key(settings.data_dir)
             app.state.sessions = Sessions(key, https=settings.https)
             app.state.annotation_desk = Desk(app.state.store, key)

@@ -5,7 +5,6 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from emoscope.server.challenge.services.submissions import get_submission, quota
 from emoscope.server.errors import StoreUnavailable
 from emoscope.server.store import FileStore, Store
 from emoscope.server.store.models import Job, Result
-from kits.challenge_kit import BACKENDS, Clock, answer, made_challenge, opened_store, phase, rows_of, team
+from kits.challenge_kit import Clock, answer, made_challenge, phase, rows_of, team
 
 SLOW = (sys.executable, "-c", "import time; time.sleep(60)")
 CRASH = (sys.executable, "-c", "import os; os.kill(os.getpid(), 11)")
@@ -34,17 +33,6 @@ NO_NUMBER = (sys.executable, "-c", 'print(\'{"ok": true, "score": NaN, "low": 0.
 NO_SCORE = (sys.executable, "-c", "print('{\"ok\": true}')")
 GARBAGE = (sys.executable, "-c", "print('finished!')")
 LEASE = timedelta(seconds=60)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with opened_store(request.param, tmp_path, clock) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -126,15 +114,26 @@ def test_a_job_that_kills_its_workers_is_given_up(store: Store, clock: Clock, su
     assert found.log[-1].text == "failed: the worker was lost 21 times; the submission was given back"
 
 
-def test_the_heartbeat_keeps_a_long_job(store: Store, clock: Clock, submitted: tuple[Actor, str]) -> None:
+def test_the_heartbeat_keeps_a_long_job(
+    store: Store, clock: Clock, submitted: tuple[Actor, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ana, sent = submitted
-    slow_but_right = (
-        sys.executable,
-        "-c",
-        "import time; time.sleep(1); import emoscope.server.challenge.scoring.scorer as s; s.main()",
-    )
-    clock.forward(seconds=0)
-    ScoringWorker(store, lease_seconds=0.3, command=slow_but_right).run_once()
+    go = tmp_path / "go"
+    waiting = f"import pathlib, time\nwhile not pathlib.Path({str(go)!r}).exists(): time.sleep(0.01)\n"
+    run = "import emoscope.server.challenge.scoring.scorer as s; s.main()"
+    others: list[object] = []
+
+    def beat(*arguments: object) -> bool:
+        assert extend(*arguments)  # type: ignore[arg-type]
+        clock.forward(seconds=0.25)  # three beats together are longer than one lease
+        others.append(claim(store, LEASE))
+        if len(others) == 3:
+            go.touch()
+        return True
+
+    monkeypatch.setattr(worker, "extend", beat)
+    ScoringWorker(store, lease_seconds=0.3, command=(sys.executable, "-c", waiting + run)).run_once()
+    assert others[:3] == [None, None, None]  # nobody else could take it
     with store.database.read() as session:
         job = session.scalars(select(Job).where(Job.kind == "score")).one()
         assert (job.state, job.attempts) == ("done", 1)

@@ -4,17 +4,14 @@ import io
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-import pytest
 
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.submissions import list_submissions, quota, submit
 from emoscope.server.errors import ServerError
 from emoscope.server.store import Store
-from kits.challenge_kit import BACKENDS, GOLD, Clock, answer, made_challenge, opened_store, phase, rows_of, team
+from kits.challenge_kit import GOLD, answer, made_challenge, phase, rows_of, team
 
 PARALLEL = 100
 
@@ -36,12 +33,6 @@ for _ in range(int(count)):
         pass
 print(accepted)
 """
-
-
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with opened_store(request.param, tmp_path, Clock()) as opened:
-        yield opened
 
 
 def all_at_once(store: Store, actor: Actor, data: bytes) -> Counter[str]:

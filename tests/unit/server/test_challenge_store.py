@@ -6,7 +6,6 @@ import shutil
 import stat
 import subprocess
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,18 +27,7 @@ from emoscope.server.store.backup import backup
 from emoscope.server.store.database import Database
 from emoscope.server.store.migrate import current, downgrade, newest, upgrade
 from emoscope.server.store.models import Base
-from kits.challenge_kit import BACKENDS, Clock, answer, database_url, made_challenge, opened_store, phase, team
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def store(backend: str, tmp_path: Path) -> Iterator[Store]:
-    with opened_store(backend, tmp_path, Clock()) as opened:
-        yield opened
+from kits.challenge_kit import Clock, answer, database_url, made_challenge, opened_store, phase, team
 
 
 def test_the_migrations_make_exactly_the_tables_of_the_models(store: Store) -> None:

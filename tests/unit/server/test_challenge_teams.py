@@ -1,6 +1,5 @@
 """Teams, invitations, merging and tokens: who may do what."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -42,18 +41,7 @@ from emoscope.server.challenge.services.tokens import (
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.models import Invitation, Token
-from kits.challenge_kit import BACKENDS, Clock, answer, made_challenge, opened_store, phase, team
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with opened_store(request.param, tmp_path, clock) as opened:
-        yield opened
+from kits.challenge_kit import Clock, answer, made_challenge, opened_store, phase, team
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(store: Store, tmp_path: Path) -> None:

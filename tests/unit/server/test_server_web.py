@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,21 +12,17 @@ from emoscope.server.challenge import pages
 from emoscope.server.challenge.pages.sessions import Sessions
 from emoscope.server.http.security import CONTENT_POLICY
 from emoscope.server.store.signing_key import load_key
-from kits.challenge_kit import BACKENDS, GOLD, answer, rows_of
-from kits.challenge_site import Site, bearer, form_secret, opened_site
+from kits.challenge_kit import GOLD, answer, rows_of
+from kits.challenge_site import Site, bearer, form_secret
 
 STATIC = Path(__file__).parents[3] / "src" / "emoscope" / "server" / "http"
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with opened_site(tmp_path_factory.mktemp("site"), request.param) as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def _signed_out(site: Site) -> None:
-    site.client.cookies.clear()
+@pytest.fixture
+def site(shared_site: Site) -> Site:
+    """The site as somebody who has not signed in."""
+    shared_site.client.cookies.clear()
+    return shared_site
 
 
 def sign_in(client: TestClient, token: str) -> None:

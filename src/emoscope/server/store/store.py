@@ -12,6 +12,7 @@ from emoscope.server.store.file_store import FileStore
 from emoscope.server.store.migrate import require_current, upgrade
 
 DATABASE_FILE = "emoscope.sqlite3"
+Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
@@ -37,7 +38,7 @@ class Store:
     data_dir: Path
     database: Database
     files: FileStore
-    clock: Callable[[], datetime] = utc_now
+    clock: Clock = utc_now
 
     @classmethod
     def open(
@@ -45,7 +46,7 @@ class Store:
         data_dir: str | Path | None = None,
         database_url: str | None = None,
         *,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Clock = utc_now,
     ) -> "Store":
         """Open a store, made on first use.
 
