@@ -92,7 +92,7 @@ def test_a_lost_worker_loses_its_job_to_another_and_cannot_score_it_too(
     clock.forward(seconds=61)
     taken = claim(store, LEASE)
     assert taken is not None
-    assert (taken.job_id, taken.lost, taken.attempt) == (lost.job_id, 1, 1)
+    assert (taken.id, taken.lost, taken.attempts) == (lost.id, 1, 1)
     assert not extend(store, lost, LEASE)
     figures = {"score": 0.5, "low": 0.4, "high": 0.6, "per_class": {}}
     assert not outcome.keep_score(store, lost, figures)

@@ -2,8 +2,6 @@
 
 from typing import cast
 
-from sqlalchemy import select
-
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.scoring.measure import measured
 from emoscope.server.challenge.scoring.scorer import LEVEL, scorer_sha256
@@ -34,9 +32,10 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase: str, *, published:
         scorer = scorer_sha256(challenge.task, challenge.metric)
         teams = standings(session, found, scorer)
         ranked = [standing for standing in teams if standing.ranked]
-        kept = session.scalar(select(BoardComparison).where(BoardComparison.phase_id == found.id))
-    ready = bool(kept) and kept is not None and kept.fingerprint == fingerprint(ranked, found, scorer)
-    compared = kept.rows if ready and kept is not None else {}
+        comparison = session.get(BoardComparison, found.id)
+    current = fingerprint([standing.submission for standing in ranked], found, scorer)
+    ready = comparison is not None and comparison.fingerprint == current
+    compared = comparison.rows if ready and comparison is not None else {}
     entries = [
         _team(actor, found, standing, rank, compared.get(standing.submission.public_id, {}))
         for rank, standing in enumerate(ranked, start=1)
