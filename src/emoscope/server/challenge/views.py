@@ -250,9 +250,7 @@ class AuditLine(View):
 
 @dataclass(frozen=True, slots=True)
 class FileView(View):
-    """A file to hand out: where it lies on the server, and what it is called for the one who gets it."""
+    """A file to download: its path on the server, and its name for the client."""
 
     path: str
     name: str
-    size: int
-    sha256: str
