@@ -33,7 +33,7 @@ def submit(
     ] = None,
 ) -> JSONResponse:
     """Verified at once: 201 with the queued submission, or 422 naming row and reason."""
-    made = submissions.submit(
+    submission = submissions.submit(
         store,
         actor,
         slug,
@@ -44,7 +44,7 @@ def submit(
         note=note,
         key=idempotency_key,
     )
-    return shown(made, 201)
+    return shown(submission, 201)
 
 
 @router.get("/challenges/{slug}/submissions", summary="Submissions", response_model=list[SubmissionView])
@@ -58,8 +58,9 @@ def list_all(
     limit: Annotated[int, Query(ge=1, le=1000, description="The newest so many")] = 200,
 ) -> JSONResponse:
     """The own team's submissions; all for organisers."""
-    found = submissions.list_submissions(store, actor, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
-    return listed(found)
+    return listed(
+        submissions.list_submissions(store, actor, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
+    )
 
 
 @router.get("/challenges/{slug}/phases/{phase}/quota", summary="What is left today", response_model=QuotaView)

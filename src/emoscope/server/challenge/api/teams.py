@@ -16,8 +16,7 @@ router = APIRouter(prefix="/v1", tags=["teams"], responses=responses(400, 401, 4
 @router.post("/challenges/{slug}/teams", summary="Register a team", status_code=201, response_model=Registered)
 def register(store: OpenStore, actor: TokenActor, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
     """Makes a team with its first member. The token is shown this once."""
-    made = teams.register_team(store, actor, slug, team=body.team, member=body.member, email=body.email)
-    return shown(made, 201)
+    return shown(teams.register_team(store, actor, slug, team=body.team, member=body.member, email=body.email), 201)
 
 
 @router.get("/challenges/{slug}/teams", summary="All teams", response_model=list[TeamView])

@@ -1,4 +1,4 @@
-"""By what a challenge ranks: the task's official metric, or another one that its file names."""
+"""The metric a challenge ranks by: the task's official one, or another that its file names."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -15,7 +15,7 @@ _OTHERS: dict[str, tuple[str, Callable[[Counts], Floats]]] = {
 
 
 def measured(task_name: str, metric: str | None = None) -> Task:
-    """A task that is scored by a metric; without one by its own.
+    """A task scored by a metric; without one by its official metric.
 
     >>> measured("emocontext").metadata.metric.name, measured("emocontext", "accuracy").metadata.metric.name
     ('micro-f1', 'accuracy')
@@ -34,7 +34,7 @@ def measured(task_name: str, metric: str | None = None) -> Task:
 
 
 def is_official(task: Task) -> bool:
-    """Whether a task is scored as its paper did it, so that the paper's figures compare.
+    """Whether a task is scored by its official metric, so that published figures are comparable.
 
     >>> is_official(measured("iest")), is_official(measured("iest", "accuracy"))
     (True, False)
@@ -50,6 +50,6 @@ def _with_metric(task: Task, metric: str) -> Task:
         return compute(confusion)
 
     metadata = task.metadata.model_copy(update={"metric": Metric(name=metric, description=description)})
-    made = copy(task)
-    made.__class__ = type(type(task).__name__, (type(task),), {"metadata": metadata, "official": official})
-    return made
+    variant = copy(task)
+    variant.__class__ = type(type(task).__name__, (type(task),), {"metadata": metadata, "official": official})
+    return variant

@@ -14,13 +14,18 @@ from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, open_phase_of, phase_state
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
 from emoscope.server.challenge.services.submission_view import view, views
-from emoscope.server.challenge.services.uploads import refusals
+from emoscope.server.challenge.services.uploads import (
+    check_media_type,
+    clean_file_name,
+    clean_key,
+    clean_note,
+    refusals,
+)
 from emoscope.server.challenge.views import FileView, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.file_store import Readable
 from emoscope.server.store.models import Challenge, Phase, Submission
-from emoscope.server.store.names import check_media_type, clean_file_name, clean_key, clean_note
 from emoscope.tasks import get_task
 
 

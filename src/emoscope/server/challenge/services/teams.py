@@ -1,5 +1,6 @@
 """Teams: register, invite, join, show, delete and restore."""
 
+import re
 from datetime import timedelta
 from typing import Literal, cast
 
@@ -13,14 +14,15 @@ from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge, find_team, require_running
 from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
 from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamView
-from emoscope.server.errors import Conflict, NotAllowed, NotFound
+from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Team
-from emoscope.server.store.names import clean_email, clean_name, name_key
+from emoscope.server.store.names import clean_name, name_key
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50
 INVITATION_LASTS = timedelta(days=7)
+_EMAIL = re.compile(r"[^@\s<>\"',;:()\\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 
 
 def register_team(
@@ -50,6 +52,20 @@ def register_team(
             return _add_member(session, store, actor, challenge, row, person, address)
     except IntegrityError:
         raise Conflict(f"the team name {name!r} is taken", field="team") from None
+
+
+def clean_email(text: str | None) -> str | None:
+    """An email address, or None.
+
+    >>> clean_email("ana@example.org"), clean_email(" ")
+    ('ana@example.org', None)
+    """
+    address = (text or "").strip()
+    if not address:
+        return None
+    if len(address) > 254 or not _EMAIL.fullmatch(address):
+        raise Invalid("the email is not an address", field="email")
+    return address
 
 
 def _add_member(
