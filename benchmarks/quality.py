@@ -31,14 +31,15 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, text_lines, whole_text
 from emoscope.core.fit_context import FitContext
+from emoscope.core.metrics import Metric, standard_metric
 from emoscope.detector.bundle import PRESETS, resolve
 from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
 from emoscope.distil.student import is_held_out
 from emoscope.evaluation.behaviour import run_checks
 from emoscope.evaluation.card import CARD, bullets, card_text, four, markdown_table, span, unsupported_numbers
-from emoscope.evaluation.measure import MACRO_F1, MIN_SLICE, Answers, Yardstick, answers_of, measure, official
+from emoscope.evaluation.measure import MIN_SLICE, Answers, answers_of, measure
 from emoscope.evaluation.results import (
-    About,
+    AboutModel,
     CheckFigures,
     HeadResults,
     ModelResults,
@@ -74,8 +75,9 @@ class DataSet:
     name: str
     split: str
     read: Callable[[Path], list[Example]]
-    yardstick: Yardstick
+    metric: Metric
     notes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # the order to show them in
 
 
 def read_goemotions(path: Path) -> list[Example]:
@@ -96,14 +98,15 @@ DATA_SETS = (
         "EmoContext",
         "dev (Test1)",
         lambda root: read_split(get_task("emocontext"), "dev", root),
-        official(get_task("emocontext")),
+        get_task("emocontext").metric,
+        labels=get_task("emocontext").labels,
     ),
     DataSet(
         "ekman",
         "GoEmotions",
         "test",
         lambda root: read_goemotions(root / "auxiliary" / "goemotions" / "ekman" / "test.tsv"),
-        MACRO_F1,
+        standard_metric("macro-f1"),
         ("comments with more than one emotion are left out",),
     ),
 )
@@ -145,7 +148,14 @@ class Kept(BaseModel):
         answers = Answers(self.labels, given, (given * factors).argmax(1), training)
         title = task.metadata.title
         found = measure(
-            answers, examples, official(task), head=self.head, data=title, split=self.split, notes=self.notes
+            answers,
+            examples,
+            task.metric,
+            head=self.head,
+            data=title,
+            split=self.split,
+            labels=task.labels,
+            notes=self.notes,
         )
         return found.model_copy(update={"seeds": self.seeds, "seed_scores": self.seed_scores})
 
@@ -168,10 +178,23 @@ def held_out_tenths() -> list[DataSet]:
 
     tasks = [get_task(name) for name in HEAD_OF if name != "emocontext"]
     return [
-        DataSet("ekman", "EmotionX, its six emotions and neutral", "held-out tenth", seven, MACRO_F1, (note,)),
+        DataSet(
+            "ekman",
+            "EmotionX, its six emotions and neutral",
+            "held-out tenth",
+            seven,
+            standard_metric("macro-f1"),
+            (note,),
+        ),
         *(
             DataSet(
-                HEAD_OF[task.name], task.metadata.title, "held-out tenth", tenth(task.name), official(task), (note,)
+                HEAD_OF[task.name],
+                task.metadata.title,
+                "held-out tenth",
+                tenth(task.name),
+                task.metric,
+                (note,),
+                task.labels,
             )
             for task in tasks
         ),
@@ -182,7 +205,7 @@ def run(
     model: str, name: str, root: Path, answers: Sequence[Path], samples: int, held_out: Path | None = None
 ) -> ModelResults:
     """Measure a model and keep the results."""
-    about = About.model_validate(tomllib.loads(whole_text(ABOUT / f"{name}.toml")))
+    about = AboutModel.model_validate(tomllib.loads(whole_text(ABOUT / f"{name}.toml")))
     measured: list[HeadResults] = []
     checks: list[CheckFigures] = []
     size = None
@@ -224,10 +247,11 @@ def _measure(detector: emoscope.Detector, data: DataSet, root: Path, samples: in
     found = measure(
         answers,
         examples,
-        data.yardstick,
+        data.metric,
         head=data.head,
         data=data.name,
         split=data.split,
+        labels=data.labels,
         samples=samples,
         notes=data.notes,
     )

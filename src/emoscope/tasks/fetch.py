@@ -16,7 +16,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.tasks.base import Task
 from emoscope.tasks.data import SUMS, check_file, data_folder, first_sums, published_sums, sha256_of
-from emoscope.tasks.metadata import Download
+from emoscope.tasks.metadata import DataDownload
 
 # No task's data come near this, sent or unpacked; what does is a mistake or a zip bomb.
 MAX_BYTES = 1 << 30
@@ -51,7 +51,7 @@ class _TransientError(Exception):
         self.wait = wait
 
 
-def needed(task: Task, root: Path | None = None) -> list[Download]:
+def needed(task: Task, root: Path | None = None) -> list[DataDownload]:
     """The downloads of which a file is absent here, or is not the published one.
 
     >>> from emoscope.tasks import get_task
@@ -104,7 +104,7 @@ def fetch(
     return results
 
 
-def _downloads(task: Task) -> list[Download]:
+def _downloads(task: Task) -> list[DataDownload]:
     return list(dict.fromkeys(download for revision in task.metadata.revisions for download in revision.downloads))
 
 
@@ -121,7 +121,7 @@ def _address(url: str, mirror: str | None) -> str:
 
 
 def _fetch_one(
-    task: Task, folder: Path, download: Download, url: str, transfer: Callable[[Path], None]
+    task: Task, folder: Path, download: DataDownload, url: str, transfer: Callable[[Path], None]
 ) -> list[Fetched]:
     """Download, check and unpack beside the target, and only then move into place."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """Intervals and tests against theory, scipy and slow plain formulations."""
 
 import time
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def test_the_interval_of_accuracy_is_the_binomial_one() -> None:
     low, high = stats.binom.ppf([0.025, 0.975], 100, 0.8) / 100
     assert interval.low == pytest.approx(low, abs=0.0101)
     assert interval.high == pytest.approx(high, abs=0.0101)
-    assert interval.as_dict() == {"level": 0.95, "low": interval.low, "high": interval.high, "samples": 20_000}
+    assert asdict(interval) == {"level": 0.95, "low": interval.low, "high": interval.high, "samples": 20_000}
 
 
 def test_drawing_matrices_is_drawing_items() -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.metrics import class_scores, macro_f1, micro_f1
 from emoscope.tasks import TASKS, get_task
-from emoscope.tasks.published import ClassFigures, Entry, Published, published
+from emoscope.tasks.published import Published, PublishedClassScores, PublishedEntry, published
 
 # Table 2 of the EmoContext paper.
 TEST1 = {"happy": 142, "sad": 125, "angry": 150}
@@ -21,7 +21,7 @@ TEST2 = {"happy": 284, "sad": 250, "angry": 298}
 IEST_TEST = {"anger": 4794, "disgust": 4794, "fear": 4791, "joy": 5246, "sad": 4340, "surprise": 4792}
 
 
-def f1_bounds(figures: ClassFigures, half: float) -> tuple[float, float]:
+def f1_bounds(figures: PublishedClassScores, half: float) -> tuple[float, float]:
     """The least and greatest F1 that precision and recall allow, each rounded to within `half`."""
     low, high = (
         2 * precision * recall / (precision + recall)
@@ -33,7 +33,7 @@ def f1_bounds(figures: ClassFigures, half: float) -> tuple[float, float]:
     return low - half - 1e-12, high + half + 1e-12
 
 
-def emocontext_micro_f1(entry: Entry, support: dict[str, int]) -> float:
+def emocontext_micro_f1(entry: PublishedEntry, support: dict[str, int]) -> float:
     hits = {label: figures.recall * support[label] for label, figures in entry.per_class.items()}
     chosen = sum(hits[label] / figures.precision for label, figures in entry.per_class.items())
     return 2 * sum(hits.values()) / (chosen + sum(support.values()))
@@ -128,7 +128,7 @@ def test_emocontext_has_table_5_and_table_6() -> None:
 
 
 @pytest.mark.parametrize("entry", published("emocontext").entries, ids=lambda entry: entry.name)
-def test_emocontext_rows_agree_with_themselves(entry: Entry) -> None:
+def test_emocontext_rows_agree_with_themselves(entry: PublishedEntry) -> None:
     for figures in entry.per_class.values():
         low, high = f1_bounds(figures, 0.00005)
         assert low <= figures.f1 <= high
@@ -136,7 +136,7 @@ def test_emocontext_rows_agree_with_themselves(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", published("emocontext").entries, ids=lambda entry: entry.name)
-def test_emocontext_rows_are_whole_counts_of_test2(entry: Entry) -> None:
+def test_emocontext_rows_are_whole_counts_of_test2(entry: PublishedEntry) -> None:
     """Every printed recall and precision is a ratio of counts: four decimals of one wrong digit would not be."""
     # Exception: the printed Baseline row. No count of Test2's 298 angry dialogues gives its recall of 0.7867, but 118
     # of Test1's 150 do, and its other figures are whole counts of Test1 as well: the row seems to be of Test1.
@@ -286,7 +286,7 @@ def test_iest_table_9_gives_the_human_scores_per_emotion(label: str, recall: int
 
 
 @pytest.mark.parametrize("entry", published("iest").entries, ids=lambda entry: entry.name)
-def test_iest_table_10_agrees_with_itself_and_with_table_5(entry: Entry) -> None:
+def test_iest_table_10_agrees_with_itself_and_with_table_5(entry: PublishedEntry) -> None:
     assert set(entry.per_class) == set(IEST_TEST)
     for figures in entry.per_class.values():
         low, high = f1_bounds(figures, 0.005)
