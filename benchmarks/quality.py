@@ -28,8 +28,8 @@ from pydantic import BaseModel, ConfigDict
 
 import emoscope
 from emoscope.core.dialogue import Dialogue, Example
-from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, text_lines, whole_text
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import Metric, standard_metric
 from emoscope.detector.bundle import PRESETS, resolve
@@ -52,6 +52,7 @@ from emoscope.evaluation.results import (
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
+from emoscope.tasks.datasets.readers import EKMAN, read_goemotions
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "models"
@@ -61,7 +62,6 @@ DOCS = HERE.parent / "docs"
 ASSETS = HERE.parent / "src" / "emoscope" / "detector" / "assets"
 LOG = "log.json"
 QUANTISATION = "quantisation.json"
-EKMAN = ("anger", "disgust", "fear", "joy", "neutral", "sadness", "surprise")
 
 
 # Data
@@ -80,16 +80,10 @@ class DataSet:
     labels: tuple[str, ...] = ()  # the order to show them in
 
 
-def read_goemotions(path: Path) -> list[Example]:
-    """Reddit comments, `text<TAB>numbers<TAB>id`; one that was given several emotions has no single right answer."""
-    found = []
-    for row, line in text_lines(path):
-        cells = line.split("\t")
-        if len(cells) != 3:
-            raise InputError(path, f"expected 3 tab-separated columns, found {len(cells)}", row=row)
-        if cells[1].isdigit():
-            found.append(Example(Dialogue.of([cells[0]]), 0, EKMAN[int(cells[1])]))
-    return found
+def goemotions_test(root: Path) -> list[Example]:
+    """Reddit comments; one that was given several emotions has no single right answer and is left out."""
+    comments = read_goemotions(root / "auxiliary" / "goemotions" / "ekman", "test")
+    return [Example(Dialogue.of([text]), 0, label) for text, label in comments if label is not None]
 
 
 DATA_SETS = (
@@ -105,7 +99,7 @@ DATA_SETS = (
         "ekman",
         "GoEmotions",
         "test",
-        lambda root: read_goemotions(root / "auxiliary" / "goemotions" / "ekman" / "test.tsv"),
+        goemotions_test,
         standard_metric("macro-f1"),
         ("comments with more than one emotion are left out",),
     ),
