@@ -37,7 +37,7 @@ class Task(ABC):
     """
 
     metadata: TaskMetadata
-    sample: ClassVar[str] = ""  # a data file of at least three items without labels, for the contract tests
+    sample: ClassVar[str] = ""  # a data file of three items without labels, for the contract tests
 
     @property
     def name(self) -> str:

@@ -185,25 +185,6 @@ def test_recorded_sums_are_read_and_a_broken_record_is_named(tmp_path: Path) -> 
         first_sums(tmp_path)
 
 
-@pytest.mark.data
-@pytest.mark.parametrize("name", TASKS)
-def test_the_benchmark_files_are_the_published_ones(name: str, data_folder: Path) -> None:
-    task = get_task(name)
-    for split in task.metadata.splits:
-        assert check_split(task, split, data_folder).state == "ok"
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", TASKS)
-def test_the_benchmark_splits_have_the_stated_sizes(name: str, data_folder: Path) -> None:
-    task = get_task(name)
-    for split in task.metadata.splits:
-        located = find_split(task, split, data_folder)
-        examples = read_split(task, split, data_folder)
-        assert len(examples) == located.file.examples
-        assert any(example.label is not None for example in examples) == located.file.labelled
-
-
 # `emoscope data check`
 
 
