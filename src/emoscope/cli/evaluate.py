@@ -27,15 +27,6 @@ SplitOption = Annotated[str | None, typer.Option("--split", help="Instead of a f
 SamplesOption = Annotated[int, typer.Option("--samples", min=1, help="Number of bootstrap samples.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command("verify")(verify_cli)
-    app.command("evaluate")(evaluate_cli)
-    app.command("compare")(compare_cli)
-    app.command("errors")(errors_cli)
-    app.command("human")(human_cli)
-
-
 def verify_cli(
     file: PredictionArgument,
     task: TaskOption,

@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from emoscope.tasks import Task
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command()(tasks)
-    app.command()(systems)
-
-
 def tasks(
     name: Annotated[str | None, typer.Argument(help="Show this task in full.")] = None,
     data: DataOption = None,

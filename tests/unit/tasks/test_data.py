@@ -9,12 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 import emoscope
-from emoscope.cli import data as data_commands
-from emoscope.cli import listing
+from emoscope.cli.main import app
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.tasks import TASKS, get_task
 from emoscope.tasks.data import (
@@ -47,10 +45,6 @@ def emocontext_file(root: Path, name: str, text: str = ROWS) -> Path:
 
 
 def invoke(*arguments: str) -> Result:
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    data_commands.register(app)
-    listing.register(app)
     return CliRunner().invoke(app, arguments)
 
 
