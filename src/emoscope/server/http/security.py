@@ -1,4 +1,4 @@
-"""Headers that keep a browser from doing what our pages never ask for."""
+"""Security headers, and the check for cross-site requests."""
 
 from collections.abc import MutableMapping
 from typing import Any

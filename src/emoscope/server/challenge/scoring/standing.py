@@ -1,4 +1,4 @@
-"""Which submission of each team counts, and in which order the teams stand."""
+"""Which submission of each team counts, and the order of the teams."""
 
 import hashlib
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""A challenge as its organiser writes it down: a TOML file, checked before anything is made of it."""
+"""The TOML file that defines a challenge, checked before anything is created from it."""
 
 import tomllib
 from datetime import datetime
