@@ -10,12 +10,16 @@ import typer
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 
-_PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2", "prometheus_client", "python_multipart")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command("serve")(serve_cli)
+_PACKAGES = (
+    "alembic",
+    "fastapi",
+    "itsdangerous",
+    "jinja2",
+    "prometheus_client",
+    "python_multipart",
+    "sqlalchemy",
+    "uvicorn",
+)
 
 
 def serve_cli(

@@ -15,7 +15,7 @@ from emoscope.core.extras import check_installed
 if TYPE_CHECKING:
     from emoscope.corpus.annotation.items import Item
     from emoscope.server.annotate.rules import StudyRules
-    from emoscope.server.annotate.studies import Outcome
+    from emoscope.server.annotate.studies import StudyResults
     from emoscope.server.store import Store
 
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
@@ -133,7 +133,7 @@ def set_up(
     from emoscope.corpus.annotation.workers import read_gold
     from emoscope.server.annotate.links import link_token
     from emoscope.server.annotate.studies import add_annotators, annotators, create_study
-    from emoscope.server.challenge.pages.sessions import load_key
+    from emoscope.server.store.signing_key import load_key
 
     answers: Mapping[str, str] = {} if gold is None else read_gold(gold)
     store = open_store(folder)
@@ -193,7 +193,7 @@ def annotate_export(
     """
     check_installed(*_PACKAGES, extra="server")
     from emoscope.corpus.annotation.files import write_annotations, write_per_worker
-    from emoscope.server.annotate.studies import study_outcome
+    from emoscope.server.annotate.studies import study_results
     from emoscope.server.store.store import DATABASE_FILE
 
     if not (folder / DATABASE_FILE).is_file():
@@ -202,7 +202,7 @@ def annotate_export(
         raise EmoscopeError("--per-annotator: name the folder for the files with --output")
     store = open_store(folder)
     try:
-        found = study_outcome(store, refused=with_refused)
+        found = study_results(store, refused=with_refused)
     finally:
         store.close()
     if output is not None and per_annotator is not None:
@@ -215,7 +215,7 @@ def annotate_export(
         _print_outcome(found, output)
 
 
-def summary(found: "Outcome") -> dict[str, Any]:
+def summary(found: "StudyResults") -> dict[str, Any]:
     """How far a study is, as plain values."""
     from emoscope.corpus.annotation.assignment import judges_by_count
 
@@ -235,7 +235,7 @@ def summary(found: "Outcome") -> dict[str, Any]:
 _STANDING = ("judged", "skipped", "left", "gold_right", "gold_answers", "refused")
 
 
-def _print_outcome(found: "Outcome", output: Path | None) -> None:
+def _print_outcome(found: "StudyResults", output: Path | None) -> None:
     told = summary(found)
     rows = [
         [
