@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from emoscope.cli.corpus.augment import augment_file
-from emoscope.cli.corpus.mine import open_embedder
 from emoscope.core.dialogue import Example
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
@@ -29,6 +28,7 @@ from emoscope.core.significance import paired_bootstrap
 from emoscope.corpus.augment.apertium import Apertium
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, Similarity, word_key
 from emoscope.corpus.augment.plain import ascii_text
+from emoscope.corpus.mining.embedder import open_embedder
 from emoscope.models.ensembles.folds import fold_numbers
 from emoscope.models.linear.nano import NanoModel
 from emoscope.runs.train import official_score

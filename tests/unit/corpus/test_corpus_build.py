@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from emoscope.cli.corpus.build import models_and_progress
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.pipeline.build import build
 from emoscope.corpus.pipeline.plan import load_plan
-from emoscope.corpus.pipeline.run import build
-from emoscope.corpus.pipeline.step import STEPS, WaitingError
+from emoscope.corpus.pipeline.registry import STEPS
+from emoscope.corpus.pipeline.step import WaitingError
 from kits.corpus_command import run
 from kits.corpus_tree import EXAMPLE, folders, tree, with_apertium, without_step
 
@@ -41,7 +41,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def built(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built") / "build"
-    build(load_plan(example / "plan.toml"), folder, tools=models_and_progress())
+    build(load_plan(example / "plan.toml"), folder)
     return folder
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from emoscope.cli.corpus.mine import open_embedder
 from emoscope.cli.output import JsonOption, console, counted, print_json, table
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.mining.embedder import open_embedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

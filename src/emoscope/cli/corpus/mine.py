@@ -7,14 +7,12 @@ import typer
 
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_spread
 from emoscope.cli.output import JsonOption, console, counted, print_json, table
+from emoscope.corpus.mining.embedder import NGRAMS, open_embedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from emoscope.corpus.mining.embedder import Embedder
     from emoscope.tables import Record
-
-NGRAMS = "ngrams"
 
 
 def register(app: typer.Typer) -> None:
@@ -103,17 +101,6 @@ def mine_cli(
     screen.print()
     dropped = [[reason.value, *(each.dropped[reason] for each in counts.classes.values())] for reason in Reason]
     screen.print(table("Near, but dropped", ["reason", *counts.classes], dropped))
-
-
-def open_embedder(name: str) -> "Embedder":
-    """The embedder without a model, or a sentence encoder's folder."""
-    if name == NGRAMS:
-        from emoscope.corpus.mining.ngrams import NgramEmbedder
-
-        return NgramEmbedder()
-    from emoscope.models.onnx.sentence_encoder import SentenceEncoder
-
-    return SentenceEncoder(name)
 
 
 def _watched(title: str, records: "Iterator[Record]") -> "Iterator[Record]":

@@ -1,4 +1,4 @@
-"""What turns dialogues into vectors. The command line hands one in; the corpus tools know no model."""
+"""What turns dialogues into vectors."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue
 
+NGRAMS = "ngrams"
 Floats = NDArray[np.floating[Any]]
 
 
@@ -20,3 +21,14 @@ class Embedder(Protocol):
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> Floats:
         """A row for each dialogue, about its last turn."""
+
+
+def open_embedder(name: str) -> Embedder:
+    """`ngrams`, which needs no model, or a sentence encoder's folder."""
+    if name == NGRAMS:
+        from emoscope.corpus.mining.ngrams import NgramEmbedder
+
+        return NgramEmbedder()
+    from emoscope.models.onnx.sentence_encoder import SentenceEncoder
+
+    return SentenceEncoder(name)
