@@ -107,6 +107,12 @@ def test_a_step_that_the_plan_no_longer_has_leaves_nothing(example: Path, built:
     assert not any("sample" in name for name in left)
 
 
+def test_every_dialogue_that_is_left_after_the_random_draw_is_mined(built: Path) -> None:
+    counts = json.loads((next((built / "steps").glob("*-mine")) / "counts.json").read_text())
+    same_dialogue = counts["dropped"]["of the same dialogue as a natural one"]
+    assert counts["mined"]["read"] == counts["in"] - counts["natural"] - same_dialogue
+
+
 # Labels
 
 

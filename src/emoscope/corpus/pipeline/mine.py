@@ -27,6 +27,7 @@ class MineStep(Step):
 
     name: ClassVar[str] = "mine"
     takes: ClassVar[frozenset[Stage]] = frozenset({Stage.DIALOGUES})
+    version: ClassVar[int] = 2  # version 1 did not see the last rows of the pool
 
     seeds: str
     natural: int = Field(ge=1)
@@ -69,15 +70,16 @@ class MineStep(Step):
         drawn_sources = set(drawn.values())
         pool = context.cache / "pool"
         pool.mkdir(exist_ok=True)
-        with RowsFile(pool) as left, context.output() as out:
-            for place, row in enumerate(context.rows("setting them apart")):
-                counts.read += 1
-                if place in drawn:
-                    out.write({**row, "draw": RANDOM_DRAW})
-                elif row["source"] in drawn_sources:
-                    counts.dropped["of the same dialogue as a natural one"] += 1
-                else:
-                    left.write(row)
+        with context.output() as out:
+            with RowsFile(pool) as left:
+                for place, row in enumerate(context.rows("setting them apart")):
+                    counts.read += 1
+                    if place in drawn:
+                        out.write({**row, "draw": RANDOM_DRAW})
+                    elif row["source"] in drawn_sources:
+                        counts.dropped["of the same dialogue as a natural one"] += 1
+                    else:
+                        left.write(row)
             if left.written:
                 counts.more["mined"] = self._mine(context, pool / ROWS)
                 for row in read_rows(context.cache / "mined", CANDIDATES):
