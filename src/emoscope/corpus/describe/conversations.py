@@ -1,9 +1,8 @@
-"""What conversations look like: how long they are, who speaks, how many hold emoticons."""
+"""Statistics of whole dialogues: their length, their speakers, how many hold emoticons."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Example
@@ -12,17 +11,13 @@ from emoscope.corpus.describe.distribution import Distribution
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
-    """The dialogues of a corpus.
-
-    `turns` is the distribution of turns in a dialogue, `speakers` the turns of each speaker, most talkative first, and
-    `cast` the distribution of speakers in a dialogue, over the dialogues whose speakers are known.
-    """
+    """The dialogues of a corpus."""
 
     dialogues: int
     with_emoticons: int
-    turns: Distribution
-    speakers: Mapping[str, int]
-    cast: Distribution
+    turns: Distribution  # of a dialogue
+    speakers: Mapping[str, int]  # the turns of each, most first
+    cast: Distribution  # speakers in a dialogue, where they are known
 
     @property
     def emoticon_share(self) -> float:
@@ -42,7 +37,7 @@ class Conversations:
 
 
 class ConversationCounter:
-    """Counts dialogues as their examples stream by; an example per turn still makes one dialogue."""
+    """Counts the dialogues in a stream of examples; the examples of one dialogue count once."""
 
     def __init__(self) -> None:
         self._dialogue: Dialogue | None = None
@@ -53,10 +48,10 @@ class ConversationCounter:
         self._with_emoticons = 0
 
     def is_new(self, example: Example) -> bool:
-        """Whether the example opens a dialogue: a later turn of the one before does not."""
-        goes_on = example.turn > self._turn and example.dialogue == self._dialogue
+        """Whether the example begins another dialogue than the one before it."""
+        same = example.turn > self._turn and example.dialogue == self._dialogue
         self._dialogue, self._turn = example.dialogue, example.turn
-        return not goes_on
+        return not same
 
     def add(self, dialogue: Dialogue, *, has_emoticons: bool) -> None:
         """Count one dialogue."""
@@ -68,12 +63,12 @@ class ConversationCounter:
         self._with_emoticons += has_emoticons
 
     def result(self) -> Conversations:
-        """What was counted."""
+        """The statistics."""
         ranked = sorted(self._speakers.items(), key=lambda item: (-item[1], item[0]))
         return Conversations(
             dialogues=self._turns.total(),
             with_emoticons=self._with_emoticons,
             turns=Distribution(self._turns),
-            speakers=MappingProxyType(dict(ranked)),
+            speakers=dict(ranked),
             cast=Distribution(self._cast),
         )
