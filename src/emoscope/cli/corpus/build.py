@@ -64,7 +64,7 @@ def build_cli(
 
 def models_and_progress(spread: "Spread | None" = None) -> "Tools":
     """What the chain is handed: models, loaded when a step asks for them, progress on standard error, and who works."""
-    from emoscope.cli.corpus.mine import open_embedder
+    from emoscope.corpus.mining.embedder import open_embedder
     from emoscope.corpus.pipeline.step import Tools
     from emoscope.parallel.parts import in_this_process
 

@@ -3,21 +3,19 @@
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.augment.apertium import Apertium
-from emoscope.corpus.augment.argos import Argos
+from emoscope.corpus.augment.augment import augment
 from emoscope.corpus.augment.backtranslation import BackTranslator
+from emoscope.corpus.augment.engines import EngineName, open_engine
 from emoscope.corpus.augment.files import Variants
-from emoscope.corpus.augment.marian import Marian
-from emoscope.corpus.augment.run import augment
-from emoscope.corpus.augment.translator import Engine
-from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, Settings, mine, read_seeds
+from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, MiningSettings, mine, read_seeds
 from emoscope.corpus.pipeline.rows import ROWS, Row, read_rows, rows_file
 from emoscope.corpus.pipeline.step import RANDOM_DRAW, Counts, Stage, Step, Tools, Work
 from emoscope.corpus.sources.windows import sample
@@ -106,7 +104,7 @@ class Mine(Step):
         return counts
 
     def _mined(self, work: Work, pool: Path) -> dict[str, Any]:
-        settings = Settings(
+        settings = MiningSettings(
             threshold=self.threshold,
             recall=self.recall,
             learn=self.learn,
@@ -118,7 +116,7 @@ class Mine(Step):
         embedder = work.tools.embedder(self._encoder(work.plan))
         seeds = self._seeds(work.plan)
         folder, spread = work.cache / "mined", work.tools.spread
-        return mine(str(pool), seeds, folder, embedder, settings, watch=work.watch, spread=spread).as_dict()
+        return asdict(mine(str(pool), seeds, folder, embedder, settings, watch=work.watch, spread=spread))
 
 
 class Augment(Step):
@@ -127,15 +125,13 @@ class Augment(Step):
     name: ClassVar[str] = "augment"
     takes: ClassVar[frozenset[Stage]] = frozenset({Stage.LABELLED})
 
-    engine: Literal["apertium", "argos", "marian"]
+    engine: EngineName
     via: tuple[str, ...] = Field(min_length=1)
     similarity: float | None = Field(default=None, ge=0, le=1)
     model: str | None = None  # for marian: folders or hub names, with {source} and {target} in them
 
     def check(self, plan: "Plan") -> None:  # noqa: ARG002
         """The engine and its languages must be installed."""
-        if (self.engine == "marian") != (self.model is not None):
-            raise EmoscopeError("the engine 'marian' needs a 'model', and no other takes one")
         self._translator()
 
     def depends(self, plan: "Plan", tools: Tools) -> Any:  # noqa: ARG002
@@ -143,12 +139,7 @@ class Augment(Step):
         return self._translator().description()
 
     def _translator(self) -> BackTranslator:
-        engines: dict[str, Callable[[], Engine]] = {
-            "apertium": Apertium,
-            "argos": Argos,
-            "marian": lambda: Marian(str(self.model)),
-        }
-        return BackTranslator(engines[self.engine](), self.via, similarity=self.similarity)
+        return BackTranslator(open_engine(self.engine, self.model), self.via, similarity=self.similarity)
 
     def run(self, work: Work) -> Counts:
         """Add `variants` to the rows; what is translated outlives a kill."""
@@ -159,7 +150,7 @@ class Augment(Step):
             watch=lambda rows: work.watch("translating", rows),
         )
         shutil.copyfile(work.cache / ROWS, work.folder / ROWS)
-        return Counts(made.dialogues, made.dialogues, more={"variants": made.as_dict()["via"]})
+        return Counts(made.dialogues, made.dialogues, more={"variants": asdict(made)["via"]})
 
 
 class _Rows:
