@@ -89,6 +89,12 @@ def counted(title: str, items: Iterable[T]) -> Iterator[Iterator[T]]:
         yield passing()
 
 
+def progress(title: str, items: Iterable[T]) -> Iterator[T]:
+    """The items, counted on standard error as they pass."""
+    with counted(title, items) as passing:
+        yield from passing
+
+
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from emoscope.cli.corpus.build import models_and_progress
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.pipeline.build import build
 from emoscope.corpus.pipeline.plan import load_plan
-from emoscope.corpus.pipeline.run import build
-from emoscope.corpus.pipeline.step import STEPS, WaitingError
+from emoscope.corpus.pipeline.registry import STEPS
+from emoscope.corpus.pipeline.step import WaitingError
 from kits.corpus_command import run
 from kits.corpus_tree import EXAMPLE, folders, tree, with_apertium, without_step
 
@@ -41,7 +41,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def built(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built") / "build"
-    build(load_plan(example / "plan.toml"), folder, tools=models_and_progress())
+    build(load_plan(example / "plan.toml"), folder)
     return folder
 
 
@@ -105,6 +105,12 @@ def test_a_step_that_the_plan_no_longer_has_leaves_nothing(example: Path, built:
     left = {path.name for path in (folder / "steps").iterdir()}
     assert left <= set(load_plan(plan).step_names)
     assert not any("sample" in name for name in left)
+
+
+def test_every_dialogue_that_is_left_after_the_random_draw_is_mined(built: Path) -> None:
+    counts = json.loads((next((built / "steps").glob("*-mine")) / "counts.json").read_text())
+    same_dialogue = counts["dropped"]["of the same dialogue as a natural one"]
+    assert counts["mined"]["read"] == counts["in"] - counts["natural"] - same_dialogue
 
 
 # Labels

@@ -23,8 +23,8 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.text import TRIGGER
 from emoscope.corpus.sources.distant import (
     MAX_CHARACTERS,
-    Counts,
-    Reason,
+    DistantCounts,
+    Rejection,
     Tweet,
     label_text,
     label_texts,
@@ -66,27 +66,27 @@ def test_a_text_with_one_emotion_word_and_its_cause(text: str, masked: str, emot
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (" \n ", Reason.EMPTY),
-        ("sad that " + "x" * MAX_CHARACTERS, Reason.TOO_LONG),
-        ("the [#TRIGGERWORD#] is sad that it is shown", Reason.MASKED_ALREADY),
-        ("it rains because it is autumn", Reason.NO_EMOTION_WORD),
-        ("superhappy that it works", Reason.NO_EMOTION_WORD),
-        ("I'm happyyy that it works", Reason.NO_EMOTION_WORD),
-        ("sad that you are happy", Reason.SEVERAL),
-        ("sad, sad that it ends", Reason.SEVERAL),
-        ("happy birthday", Reason.NO_CAUSE),
-        ("happy, because it is May", Reason.NO_CAUSE),
-        ("happy whenever it is May", Reason.NO_CAUSE),
-        ("happy thats so", Reason.NO_CAUSE),
-        ("that I am happy", Reason.NO_CAUSE),
-        ("unhappy that it rains", Reason.NEGATED),
-        ("UNAFRAID when it thunders", Reason.NEGATED),
-        ("un-happy because it rains", Reason.NEGATED),
-        ("un happy because it rains", Reason.NEGATED),
-        ("sad that she is unhappy", Reason.NEGATED),
+        (" \n ", Rejection.EMPTY),
+        ("sad that " + "x" * MAX_CHARACTERS, Rejection.TOO_LONG),
+        ("the [#TRIGGERWORD#] is sad that it is shown", Rejection.MASKED_ALREADY),
+        ("it rains because it is autumn", Rejection.NO_EMOTION_WORD),
+        ("superhappy that it works", Rejection.NO_EMOTION_WORD),
+        ("I'm happyyy that it works", Rejection.NO_EMOTION_WORD),
+        ("sad that you are happy", Rejection.SEVERAL),
+        ("sad, sad that it ends", Rejection.SEVERAL),
+        ("happy birthday", Rejection.NO_CAUSE),
+        ("happy, because it is May", Rejection.NO_CAUSE),
+        ("happy whenever it is May", Rejection.NO_CAUSE),
+        ("happy thats so", Rejection.NO_CAUSE),
+        ("that I am happy", Rejection.NO_CAUSE),
+        ("unhappy that it rains", Rejection.NEGATED),
+        ("UNAFRAID when it thunders", Rejection.NEGATED),
+        ("un-happy because it rains", Rejection.NEGATED),
+        ("un happy because it rains", Rejection.NEGATED),
+        ("sad that she is unhappy", Rejection.NEGATED),
     ],
 )
-def test_what_is_dropped_and_why(text: str, reason: Reason) -> None:
+def test_what_is_dropped_and_why(text: str, reason: Rejection) -> None:
     assert label_text(text) is reason
 
 
@@ -94,7 +94,7 @@ def test_what_is_dropped_and_why(text: str, reason: Reason) -> None:
 def test_the_first_fault_un_before_an_emotion_word_cannot_happen(word: str) -> None:
     assert label_text(f"I am {word} that it is so") == Tweet(f"I am {TRIGGER} that it is so", EMOTION_OF[word])
     for negated in (f"un{word}", f"Un{word}", f"UN{word.upper()}", f"un-{word}", f"un {word}"):
-        assert label_text(f"I am {negated} that it is so") is Reason.NEGATED
+        assert label_text(f"I am {negated} that it is so") is Rejection.NEGATED
 
 
 PIECES = st.sampled_from(
@@ -107,7 +107,7 @@ MIXES = st.one_of(st.lists(PIECES, max_size=14).map("".join), st.text(max_size=6
 @given(text=MIXES)
 def test_every_example_has_its_trigger_once_and_no_un_before_it(text: str) -> None:
     tweet = label_text(text)
-    if isinstance(tweet, Reason):
+    if isinstance(tweet, Rejection):
         return
     assert tweet.text.count(TRIGGER) == 1
     assert not tweet.text.lower().split(TRIGGER.lower())[0].endswith("un")
@@ -140,13 +140,13 @@ def test_users_links_and_line_ends(text: str, masked: str) -> None:
 
 
 def test_duplicates_are_the_same_once_masked() -> None:
-    counts = Counts()
+    counts = DistantCounts()
     texts = ["@a sad that it ends", "@b sad that it ends", "@b sorrowful that it ends", "@b Sad that it ends!", "hello"]
     assert [tweet.text for tweet in label_texts(texts, counts)] == [
         "@USERNAME [#TRIGGERWORD#] that it ends",
         "@USERNAME [#TRIGGERWORD#] that it ends!",
     ]
-    assert (counts.read, counts.dropped) == (5, Counter({Reason.DUPLICATE: 2, Reason.NO_EMOTION_WORD: 1}))
+    assert (counts.read, counts.dropped) == (5, Counter({Rejection.DUPLICATE: 2, Rejection.NO_EMOTION_WORD: 1}))
 
 
 @given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=6), seed=st.integers(0, 2**32), balance=st.booleans())
@@ -197,7 +197,7 @@ def test_balanced(tmp_path: Path) -> None:
         "trial": {"sad": 2, "joy": 2},
         "test": {"sad": 6, "joy": 6},
     }
-    assert counts.dropped[Reason.SURPLUS] == 60
+    assert counts.dropped[Rejection.SURPLUS] == 60
 
 
 def test_an_error_half_way_leaves_nothing(tmp_path: Path) -> None:
@@ -286,8 +286,8 @@ def test_masked_data_come_back_as_they_are(data_folder: Path) -> None:
         if isinstance(tweet, Tweet):
             assert tweet.emotion == example.label
             same += tweet.text == text
-        negated += tweet is Reason.NEGATED
+        negated += tweet is Rejection.NEGATED
         if "un" + TRIGGER in text:
-            assert isinstance(tweet, Reason)
+            assert isinstance(tweet, Rejection)
     assert negated >= 374
     assert same / total > 0.9

@@ -1,20 +1,13 @@
 """`emoscope corpus augment`: paraphrases of every turn by back-translation."""
 
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from emoscope.cli.corpus.progress import watched
-from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.cli.output import JsonOption, console, print_json, progress, table
 from emoscope.corpus.augment.engines import DEFAULT_VIA, EngineName, open_engine
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("augment")(augment_cli)
 
 
 def augment_cli(
@@ -56,7 +49,7 @@ def augment_cli(
         encoder=encoder,
         column=column,
         format=format,
-        watch=partial(watched, "dialogues"),
+        progress=progress,
     )
     if as_json:
         print_json({"engine": engine, **asdict(counts)})

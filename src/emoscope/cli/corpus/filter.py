@@ -1,23 +1,16 @@
 """`emoscope corpus filter`: drop offence, sensitive topics, personal data and other languages."""
 
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from emoscope.cli.corpus.progress import watched
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
-from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 if TYPE_CHECKING:
     from emoscope.corpus.filters.table import TableReport
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("filter")(filter_cli)
 
 
 def filter_cli(
@@ -80,7 +73,7 @@ def filter_cli(
         filters,
         column=column,
         format=format,
-        watch=partial(watched, "dialogues"),
+        progress=progress,
         spread=chosen_spread(engine, workers, ray_address),
     )
     if as_json:

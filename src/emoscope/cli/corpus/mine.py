@@ -6,14 +6,8 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.corpus.progress import watched
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_spread
-from emoscope.cli.output import JsonOption, console, print_json, table
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("mine")(mine_cli)
+from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 
 def mine_cli(
@@ -84,7 +78,7 @@ def mine_cli(
     )
     spread = chosen_spread(engine, workers, ray_address)
     embedder = open_embedder(encoder)
-    counts = mine(pool, read_seeds(seeds), output, embedder, settings, format=format, watch=watched, spread=spread)
+    counts = mine(pool, read_seeds(seeds), output, embedder, settings, format=format, progress=progress, spread=spread)
     if as_json:
         print_json({**asdict(counts), "encoder": embedder.name, "seed": seed})
         return

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,10 @@ from emoscope.corpus.augment.files import DialogueFile, open_dialogue_file
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity
 from emoscope.corpus.augment.translator import Engine
 from emoscope.corpus.mining.embedder import open_embedder
+from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import PartFolder
 
 BATCH = 1000  # texts; enough to make the cost of starting an engine for each batch negligible
-Watch = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ def augment(
     translate: BackTranslator,
     *,
     batch: int = BATCH,
-    watch: Watch = lambda items: items,
+    progress: ShowProgress = no_progress,
 ) -> AugmentCounts:
     """Write the source with the variants of every turn.
 
@@ -70,7 +70,7 @@ def augment(
         raise EmoscopeError(f"{target.parent}: no such folder to write into")
     description = json.dumps(translate.description(), sort_keys=True)
     folder = PartFolder(target.with_name(f".{target.name}.parts"), description, ".json")
-    texts = _batches(source, watch(source.items(translate.via)), batch)
+    texts = _batches(source, progress("translating", source.items(translate.via)), batch)
     parts = list(folder.fill(texts, _TranslateBatch(translate)))
     counts = AugmentCounts()
     with source.writer(str(output)) as write:
@@ -91,13 +91,13 @@ def augment_file(
     encoder: str | None = None,
     column: str | None = None,
     format: str | None = None,
-    watch: Watch = lambda items: items,
+    progress: ShowProgress = no_progress,
 ) -> AugmentCounts:
     """Augment a file by name; variants are compared by characters, or by the vectors of a sentence encoder's folder."""
     file = open_dialogue_file(source, column=column, format=format)
     measure = EmbeddingSimilarity(open_embedder(encoder)) if encoder else None
     translate = BackTranslator(engine, via, similarity=similarity, measure=measure)
-    return augment(file, output, translate, watch=watch)
+    return augment(file, output, translate, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +11,10 @@ from typing import Any
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
+from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import Spread, in_this_process
 from emoscope.tables import PIPE, Record, open_writer, read_records, turn_columns
 
-Watch = Callable[[str, Iterator[Record]], Iterator[Record]]
 _LANGUAGE = re.compile(r"(.+)_([a-z]{2,3})")
 
 
@@ -46,7 +46,7 @@ def deduplicate(
     column: str | None = None,
     group: str | None = None,
     format: str | None = None,
-    watch: Watch = lambda _, records: records,
+    progress: ShowProgress = no_progress,
     spread: Spread = in_this_process,
 ) -> dict[str, FileCounts]:
     """Write the files without rows that are copies of earlier rows, their own or of earlier files.
@@ -62,7 +62,7 @@ def deduplicate(
     for number, path in enumerate(paths):
         groups: dict[str, int] = {}
         items.append([])
-        for record in watch(f"reading {Path(path).name}", read_records(path, format, column=column)):
+        for record in progress(f"reading {Path(path).name}", read_records(path, format, column=column)):
             key = _group(record, path, group)
             item = len(file_of) if key is None else groups.setdefault(key, len(file_of))
             if item == len(file_of):
@@ -79,7 +79,7 @@ def deduplicate(
         folder = stack.enter_context(atomic_folder(output)) if len(paths) > 1 else None
         for path, rows in zip(paths, items, strict=True):
             target = str(output if folder is None else folder / Path(path).name)
-            records = watch(f"writing {Path(path).name}", read_records(path, format, column=column))
+            records = progress(f"writing {Path(path).name}", read_records(path, format, column=column))
             _write(records, rows, reasons, target, counts[path], format if folder is not None else None)
     return counts
 

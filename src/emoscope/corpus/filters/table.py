@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -17,6 +17,7 @@ from emoscope.corpus.filters.apply import ApplyFilters, Verdict, read_verdicts
 from emoscope.corpus.filters.error_rates import error_rates
 from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.corpus.filters.row_turns import whole_dialogue, with_turns
+from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import PartFolder, Spread, batches, in_this_process, packed
 from emoscope.tables import Record, format_of, open_writer, read_records
 
@@ -24,8 +25,6 @@ DROPPED = "dropped.jsonl"
 REPORT = "report.json"
 PART = 512  # dialogues reviewed together: what each worker loses when a run is killed
 _SUFFIX = {"text": "txt"}
-
-Watch = Callable[[Iterator[Record]], Iterator[Record]]
 
 
 @dataclass(slots=True)
@@ -57,7 +56,7 @@ def filter_table(
     *,
     column: str | None = None,
     format: str | None = None,
-    watch: Watch = lambda records: records,
+    progress: ShowProgress = no_progress,
     spread: Spread = in_this_process,
 ) -> TableReport:
     """Write the dialogues that no filter drops into a new folder, which is complete or absent.
@@ -82,7 +81,7 @@ def filter_table(
     report = TableReport(
         filters={each.name: FilterReport(dict(each.settings), error_rates=error_rates(each.name)) for each in filters}
     )
-    records = watch(read_records(source, format, column=column))
+    records = progress("filtering", read_records(source, format, column=column))
     verdict_folder = _verdict_folder(Path(folder), report)
     with atomic_folder(folder) as part, ExitStack() as stack:
         first = next(records, None)

@@ -4,7 +4,7 @@ The pool is read three times and never held in memory: its vectors go to disk, i
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -20,13 +20,13 @@ from emoscope.corpus.mining.seed_classifier import SeedClassifier, sample_vector
 from emoscope.corpus.mining.selection import NONE, Nearness, sample_rows
 from emoscope.corpus.mining.similarity import NEIGHBOURS, SeedVectors
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
+from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import Spread, in_this_process
 from emoscope.tables import PIPE, Record, open_writer, read_records
 
 CANDIDATES, COUNTS, VECTORS = "candidates.jsonl", "counts.json", "vectors"
 OTHERS = "others"
 RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # reported with their thresholds, to plan the next run
-Watch = Callable[[str, Iterator[Record]], Iterator[Record]]
 Seeds = Mapping[str, Sequence[Dialogue]]
 
 
@@ -101,7 +101,7 @@ def mine(
     settings: MiningSettings | None = None,
     *,
     format: str | None = None,
-    watch: Watch | None = None,
+    progress: ShowProgress = no_progress,
     spread: Spread = in_this_process,
 ) -> MiningCounts:
     """Write `candidates.jsonl` and `counts.json` into a folder, beside the vectors of the pool.
@@ -116,8 +116,7 @@ def mine(
     target = _prepared(Path(folder))
 
     def records(title: str) -> Iterator[Record]:
-        rows = read_records(pool, format)
-        return rows if watch is None else watch(title, rows)
+        return progress(title, read_records(pool, format))
 
     vectors = VectorFolder(target / VECTORS, embedder)
     scorer = _scorer(seeds, embedder, vectors, records("embedding"), settings, spread)

@@ -1,4 +1,4 @@
-"""The plan of a corpus: a TOML file that says what it is, and names the steps that make it."""
+"""The plan of a corpus: a TOML file that describes it and names the steps that make it."""
 
 import tomllib
 from collections.abc import Sequence
@@ -11,15 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
-from emoscope.corpus.pipeline.step import STEPS, Stage, Step
+from emoscope.corpus.pipeline.registry import STEPS
+from emoscope.corpus.pipeline.step import Stage, Step
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Label = Annotated[str, StringConstraints(pattern=r"^[^\s,;][^,;\t\r\n]*$")]
 MetricName = Literal["micro-f1", "macro-f1", "accuracy"]
 
 
-class About(BaseModel):
-    """What a plan says of the corpus itself."""
+class CorpusInfo(BaseModel):
+    """What a plan says about the corpus itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -47,29 +48,26 @@ class About(BaseModel):
 class Plan:
     """A checked plan. Paths in it are relative to the folder it lies in."""
 
-    about: About
+    info: CorpusInfo
     steps: tuple[Step, ...]
     path: Path
     text: str
 
     @property
     def step_names(self) -> tuple[str, ...]:
-        """The names of the steps' folders.
-
-        Numbered, so that a listing shows them in their order.
-        """
+        """The names of the steps' folders, numbered so that a listing shows them in order."""
         return tuple(f"{number:02}-{step.name}" for number, step in enumerate(self.steps, start=1))
 
     def files(self, patterns: Sequence[str]) -> list[Path]:
-        """The files that paths and patterns (`logs/*.txt`) stand for, each once, by name within a pattern."""
-        found: dict[Path, None] = {}
+        """The existing files that match paths and patterns (`logs/*.txt`), each once, sorted within a pattern."""
+        files: dict[Path, None] = {}
         for pattern in patterns:
             matching = sorted(self.path.parent.glob(pattern)) if not Path(pattern).is_absolute() else [Path(pattern)]
-            found.update(dict.fromkeys(path for path in matching if path.exists()))
-        return list(found)
+            files.update(dict.fromkeys(path for path in matching if path.exists()))
+        return list(files)
 
     def shown(self, path: Path) -> str:
-        """A file's name as seen from the plan, the same wherever both are moved to."""
+        """A file's path relative to the plan, which stays the same when both are moved."""
         try:
             return path.resolve().relative_to(self.path.resolve().parent).as_posix()
         except ValueError:
@@ -77,7 +75,7 @@ class Plan:
 
 
 def load_plan(path: str | Path) -> Plan:
-    """Read and check a plan; what is wrong with it is one line."""
+    """Read and check a plan."""
     source = Path(path)
     text = whole_text(source)
     try:
@@ -88,12 +86,12 @@ def load_plan(path: str | Path) -> Plan:
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(source, 'names no steps: expected [[steps]] with use = "collect", and so on')
     try:
-        about = About.model_validate(document)
+        info = CorpusInfo.model_validate(document)
     except ValidationError as error:
-        raise InputError(source, _problem(error, list(About.model_fields))) from None
+        raise InputError(source, _problem(error, list(CorpusInfo.model_fields))) from None
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(entries, start=1))
     _check_order(source, steps)
-    plan = Plan(about, steps, source, text)
+    plan = Plan(info, steps, source, text)
     for number, step in enumerate(steps, start=1):
         try:
             step.check(plan)
@@ -124,7 +122,7 @@ def _where(number: int, name: str) -> str:
 
 
 def _problem(error: ValidationError, known: Sequence[str]) -> str:
-    """The first mistake that pydantic has found, in a line."""
+    """The first of pydantic's errors as one line."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
@@ -141,8 +139,8 @@ def _check_order(path: Path, steps: Sequence[Step]) -> None:
     stage = Stage.NOTHING
     for number, step in enumerate(steps, start=1):
         if stage not in step.takes:
-            wanted = " or ".join(sorted(step.takes))
+            takes = " or ".join(sorted(step.takes))
             raise InputError(
-                path, f"takes {wanted}, but the steps before it give {stage}", row=_where(number, step.name)
+                path, f"takes {takes}, but the steps before it give {stage}", row=_where(number, step.name)
             )
         stage = step.gives or stage
