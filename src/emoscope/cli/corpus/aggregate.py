@@ -48,11 +48,6 @@ class Outcome:
         }
 
 
-def register(group: typer.Typer) -> None:
-    """Add the command."""
-    group.command()(aggregate)
-
-
 def aggregate(
     files: FilesArgument,
     output: Annotated[

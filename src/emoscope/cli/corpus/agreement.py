@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 _PAIRS_SHOWN = 15
 
 
-def register(group: typer.Typer) -> None:
-    """Add the command."""
-    group.command()(agreement)
-
-
 def agreement(
     files: FilesArgument,
     samples: Annotated[int, typer.Option(min=1, help="Resamples of the items behind each interval.")] = 2_000,

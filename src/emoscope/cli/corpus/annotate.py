@@ -22,12 +22,6 @@ _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
 _LABELS = "happy,sad,angry,others"
 
 
-def register(group: typer.Typer) -> None:
-    """Add the commands."""
-    group.command("annotate")(annotate)
-    group.command("annotate-export")(annotate_export)
-
-
 def annotate(
     tasks: Annotated[
         Path,

@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from emoscope.corpus.annotation.human_study import HumanStudy, Part
 
 
-def register(group: typer.Typer) -> None:
-    """Add the command."""
-    group.command("human-study")(human_study)
-
-
 def human_study(
     files: FilesArgument,
     gold: Annotated[

@@ -3,19 +3,16 @@
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.augment.apertium import Apertium
-from emoscope.corpus.augment.argos import Argos
+from emoscope.corpus.augment.augment import augment
 from emoscope.corpus.augment.backtranslation import BackTranslator
+from emoscope.corpus.augment.engines import EngineName, open_engine
 from emoscope.corpus.augment.files import Variants
-from emoscope.corpus.augment.marian import Marian
-from emoscope.corpus.augment.run import augment
-from emoscope.corpus.augment.translator import Engine
 from emoscope.corpus.pipeline.rows import ROWS, Row, RowsFile, read_rows
 from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
 
@@ -29,26 +26,19 @@ class AugmentStep(Step):
     name: ClassVar[str] = "augment"
     takes: ClassVar[frozenset[Stage]] = frozenset({Stage.LABELLED})
 
-    engine: Literal["apertium", "argos", "marian"]
+    engine: EngineName
     via: tuple[str, ...] = Field(min_length=1)
     similarity: float | None = Field(default=None, ge=0, le=1)
     model: str | None = None  # for marian: folders or hub names with {source} and {target} in them
 
     def check(self, plan: "Plan") -> None:  # noqa: ARG002
-        if (self.engine == "marian") != (self.model is not None):
-            raise EmoscopeError("the engine 'marian' needs a 'model', and no other takes one")
         self._translator()  # an error if the engine or a language is not installed
 
     def depends_on(self, plan: "Plan") -> Any:  # noqa: ARG002
         return self._translator().description()
 
     def _translator(self) -> BackTranslator:
-        engines: dict[str, Callable[[], Engine]] = {
-            "apertium": Apertium,
-            "argos": Argos,
-            "marian": lambda: Marian(str(self.model)),
-        }
-        return BackTranslator(engines[self.engine](), self.via, similarity=self.similarity)
+        return BackTranslator(open_engine(self.engine, self.model), self.via, similarity=self.similarity)
 
     def run(self, context: StepContext) -> StepCounts:
         # Written in the cache, where what is translated already survives a kill.
@@ -56,10 +46,10 @@ class AugmentStep(Step):
             _LastTurns(context.input),
             context.cache / ROWS,
             self._translator(),
-            watch=lambda rows: context.progress("translating", rows),
+            progress=context.progress,
         )
         shutil.copyfile(context.cache / ROWS, context.folder / ROWS)
-        return StepCounts(counts.dialogues, counts.dialogues, more={"variants": counts.as_dict()["via"]})
+        return StepCounts(counts.dialogues, counts.dialogues, more={"variants": asdict(counts)["via"]})
 
 
 class _LastTurns:

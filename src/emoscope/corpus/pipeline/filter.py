@@ -1,21 +1,17 @@
 """The step `filter`: what does not belong in a corpus is dropped, personal data masked."""
 
 import shutil
+from dataclasses import asdict
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from emoscope.corpus.filters.language import LanguageFilter
-from emoscope.corpus.filters.offensive import OffensiveFilter
-from emoscope.corpus.filters.personal import PersonalFilter
-from emoscope.corpus.filters.review import DialogueFilter
-from emoscope.corpus.filters.sensitive import SensitiveFilter, Topic
+from emoscope.corpus.filters.sensitive import Topic
 from emoscope.corpus.filters.spans import Kind
+from emoscope.corpus.filters.standard import standard_filters
 from emoscope.corpus.filters.table import DROPPED, REPORT, filter_table
-from emoscope.corpus.pipeline.artefacts import read_json
 from emoscope.corpus.pipeline.rows import ROWS, read_rows
 from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
-from emoscope.models.linear.offensive import OffensiveModel
 
 
 class FilterStep(Step):
@@ -37,12 +33,20 @@ class FilterStep(Step):
     def run(self, context: StepContext) -> StepCounts:
         filtered = context.cache / "filtered"
         shutil.rmtree(filtered, ignore_errors=True)
+        filters = standard_filters(
+            languages=self.languages or None,
+            offensive=self.offensive,
+            threshold=self.threshold,
+            topics=self.sensitive or None,
+            personal=self.personal,
+            kinds=self.kinds,
+        )
         report = filter_table(
             str(context.input / ROWS),
             filtered,
-            self._filters(),
+            filters,
             format="jsonl",
-            watch=lambda rows: context.progress("filtering", rows),
+            progress=context.progress,
             spread=context.spread,
         )
         for name, target in ((report.file, ROWS), (DROPPED, DROPPED), (REPORT, REPORT)):
@@ -51,19 +55,5 @@ class FilterStep(Step):
         for row in read_rows(context.folder, DROPPED):
             # A dialogue with several reasons is counted once.
             counts.dropped[" and ".join(sorted({one["reason"] for one in row["reasons"]}))] += 1
-        counts.more |= {"changed": report.changed, "filters": read_json(context.folder / REPORT)["filters"]}
+        counts.more |= {"changed": report.changed, "filters": asdict(report)["filters"]}
         return counts
-
-    def _filters(self) -> list[DialogueFilter]:
-        """The filters that are on; masking comes last, so that the others see the unmasked text."""
-        filters: list[DialogueFilter] = []
-        if self.languages:
-            filters.append(LanguageFilter(self.languages))
-        if self.offensive:
-            model = OffensiveModel.load()
-            filters.append(OffensiveFilter(model, threshold=self.threshold or model.threshold))
-        if self.sensitive:
-            filters.append(SensitiveFilter(self.sensitive))
-        if self.personal != "off":
-            filters.append(PersonalFilter(mask=self.personal == "mask", kinds=self.kinds))
-        return filters

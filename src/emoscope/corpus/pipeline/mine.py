@@ -1,6 +1,7 @@
 """The step `mine`: dialogues worth labelling are chosen, by chance and by likeness to labelled seeds."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,7 +10,7 @@ from pydantic import Field
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.mining.embedder import Embedder, open_embedder
-from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, Settings, mine, read_seeds
+from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, MiningSettings, mine, read_seeds
 from emoscope.corpus.pipeline.rows import ROWS, RowsFile, read_rows
 from emoscope.corpus.pipeline.step import RANDOM_DRAW, Stage, Step, StepContext, StepCounts
 from emoscope.corpus.sources.windows import sample
@@ -93,7 +94,7 @@ class MineStep(Step):
 
     def _mine(self, context: StepContext, pool: Path) -> dict[str, Any]:
         """Mine the pool; its vectors survive a kill."""
-        settings = Settings(
+        settings = MiningSettings(
             threshold=self.threshold,
             recall=self.recall,
             learn=self.learn,
@@ -102,12 +103,13 @@ class MineStep(Step):
             prune=self.prune,
             seed=context.plan.info.seed,
         )
-        return mine(
+        counts = mine(
             str(pool),
             self._seeds(context.plan),
             context.cache / "mined",
             self._embedder(context.plan),
             settings,
-            watch=context.progress,
+            progress=context.progress,
             spread=context.spread,
-        ).as_dict()
+        )
+        return asdict(counts)
