@@ -4,8 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +27,6 @@ class Votes:
     by_label: Mapping[str, Mapping[str, int]]
     kappa: float | None
     kappa_per_label: Mapping[str, float | None]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "items": self.items,
-            "counts": dict(self.counts),
-            "raters": self.raters.as_dict(),
-            "largest": self.largest.as_dict(),
-            "by_label": {label: dict(votes) for label, votes in self.by_label.items()},
-            "kappa": self.kappa,
-            "kappa_per_label": dict(self.kappa_per_label),
-        }
 
 
 class VoteCounter:
@@ -72,19 +58,11 @@ class VoteCounter:
             counts=_mapping(labels, items.sum(0)),
             raters=_distribution(items.sum(1)),
             largest=_distribution(items.max(1)),
-            by_label=MappingProxyType(
-                {
-                    label: MappingProxyType({name: votes[name] for name in labels})
-                    for label, votes in self._by_label.items()
-                }
-            ),
+            by_label={label: {name: votes[name] for name in labels} for label, votes in self._by_label.items()},
             kappa=_defined(fleiss_kappa(items)),
-            kappa_per_label=MappingProxyType(
-                {
-                    name: _defined(float(value))
-                    for name, value in zip(labels, fleiss_kappa_per_label(items), strict=True)
-                }
-            ),
+            kappa_per_label={
+                name: _defined(float(value)) for name, value in zip(labels, fleiss_kappa_per_label(items), strict=True)
+            },
         )
 
     def _table(self, labels: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -98,11 +76,11 @@ class VoteCounter:
 
 
 def _mapping(labels: list[str], values: NDArray[np.int64]) -> Mapping[str, int]:
-    return MappingProxyType(dict(zip(labels, (int(value) for value in values), strict=True)))
+    return dict(zip(labels, (int(value) for value in values), strict=True))
 
 
 def _distribution(values: NDArray[np.int64]) -> Distribution:
-    return Distribution(Counter(int(value) for value in values))
+    return Distribution.of(Counter(int(value) for value in values))
 
 
 def _defined(kappa: float) -> float | None:

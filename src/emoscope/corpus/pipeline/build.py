@@ -96,7 +96,8 @@ def _run_step(step: Step, name: str, target: Path, context: StepContext) -> Step
         context.folder.mkdir()
         context.cache.mkdir(exist_ok=True)
         try:
-            _write_records(step, key, step.run(context), context.folder)
+            step.run(context)
+            _write_records(step, key, context.counts, context.folder)
             _replace(context.folder, target)
         except Exception:
             if not any(context.cache.iterdir()):

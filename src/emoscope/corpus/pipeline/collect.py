@@ -4,19 +4,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.pipeline.plan import Plan
 from emoscope.corpus.pipeline.rows import turns_of
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
+from emoscope.corpus.pipeline.step import Stage, Step, StepContext
 from emoscope.corpus.sources.exports import ChatFormat, read_chat
 from emoscope.tables import read_records
-
-if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import Plan
 
 LogFormat = Literal["csv", "tsv", "jsonl", "parquet", "text", ChatFormat]
 
@@ -34,27 +32,26 @@ class LogFiles(BaseModel):
 class CollectStep(Step):
     """Read logs of any kind into dialogues. A silence of `gap_minutes` ends a chat's dialogue."""
 
-    name: ClassVar[str] = "collect"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.NOTHING})
-    gives: ClassVar[Stage | None] = Stage.DIALOGUES
+    takes = frozenset({Stage.NOTHING})
+    gives = Stage.DIALOGUES
 
     inputs: tuple[LogFiles, ...] = Field(min_length=1)
     gap_minutes: float = Field(default=60.0, gt=0)
 
-    def check(self, plan: "Plan") -> None:
+    def check(self, plan: Plan) -> None:
         for files in self.inputs:
             if not plan.files([files.path]):
                 raise EmoscopeError(f"no file matches {files.path!r} in {plan.path.parent}")
 
-    def external_files(self, plan: "Plan") -> Sequence[Path]:
+    def external_files(self, plan: Plan) -> Sequence[Path]:
         return [
             file
             for path, _ in self._by_name(plan).values()
             for file in (sorted(path.rglob("*.json")) if path.is_dir() else [path])  # Slack's export is a folder
         ]
 
-    def run(self, context: StepContext) -> StepCounts:
-        counts = StepCounts()
+    def run(self, context: StepContext) -> None:
+        counts = context.counts
         left_out: Counter[str] = Counter()
         written: dict[str, int] = {}
         with context.output() as out:
@@ -67,13 +64,11 @@ class CollectStep(Step):
                         continue
                     out.write({"id": dialogue.id, "source": dialogue.id, "turns": turns_of(dialogue)})
                 written[context.plan.shown(path)] = out.written - before
-            counts.written = out.written
         counts.more["dialogues_of_each_input"] = written
         if left_out:
             counts.more["chat_entries_left_out"] = {str(reason): left_out[reason] for reason in sorted(left_out)}
-        return counts
 
-    def _by_name(self, plan: "Plan") -> dict[str, tuple[Path, LogFiles]]:
+    def _by_name(self, plan: Plan) -> dict[str, tuple[Path, LogFiles]]:
         """The files by a name unique to each, from which the dialogues' ids are made."""
         named: dict[str, tuple[Path, LogFiles]] = {}
         times: Counter[str] = Counter()

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -56,6 +57,7 @@ class StepContext:
     earlier: Mapping[str, Path]
     progress: ShowProgress = no_progress
     spread: Spread = in_this_process
+    counts: StepCounts = field(default_factory=StepCounts)
 
     @property
     def input(self) -> Path:
@@ -63,12 +65,18 @@ class StepContext:
         return list(self.earlier.values())[-1]
 
     def rows(self, title: str) -> Iterator[Row]:
-        """The rows of the step before, with progress shown under a title."""
-        return self.progress(title, read_rows(self.input))
+        """The rows of the step before, counted, with progress shown under a title."""
+        self.counts.read = 0  # a step may read them twice
+        for row in self.progress(title, read_rows(self.input)):
+            self.counts.read += 1
+            yield row
 
-    def output(self) -> RowsFile:
-        """The file for the step's own rows."""
-        return RowsFile(self.folder)
+    @contextmanager
+    def output(self) -> Iterator[RowsFile]:
+        """The file for the step's own rows, which are counted."""
+        with RowsFile(self.folder) as out:
+            yield out
+        self.counts.written = out.written
 
 
 class WaitingError(EmoscopeError):
@@ -76,15 +84,22 @@ class WaitingError(EmoscopeError):
 
 
 class Step(BaseModel):
-    """A kind of step; its fields are what a plan may set."""
+    """A kind of step; its fields are what a plan may set.
+
+    A class `XStep` is the step `x` of a plan.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: ClassVar[str]
     takes: ClassVar[frozenset[Stage]]
     gives: ClassVar[Stage | None] = None  # None: what it takes
     version: ClassVar[int] = 1  # raise it when the same input and settings give another output
     reads_all: ClassVar[bool] = False  # whether it looks at all earlier steps, not only at the last
+
+    @property
+    def name(self) -> str:
+        """The step's name in a plan."""
+        return type(self).__name__.removesuffix("Step").lower()
 
     def external_files(self, plan: "Plan") -> Sequence[Path]:  # noqa: ARG002
         """The files the step reads besides earlier steps' output; it runs again when their content changes."""
@@ -98,5 +113,5 @@ class Step(BaseModel):
         """Raise an error for what is known to be wrong before anything runs."""
 
     @abstractmethod
-    def run(self, context: StepContext) -> StepCounts:
-        """Fill `context.folder`."""
+    def run(self, context: StepContext) -> None:
+        """Fill `context.folder` and `context.counts`."""
