@@ -7,7 +7,7 @@ items is a draw of how often each pattern of votes occurs.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -219,4 +219,4 @@ def _measured(value: float, drawn: Floats, level: float) -> Measured:
 
 
 def _plain(interval: Interval | None) -> dict[str, float | int] | None:
-    return None if interval is None else interval.as_dict()
+    return None if interval is None else asdict(interval)

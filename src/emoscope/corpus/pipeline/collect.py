@@ -6,10 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.frozen import FrozenModel
 from emoscope.corpus.pipeline.plan import Plan
 from emoscope.corpus.pipeline.rows import turns_of
 from emoscope.corpus.pipeline.step import Stage, Step, StepContext
@@ -19,10 +20,8 @@ from emoscope.tables import read_records
 LogFormat = Literal["csv", "tsv", "jsonl", "parquet", "text", ChatFormat]
 
 
-class LogFiles(BaseModel):
+class LogFiles(FrozenModel):
     """Files to collect and their format; a table's suffix is enough."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: str
     format: LogFormat | None = None

@@ -5,23 +5,17 @@ from collections.abc import Iterator
 
 from emoscope import __version__
 from emoscope.core.dialogue import Example
+from emoscope.core.metrics import standard_metric
 from emoscope.corpus.describe.datasheet import Datasheet, check_datasheet, markdown, page
 from emoscope.corpus.describe.statistics import describe
 from emoscope.corpus.pipeline.aggregate import AGREEMENT
 from emoscope.corpus.pipeline.artefacts import COUNTS, digests, read_json, write_json
-from emoscope.corpus.pipeline.plan import CorpusInfo, Plan
+from emoscope.corpus.pipeline.plan import Plan
 from emoscope.corpus.pipeline.split import SPLITS
 from emoscope.corpus.pipeline.step import Stage, Step, StepContext
 from emoscope.tables.labelled import read_labelled
-from emoscope.tasks.corpus_task import MANIFEST
+from emoscope.tasks.corpus_task import FORMAT, MANIFEST
 from emoscope.tasks.data import sha256_of
-
-FORMAT = 1
-_METRICS = {
-    "micro-f1": "micro-averaged F1 over {labels}",
-    "macro-f1": "macro-F1 over the labels that occur in gold or predictions",
-    "accuracy": "the share of right answers",
-}
 
 
 class DatasheetStep(Step):
@@ -66,7 +60,7 @@ def _datasheet(context: StepContext, splits: list[str]) -> Datasheet:
 
     return Datasheet(
         about=plan.info.model_dump(mode="json"),
-        metric=_metric(plan.info),
+        metric=standard_metric(plan.info.metric, plan.info.labels, plan.info.neutral).description,
         splits={name: describe(examples(name), plan.info.labels, neutral=plan.info.neutral) for name in splits},
         # Half a row is added to each label, so that none that exists is impossible.
         natural_prior={label: (count + 0.5) / (rows + 0.5 * len(natural)) for label, count in natural.items()},
@@ -78,10 +72,6 @@ def _datasheet(context: StepContext, splits: list[str]) -> Datasheet:
         plan=plan.text,
         emoscope=__version__,
     )
-
-
-def _metric(info: CorpusInfo) -> str:
-    return _METRICS[info.metric].format(labels=", ".join(label for label in info.labels if label != info.neutral))
 
 
 def _write_manifest(context: StepContext, sheet: Datasheet) -> None:

@@ -5,24 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
+from emoscope.core.frozen import FrozenModel
+from emoscope.core.metrics import MetricName
 from emoscope.corpus.pipeline.registry import STEPS
 from emoscope.corpus.pipeline.step import Stage, Step
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Label = Annotated[str, StringConstraints(pattern=r"^[^\s,;][^,;\t\r\n]*$")]
-MetricName = Literal["micro-f1", "macro-f1", "accuracy"]
 
 
-class CorpusInfo(BaseModel):
+class CorpusInfo(FrozenModel):
     """What a plan says about the corpus itself."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
     title: Text

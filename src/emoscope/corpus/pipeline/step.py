@@ -9,9 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
-
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.frozen import FrozenModel
 from emoscope.corpus.pipeline.rows import Row, RowsFile, read_rows
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import Spread, in_this_process
@@ -83,13 +82,11 @@ class WaitingError(EmoscopeError):
     """The build cannot go on until a person has done something; the message says what."""
 
 
-class Step(BaseModel):
+class Step(FrozenModel):
     """A kind of step; its fields are what a plan may set.
 
     A class `XStep` is the step `x` of a plan.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     takes: ClassVar[frozenset[Stage]]
     gives: ClassVar[Stage | None] = None  # None: what it takes
