@@ -1,4 +1,4 @@
-"""What annotators said: votes per label, how often they were of one mind, and Fleiss' kappa."""
+"""Votes on a corpus: per label, per item, and Fleiss' kappa."""
 
 import math
 from collections import Counter
@@ -44,7 +44,7 @@ class Votes:
 
 
 class VoteCounter:
-    """Counts votes as they stream by. Memory grows with the number of different patterns, not of items."""
+    """Counts votes as they stream by; memory grows with the number of different patterns, not of items."""
 
     def __init__(self) -> None:
         self._labels: dict[str, None] = {}  # in the order they were first seen
