@@ -1,6 +1,7 @@
 """The step `aggregate`: annotators' judgements become one label for each dialogue."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from pydantic import Field
@@ -10,7 +11,8 @@ from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate
 from emoscope.corpus.annotation.agreement_report import measure_agreement
 from emoscope.corpus.annotation.annotations import Judgement, votes_of
 from emoscope.corpus.annotation.files import files_in, read_annotations
-from emoscope.corpus.annotation.workers import GOLD_LEAST, MIN_GOLD, read_gold, sift, worker_report
+from emoscope.corpus.annotation.gold_questions import MIN_GOLD
+from emoscope.corpus.annotation.workers import GOLD_LEAST, read_gold, screen, worker_reports
 from emoscope.corpus.pipeline.annotate import TASKS_FILE
 from emoscope.corpus.pipeline.artefacts import write_json
 from emoscope.corpus.pipeline.plan import CorpusPlan
@@ -80,22 +82,22 @@ class AggregateStep(PipelineStep):
     def _labels(
         self, context: StepContext, judgements: Sequence[Judgement], gold: Mapping[str, str]
     ) -> dict[str, Aggregated]:
-        sifted = sift(judgements, gold, min_gold=self.min_gold, gold_least=self.gold_least)
-        if not sifted.kept:
+        screening = screen(judgements, gold, min_gold=self.min_gold, gold_least=self.gold_least)
+        if not screening.kept:
             raise EmoscopeError("no judgement is left: all are of gold questions or by refused annotators")
-        results = aggregate(sifted.kept, self.method, fallback=self.fallback)
+        results = aggregate(screening.kept, self.method, fallback=self.fallback)
         context.counts.more |= {
             "judgements": len(judgements),
             "annotators": len({one.worker for one in judgements}),
-            "annotators_refused": len(sifted.refused),
-            "judgements_discarded": len(sifted.discarded),
+            "annotators_refused": len(screening.refused),
+            "judgements_discarded": len(screening.discarded),
             "tied": sum(result.tied for result in results),
             "given_the_fallback_label": sum(result.fallback for result in results),
         }
-        votes = votes_of(sifted.kept)
+        votes = votes_of(screening.kept)
         agreement = None
         if any(sum(counted.values()) > 1 for counted in votes.values()):
-            agreement = measure_agreement(votes.values(), sifted.kept, seed=context.plan.info.seed).as_dict()
+            agreement = asdict(measure_agreement(votes.values(), screening.kept, seed=context.plan.info.seed))
         write_json(context.folder / AGREEMENT, agreement)
-        write_json(context.folder / WORKERS, [worker.as_dict() for worker in worker_report(sifted, results)])
+        write_json(context.folder / WORKERS, [asdict(worker) for worker in worker_reports(screening, results)])
         return {result.task: result for result in results}
