@@ -13,22 +13,22 @@ import random
 import resource
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from emoscope.cli.corpus.augment import augment_file
-from emoscope.cli.corpus.mine import open_embedder
 from emoscope.core.dialogue import Example
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.core.significance import paired_bootstrap
 from emoscope.corpus.augment.apertium import Apertium
+from emoscope.corpus.augment.ascii_text import ascii_text
+from emoscope.corpus.augment.augment import augment_file
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, Similarity, word_key
-from emoscope.corpus.augment.plain import ascii_text
+from emoscope.corpus.mining.embedder import open_embedder
 from emoscope.models.ensembles.folds import fold_numbers
 from emoscope.models.linear.nano import NanoModel
 from emoscope.runs.train import official_score
@@ -65,7 +65,7 @@ def make_ours(data: Path, work: Path) -> None:
                 str(data / "emotionx" / f"{stem}.json"), work / f"{stem}.json", engine=engine, via=VIA
             )
             seconds = time.perf_counter() - begun
-            record.write_text(json.dumps({"engine": engine.name, "seconds": seconds, **counts.as_dict()}))
+            record.write_text(json.dumps({"engine": engine.name, "seconds": seconds, **asdict(counts)}))
         found = json.loads(record.read_text())
         for language, own in found["via"].items():
             shares = {"kept": own["kept"], **own["dropped"]}

@@ -22,10 +22,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from emoscope.cli.corpus.build import models_and_progress
 from emoscope.core.dialogue import Example
+from emoscope.corpus.pipeline.build import build
 from emoscope.corpus.pipeline.plan import load_plan
-from emoscope.corpus.pipeline.run import build
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
@@ -90,9 +89,9 @@ via = ["es"]
 
 
 def one_step(plan: str, folder: str, until: str) -> None:
-    loaded, tools = load_plan(plan), models_and_progress()
+    loaded = load_plan(plan)
     begun = time.process_time()
-    found = build(loaded, folder, until=until, tools=tools)[-1]
+    found = build(loaded, folder, until=until)[-1]
     seconds = time.process_time() - begun
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     counts = {name: found.counts[name] for name in ("in", "out")}

@@ -7,7 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from emoscope.cli.corpus.filter import Offensive, Personal, chosen_filters
+from emoscope.corpus.filters.sensitive import Topic
+from emoscope.corpus.filters.standard import standard_filters
 from emoscope.corpus.filters.table import filter_table
 
 COMMAND = Path(__file__).with_name("filters.py")
@@ -18,7 +19,12 @@ def one_speed(data: Path, options: str) -> None:
     offensive, sensitive, personal, language = options.split(",")
     with tempfile.TemporaryDirectory() as folder:
         begun = time.perf_counter()
-        filters = chosen_filters(Offensive(offensive), Personal(personal), language, sensitive=sensitive)
+        filters = standard_filters(
+            languages=None if language == "off" else [language],
+            offensive=offensive == "drop",
+            topics=None if sensitive == "off" else tuple(Topic),
+            personal=personal,  # type: ignore[arg-type]
+        )
         ready = time.perf_counter()
         report = filter_table(str(data / "emocontext/train.txt"), Path(folder) / "out", filters)
         done = time.perf_counter()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.corpus.mining.embedder import Embedder
-from emoscope.corpus.mining.mine import CANDIDATES, COUNTS, OTHERS, Seeds, Settings, mine
+from emoscope.corpus.mining.mine import CANDIDATES, COUNTS, OTHERS, MiningSettings, Seeds, mine
 from emoscope.corpus.mining.vectors import VectorFolder
 from emoscope.tables import open_writer, read_records
 
@@ -127,7 +127,7 @@ def mined(draw: Draw, embedder: Embedder, folder: Path, **settings: Any) -> Cand
         with open_writer(str(pool)) as writer:
             for row, example in enumerate(draw.pool):
                 writer.write({"id": row, "turns": list(example.dialogue.texts)})
-    mine(str(pool), draw.seeds, folder / "mined", embedder, Settings(others=0, recall=0.9, **settings))
+    mine(str(pool), draw.seeds, folder / "mined", embedder, MiningSettings(others=0, recall=0.9, **settings))
     rows = []
     for record in read_records(str(folder / "mined" / CANDIDATES)):
         label = draw.pool[int(record.columns["id"])].label

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from emoscope.cli.corpus.mine import NGRAMS, open_embedder
 from emoscope.core import plots
 from emoscope.core.dialogue import Example
-from emoscope.corpus.mining.embedder import Embedder
+from emoscope.corpus.mining.embedder import NGRAMS, Embedder, open_embedder
 from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, RECALLS
 from emoscope.corpus.mining.pruning import Pruner
 from emoscope.tables import read_records

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from emoscope.cli.corpus.mine import NGRAMS, open_embedder
 from emoscope.core.dialogue import Dialogue
+from emoscope.corpus.mining.embedder import NGRAMS, open_embedder
 from emoscope.corpus.mining.mine import mine, read_seeds
 from emoscope.corpus.mining.similarity import SeedVectors, load_usearch
 from emoscope.corpus.mining.vectors import SHARD, Bytes

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from emoscope.corpus.pipeline.build import CORPUS_FOLDER, TIMINGS
 from emoscope.corpus.pipeline.plan import load_plan
-from emoscope.corpus.pipeline.run import CORPUS_FOLDER, TIMINGS
-from emoscope.corpus.pipeline.step import STEPS
+from emoscope.corpus.pipeline.registry import STEPS
 from kits.corpus_tree import EXAMPLE, folders, tree, with_apertium
 from kits.killed_build import belongs
 

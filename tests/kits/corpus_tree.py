@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from emoscope.corpus.pipeline.run import TIMINGS
+from emoscope.corpus.pipeline.build import TIMINGS
 
 EXAMPLE = Path(__file__).parent / "corpus_example"
 

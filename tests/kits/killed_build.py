@@ -18,9 +18,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from emoscope.cli.corpus.build import models_and_progress
+from emoscope.corpus.pipeline.build import build
 from emoscope.corpus.pipeline.plan import load_plan
-from emoscope.corpus.pipeline.run import build
 
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "open"}
 
@@ -59,7 +58,7 @@ def run_and_die(plan: str, folder: str, until: str | None, at_change: tuple[str,
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(watch)
-    build(load_plan(plan), folder, tools=models_and_progress(), until=until)
+    build(load_plan(plan), folder, until=until)
     return changes
 
 
@@ -89,7 +88,7 @@ def answer(request: dict[str, Any], default_plan: str) -> dict[str, Any]:
 
 def main(plan: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        build(load_plan(plan), Path(folder) / "build", tools=models_and_progress(), until="filter")
+        build(load_plan(plan), Path(folder) / "build", until="filter")
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line), plan)), flush=True)
 

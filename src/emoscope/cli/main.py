@@ -44,7 +44,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(data.app, name="data")
-corpus.register(app)
+app.add_typer(corpus.app, name="corpus")
 app.add_typer(distil.app, name="distil")
 app.add_typer(challenge_group, name="challenge")
 

@@ -67,8 +67,7 @@ def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
         yield report
 
 
-@contextmanager
-def counted(title: str, items: Iterable[T]) -> Iterator[Iterator[T]]:
+def progress(title: str, items: Iterable[T]) -> Iterator[T]:
     """The items of a stream of unknown length, counted on standard error as they pass, with their rate."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -78,16 +77,12 @@ def counted(title: str, items: Iterable[T]) -> Iterator[Iterator[T]]:
         SpinnerColumn(), shown, TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal
     ) as bar:
         task = bar.add_task(title, total=None, rate="")
-        begun = time.perf_counter()
-
-        def passing() -> Iterator[T]:
-            for number, item in enumerate(items, start=1):
-                yield item
-                if number % 500 == 0:
-                    rate = number / (time.perf_counter() - begun)
-                    bar.update(task, completed=number, rate=f"{rate:,.0f} a second")
-
-        yield passing()
+        start = time.perf_counter()
+        for number, item in enumerate(items, start=1):
+            yield item
+            if number % 500 == 0:
+                rate = number / (time.perf_counter() - start)
+                bar.update(task, completed=number, rate=f"{rate:,.0f} a second")
 
 
 def print_json(value: object) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from emoscope.cli.corpus.task_files import task_items
 from emoscope.core.dialogue import Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.annotations import Annotations, Judgement
 from emoscope.corpus.annotation.files import read_annotations
 from emoscope.corpus.annotation.items import Item, annotations_of, gold_of, read_items
+from emoscope.corpus.annotation.task_items import task_items
 from emoscope.tasks import get_task
 from kits.annotation_kit import Worker, items, made_study, opened, tokens
 from kits.corpus_command import run

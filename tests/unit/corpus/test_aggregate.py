@@ -16,7 +16,7 @@ from emoscope.core.errors import EmoscopeError, MissingExtraError
 from emoscope.corpus.annotation.aggregate import aggregate, aggregate_votes
 from emoscope.corpus.annotation.annotations import Judgement
 from emoscope.corpus.annotation.crowd import dawid_skene, mace
-from emoscope.corpus.annotation.workers import GOLD_LEAST, read_gold, sift, worker_report
+from emoscope.corpus.annotation.workers import GOLD_LEAST, read_gold, screen, worker_reports
 from emoscope.tasks import get_task
 from kits.corpus_command import run
 
@@ -217,35 +217,35 @@ GOLD = {f"g{number}": "joy" for number in range(10)}
 
 
 def test_workers_under_seventy_percent_are_refused() -> None:
-    sifted = sift(gold_crowd(), GOLD)
-    assert sifted.refused == {"cal"}  # seven of ten is enough
-    assert sifted.gold == {"ann": (10, 10), "ben": (7, 10), "cal": (6, 10)}
-    assert {one.task for one in sifted.kept} == {"a", "c"}
-    assert {(one.task, one.label) for one in sifted.discarded} == {("a", "sad"), ("b", "fear")}
-    assert sift(gold_crowd(), GOLD, min_gold=0.6).refused == frozenset()
-    assert sift(gold_crowd(), {}).refused == frozenset()
+    screening = screen(gold_crowd(), GOLD)
+    assert screening.refused == {"cal"}  # seven of ten is enough
+    assert screening.gold == {"ann": (10, 10), "ben": (7, 10), "cal": (6, 10)}
+    assert {one.task for one in screening.kept} == {"a", "c"}
+    assert {(one.task, one.label) for one in screening.discarded} == {("a", "sad"), ("b", "fear")}
+    assert screen(gold_crowd(), GOLD, min_gold=0.6).refused == frozenset()
+    assert screen(gold_crowd(), {}).refused == frozenset()
     with pytest.raises(EmoscopeError, match="between 0 and 1"):
-        sift([], GOLD, min_gold=70)
+        screen([], GOLD, min_gold=70)
 
 
 def test_too_few_gold_answers_refuse_nobody() -> None:
     wrong = [Judgement(f"g{number}", "eve", "sad") for number in range(5)]
     for answers in range(6):
         said = [*wrong[:answers], Judgement("a", "eve", "joy")]
-        sifted = sift(said, GOLD)
-        assert sifted.refused == sifted.judged == ({"eve"} if answers >= GOLD_LEAST else set()), answers
-        assert bool(sift(said, GOLD, gold_least=1).refused) == (answers >= 1)
-    (report,) = worker_report(sift([*wrong[:3], Judgement("a", "eve", "joy")], GOLD), ())
+        screening = screen(said, GOLD)
+        assert screening.refused == screening.judged == ({"eve"} if answers >= GOLD_LEAST else set()), answers
+        assert bool(screen(said, GOLD, gold_least=1).refused) == (answers >= 1)
+    (report,) = worker_reports(screen([*wrong[:3], Judgement("a", "eve", "joy")], GOLD), ())
     assert (report.gold_answers, report.gold_accuracy, report.judged, report.refused) == (3, 0.0, False, False)
     with pytest.raises(EmoscopeError, match="least number of gold answers must be 1 or more, not 0"):
-        sift([], GOLD, gold_least=0)
+        screen([], GOLD, gold_least=0)
 
 
-def test_the_worker_report() -> None:
-    sifted = sift(gold_crowd(), GOLD)
-    found = aggregate(sifted.kept)
+def test_the_worker_reports() -> None:
+    screening = screen(gold_crowd(), GOLD)
+    found = aggregate(screening.kept)
     assert {one.task: one.label for one in found} == {"a": "joy", "c": "sad"}
-    report = {worker.worker: worker for worker in worker_report(sifted, found)}
+    report = {worker.worker: worker for worker in worker_reports(screening, found)}
     # (judgements, agreement, gold accuracy, refused)
     shown = {name: (one.judgements, one.agreement, one.gold_accuracy, one.refused) for name, one in report.items()}
     assert shown == {

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.agreement import cohen_kappa, fleiss_kappa, fleiss_kappa_per_label, krippendorff_alpha
-from emoscope.corpus.annotation.agreement_report import measure_agreement
+from emoscope.corpus.annotation.agreement_report import Agreement, measure_agreement
 from emoscope.corpus.annotation.annotations import Judgement, votes_of
 from kits.corpus_command import run
 from kits.textbook_votes import TEXTBOOK
@@ -47,8 +48,8 @@ def test_the_textbook_kappa() -> None:
     # P = (1 + 0.253 + 0.308 + 0.440 + 0.330 + 0.462 + 0.242 + 0.176 + 0.286 + 0.286) / 10 = 0.378
     # p = (0.143, 0.171, 0.279, 0.150, 0.257), E = 0.213;  kappa = (0.378 - 0.213) / (1 - 0.213) = 0.210
     found = measure_agreement([dict(zip("abcde", row, strict=True)) for row in FLEISS])
-    assert found.fleiss_kappa.value is not None and round(found.fleiss_kappa.value, 3) == 0.210
-    assert found.pairwise.value is not None and round(found.pairwise.value, 3) == 0.378
+    assert found.fleiss_kappa is not None and round(found.fleiss_kappa, 3) == 0.210
+    assert found.pairwise.agreement is not None and round(found.pairwise.agreement, 3) == 0.378
     assert (found.items, found.left_out) == (10, 0)
 
 
@@ -59,8 +60,8 @@ def test_krippendorffs_own_example() -> None:
     # Parted pairs by chance: n^2 - sum n_c^2 = 1600 - (81 + 169 + 100 + 25 + 9) = 1216
     # alpha = 1 - (40 - 1) * 8 / 1216 = 0.7434
     found = measure_agreement(votes_of(observed()).values(), observed())
-    assert found.krippendorff_alpha.value == pytest.approx(1 - 39 * 8 / 1216)
-    assert round(found.krippendorff_alpha.value or 0, 3) == 0.743
+    assert found.krippendorff_alpha == pytest.approx(1 - 39 * 8 / 1216)
+    assert round(found.krippendorff_alpha or 0, 3) == 0.743
     assert (found.items, found.left_out, sum(found.votes.values())) == (11, 1, 40)
 
 
@@ -75,22 +76,22 @@ def test_pairs_are_compared_on_what_both_judged() -> None:
     rows = ["1 ann x", "1 ben x", "2 ann x", "2 ben y", "3 ann y", "3 ben y", "4 ann y", "1 cal y"]
     said = [Judgement(*row.split()) for row in rows]
     found = measure_agreement(votes_of(said).values(), said)
-    first, second, third = found.pairs
+    first, second, third = found.pairwise.pairs
     # ann and ben on 1, 2, 3: they agree on two; by chance 2/3 * 1/3 + 1/3 * 2/3 = 4/9; kappa = (6 - 4) / (9 - 4)
     assert (first.workers, first.items) == (("ann", "ben"), 3)
     assert first.agreement == pytest.approx(2 / 3)
-    assert first.kappa.value == pytest.approx(0.4)
-    assert first.kappa.interval is not None and first.kappa.interval.low <= 0.4 <= first.kappa.interval.high
+    assert first.kappa == pytest.approx(0.4)
+    assert first.interval is not None and first.interval.low <= 0.4 <= first.interval.high
     # cal met each of the others once, and said otherwise: (0 - 0) / (1 - 0)
-    assert [(pair.workers, pair.kappa.value) for pair in (second, third)] == [(("ann", "cal"), 0), (("ben", "cal"), 0)]
-    assert found.mean_pair_kappa == pytest.approx((0.4 * 3 + 0 + 0) / 5)
+    assert [(pair.workers, pair.kappa) for pair in (second, third)] == [(("ann", "cal"), 0), (("ben", "cal"), 0)]
+    assert found.pairwise.cohen_kappa == pytest.approx((0.4 * 3 + 0 + 0) / 5)
     assert found.left_out == 1
 
 
 def test_undefined_measures_are_none() -> None:
     found = measure_agreement([{"x": 2}, {"x": 3}])
-    assert found.fleiss_kappa.value is None and found.krippendorff_alpha.value is None
-    assert found.pairwise.value == 1.0
+    assert found.fleiss_kappa is None and found.krippendorff_alpha is None
+    assert found.pairwise.agreement == 1.0
     with pytest.raises(EmoscopeError, match="no item has two votes"):
         measure_agreement([{"x": 1}, {}])
 
@@ -106,11 +107,11 @@ def test_neither_names_nor_order_of_workers_matter(said: list[Judgement], order:
     order.shuffle(other)
     before = measure_agreement(votes_of(said).values(), said, samples=50)
     after = measure_agreement(votes_of(other).values(), other, samples=50)
-    for name in ("items", "left_out", "votes", "fleiss_kappa", "per_class", "krippendorff_alpha", "pairwise"):
-        assert getattr(before, name) == getattr(after, name)
+    assert replace(before, pairwise=after.pairwise) == after
+    assert (before.pairwise.agreement, before.pairwise.interval) == (after.pairwise.agreement, after.pairwise.interval)
 
-    def kappas(report: object) -> list[tuple[int, float]]:
-        return sorted((pair.items, round(pair.kappa.value or 0, 9)) for pair in report.pairs)  # type: ignore[attr-defined]
+    def kappas(agreed: Agreement) -> list[tuple[int, float]]:
+        return sorted((pair.items, round(pair.kappa or 0, 9)) for pair in agreed.pairwise.pairs)
 
     assert kappas(before) == kappas(after)
 
@@ -127,14 +128,14 @@ def test_intervals_are_those_of_resampled_items() -> None:
         assert interval.low == pytest.approx(low, abs=0.02)  # type: ignore[attr-defined]
         assert interval.high == pytest.approx(high, abs=0.02)  # type: ignore[attr-defined]
 
-    close(found.fleiss_kappa.interval, [fleiss_kappa(drawn) for drawn in draws])
-    close(found.krippendorff_alpha.interval, [krippendorff_alpha(drawn) for drawn in draws])
-    close(found.per_class["z"].interval, [float(fleiss_kappa_per_label(drawn)[2]) for drawn in draws])
+    close(found.interval, [fleiss_kappa(drawn) for drawn in draws])
+    close(found.krippendorff_alpha_interval, [krippendorff_alpha(drawn) for drawn in draws])
+    close(found.per_class_interval["z"], [float(fleiss_kappa_per_label(drawn)[2]) for drawn in draws])
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
     votes = [{"x": 2, "y": 1}, {"y": 3}, {"x": 3}, {"x": 1, "y": 2}]
-    one, same, other = (measure_agreement(votes, seed=seed).fleiss_kappa.interval for seed in (1, 1, 2))
+    one, same, other = (measure_agreement(votes, seed=seed).interval for seed in (1, 1, 2))
     assert one == same and one != other
 
 

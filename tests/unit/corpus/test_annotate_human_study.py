@@ -32,15 +32,15 @@ CSV = "task,worker,label,other\n" + "".join(
 
 
 def test_scores_by_hand() -> None:
-    found = human_study(SAID, GOLD, group_of=lambda task: "even" if int(task) % 2 == 0 else "odd")
-    alone, together = found.overall.alone, found.overall.together
-    assert (alone.answers, found.overall.items, found.workers) == (8, 3, 3)
+    found, answers = human_study(SAID, GOLD, group_of=lambda task: "even" if int(task) % 2 == 0 else "odd")
+    alone, together = found.alone, found.together
+    assert (alone.answers, found.items, found.workers) == (8, 3, 3)
     assert (found.without_gold, found.unjudged) == (1, 1)
     # Right at once: 0/ann, 0/cal, 1/cal; the gold label is among the others in 0/ben and 1/ann.
     assert (alone.top1, alone.top2) == (3 / 8, 5 / 8)
-    assert found.named == pytest.approx((8 + 7) / 8)
+    assert found.labels_named == pytest.approx((8 + 7) / 8)
     # Together: joy (2 of 3); fear (2 of 3), with sad second; anger and joy tie, and joy has more votes on all tasks.
-    assert found.predictions == {"0": "joy", "1": "fear", "2": "joy"}
+    assert answers == {"0": "joy", "1": "fear", "2": "joy"}
     assert (together.answers, together.top1, together.top2) == (3, 1 / 3, 2 / 3)
     # joy: gold 3, said 3, hit 2. sad: gold 5, said 2, hit 1. fear and anger: never gold, F1 0.
     assert alone.macro_f1 == pytest.approx((2 / 3 + 2 / 7 + 0 + 0) / 4)
@@ -52,9 +52,9 @@ def test_scores_by_hand() -> None:
 
 
 def test_without_other_guesses_there_is_no_top_2_alone() -> None:
-    found = human_study([Judgement("0", "ann", "joy")], GOLD)
-    assert found.overall.alone.top2 is None
-    assert found.overall.together.top2 == 1
+    found, _ = human_study([Judgement("0", "ann", "joy")], GOLD)
+    assert found.alone.top2 is None
+    assert found.together.top2 == 1
 
 
 def test_judgements_of_something_else_are_said() -> None:

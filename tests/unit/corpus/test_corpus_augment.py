@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from hypothesis import strategies as st
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.corpus.augment.ascii_text import ascii_text
+from emoscope.corpus.augment.augment import augment
 from emoscope.corpus.augment.backtranslation import (
     EMPTY,
     NAME_LOST,
@@ -31,15 +34,11 @@ from emoscope.corpus.augment.backtranslation import (
     BackTranslator,
 )
 from emoscope.corpus.augment.files import EmotionXFile, TableFile
-from emoscope.corpus.augment.journal import Journal
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, denies
-from emoscope.corpus.augment.plain import ascii_text
-from emoscope.corpus.augment.run import augment
 from emoscope.corpus.augment.shield import shield
 from emoscope.corpus.augment.translator import UNTRANSLATED
 from emoscope.corpus.dedupe.deduplicate import texts_of
 from emoscope.tables import read_records
-from emoscope.tables.json_stream import array_elements
 from emoscope.tasks import get_task
 from emoscope.tasks.datasets.augmentation import with_variants
 from kits.corpus_command import run
@@ -146,22 +145,22 @@ def test_a_shielded_text_comes_back_whole_from_a_silent_engine(text: str) -> Non
     text = ascii_text(text)
     shielded = shield(text)
     if "zqx" not in text.lower():
-        assert shielded.put_back(shielded.wanted) == text
+        assert shielded.put_back(shielded.translatable) == text
 
 
 @given(st.lists(st.sampled_from(["hi", "😂", "❤️", ":)", "@bob", "person_3", "<url>", "www.a.b/c", "[#X#]", "#yes"])))
 def test_nothing_to_keep_reaches_an_engine(words: list[str]) -> None:
     shielded = shield(" ".join(words))
-    assert all("hi" in piece for piece in shielded.wanted)
-    assert not any(sign in piece for piece in shielded.wanted for sign in "😂❤:@_<[#./")
-    again = shielded.put_back([piece.replace("hi", "hello") for piece in shielded.wanted])
+    assert all("hi" in piece for piece in shielded.translatable)
+    assert not any(sign in piece for piece in shielded.translatable for sign in "😂❤:@_<[#./")
+    again = shielded.put_back([piece.replace("hi", "hello") for piece in shielded.translatable])
     assert again == " ".join("hello" if word == "hi" else word for word in words)
 
 
 def test_many_names_keep_apart() -> None:
     names = [f"person_{number}" for number in range(60)]
     shielded = shield("so " + " ".join(names))
-    assert shielded.put_back([shielded.wanted[0].upper()]) == "SO " + " ".join(names)
+    assert shielded.put_back([shielded.translatable[0].upper()]) == "SO " + " ".join(names)
 
 
 @given(st.text())
@@ -191,7 +190,7 @@ DIALOGUES = [
 def emotionx(folder: Path, content: object = DIALOGUES) -> EmotionXFile:
     path = folder / "in.json"
     path.write_text(json.dumps(content))
-    return EmotionXFile(str(path), array_elements)
+    return EmotionXFile(str(path))
 
 
 def happy(**options: Any) -> BackTranslator:
@@ -208,7 +207,7 @@ def test_emotionx_files_keep_all_they_have(tmp_path: Path) -> None:
     assert written[0][1] == DIALOGUES[0][1]
     assert written[1][0] == DIALOGUES[1][0] | {"utterance_es": "so happy", "utterance_ca": "so cheerful"}
     assert output.read_text().isascii()
-    assert counts.as_dict()["via"]["es"] == {"kept": 2, "dropped": dict.fromkeys(REASONS, 0) | {SAME: 1}}
+    assert asdict(counts)["via"]["es"] == {"kept": 2, "dropped": dict.fromkeys(REASONS, 0) | {SAME: 1}}
     assert (counts.dialogues, counts.turns) == (2, 3)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.json", "out.json"]
 
@@ -281,29 +280,35 @@ def test_a_run_that_broke_off_goes_on_and_ends_the_same(tmp_path: Path) -> None:
             with pytest.raises(KeyboardInterrupt):
                 augment(source, tmp_path / "out.json", translate, batch=10)
             assert not (tmp_path / "out.json").exists()
-            with (tmp_path / ".out.json.journal").open("ab") as handle:
-                handle.write(b'[{"es": ["half')  # as a kill may leave it
+            (tmp_path / ".out.json.parts" / ".00004.json.part").write_bytes(b'[{"es": ["half')  # as a kill may leave it
         else:
             augment(source, tmp_path / "out.json", translate, batch=10)
     done_before = 4 * 12  # four batches of four dialogues were complete
     assert sum(map(len, engine.calls)) == 4 * (40 * 3 - done_before)
     assert (tmp_path / "out.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
-    assert not (tmp_path / ".out.json.journal").exists()
+    assert not (tmp_path / ".out.json.parts").exists()
 
 
 def test_other_settings_begin_anew(tmp_path: Path) -> None:
-    path = tmp_path / "journal"
-    Journal(path, {"via": ["es"]}).append({"a": "ü\ud83d"})
-    assert list(Journal(path, {"via": ["es"]}).entries()) == [{"a": "ü\ud83d"}]
-    assert Journal(path, {"via": ["ca"]}).length == 0
+    source = emotionx(tmp_path, [[{"utterance": "so glad ü\ud83d"}], [{"utterance": "glad"}]])
+
+    def breaking(_: str) -> str:
+        raise KeyboardInterrupt
+
+    broken = Reword(es=lambda text: text if "so" in text else breaking(text))
+    with pytest.raises(KeyboardInterrupt):
+        augment(source, tmp_path / "out.json", BackTranslator(broken, ["es"]), batch=1)
+    assert len(list((tmp_path / ".out.json.parts").iterdir())) == 1
+    engine = Reword(es=replacing(glad="happy"))
+    augment(source, tmp_path / "out.json", BackTranslator(engine, ["es"], similarity=0.0), batch=1)
+    assert sum(map(len, engine.calls)) == 4, "both texts, there and back"
 
 
 _SLOW = """
 import sys, time
 from emoscope.corpus.augment.backtranslation import BackTranslator
 from emoscope.corpus.augment.files import EmotionXFile
-from emoscope.corpus.augment.run import augment
-from emoscope.tables.json_stream import array_elements
+from emoscope.corpus.augment.augment import augment
 
 class Slow:
     name = "reword 1"
@@ -313,13 +318,13 @@ class Slow:
             return [text.replace("glad", "happy") for text in texts]
         return translate
 
-augment(EmotionXFile(sys.argv[1], array_elements), sys.argv[2], BackTranslator(Slow(), ["es"]), batch=10)
+augment(EmotionXFile(sys.argv[1]), sys.argv[2], BackTranslator(Slow(), ["es"]), batch=10)
 """
 
 
 def test_a_killed_run_leaves_no_half_file(tmp_path: Path) -> None:
     source = many(tmp_path)
-    output, journal = tmp_path / "out.json", tmp_path / ".out.json.journal"
+    output, parts = tmp_path / "out.json", tmp_path / ".out.json.parts"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def command(target: Path, seconds: float) -> list[str]:
@@ -328,13 +333,13 @@ def test_a_killed_run_leaves_no_half_file(tmp_path: Path) -> None:
     with subprocess.Popen(command(output, 0.1), env=environment) as process:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and process.poll() is None:
-            if journal.exists() and journal.read_bytes().count(b"\n") > 2:
+            if len(list(parts.glob("*.json"))) > 1:
                 break
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     assert not output.exists()
-    assert journal.exists()
+    assert parts.exists()
     for target in (output, tmp_path / "again.json"):
         subprocess.run(command(target, 0), env=environment, check=True)
     assert output.read_bytes() == (tmp_path / "again.json").read_bytes()
@@ -393,7 +398,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "utterance_es" in (tmp_path / "b.json").read_text()
     assert "utterance_ca" not in (tmp_path / "b.json").read_text()
     code, _, problem = run("corpus", "augment", source.path, "-o", tmp_path / "c.json", "--engine", "marian")
-    assert (code, "--engine marian needs --model" in problem) == (2, True)
+    assert (code, "the engine marian needs a model" in problem) == (2, True)
     code, _, problem = run(*command, "-o", tmp_path / "c.json", "--column", "x")
     assert (code, "are for tables" in problem) == (2, True)
 
@@ -412,7 +417,7 @@ def test_the_command_compares_by_an_encoder(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.data
 def test_the_published_files_can_be_augmented(data_folder: Path, tmp_path: Path) -> None:
-    source = EmotionXFile(str(data_folder / "emotionx" / "emotionpush.augmented.json"), array_elements)
+    source = EmotionXFile(str(data_folder / "emotionx" / "emotionpush.augmented.json"))
     translate = BackTranslator(Reword(es=lambda text: f"well {text}"), ["es"])
     counts = augment(source, tmp_path / "out.json", translate)
     assert (counts.dialogues, counts.turns) == (1000, 14742)

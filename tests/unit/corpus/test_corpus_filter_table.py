@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ def test_reasons_counts_and_rows(tmp_path: Path) -> None:
         },
     ]
     written = json.loads((tmp_path / "out/report.json").read_text())
-    assert written == report.as_dict()
+    assert written == asdict(report)
     assert {key: written[key] for key in ("read", "kept", "dropped", "changed", "file")} == {
         "read": 4,
         "kept": 2,

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.corpus.mining.choice import NONE, Nearness, drawn
-from emoscope.corpus.mining.mine import CANDIDATES, COUNTS, Settings, mine, read_seeds
+from emoscope.corpus.mining.mine import CANDIDATES, COUNTS, MiningSettings, mine, read_seeds
 from emoscope.corpus.mining.ngrams import NgramEmbedder
-from emoscope.corpus.mining.pruning import Pruner, Reason
+from emoscope.corpus.mining.pruning import Pruner, PruneReason
+from emoscope.corpus.mining.selection import NONE, Nearness, sample_rows
 from emoscope.corpus.mining.similarity import SeedVectors, nearest
 from emoscope.corpus.mining.valence import valences_of_faces
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
@@ -202,9 +202,9 @@ def test_the_best_first_and_then_the_first_of_the_pool() -> None:
 
 @given(size=st.integers(0, 30), count=st.integers(0, 40), seed=st.integers(0, 5))
 def test_drawn_rows_are_different_and_the_same_again(size: int, count: int, seed: int) -> None:
-    chosen = drawn(np.arange(size), count, seed=seed).tolist()
+    chosen = sample_rows(np.arange(size), count, seed=seed).tolist()
     assert len(set(chosen)) == len(chosen) == min(size, count)
-    assert chosen == drawn(np.arange(size), count, seed=seed).tolist()
+    assert chosen == sample_rows(np.arange(size), count, seed=seed).tolist()
 
 
 # Pruning
@@ -213,20 +213,20 @@ def test_drawn_rows_are_different_and_the_same_again(size: int, count: int, seed
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("happy", "we won today :'(", Reason.EMOTICON),
-        ("happy", "we won today 😡", Reason.EMOTICON),
+        ("happy", "we won today :'(", PruneReason.EMOTICON),
+        ("happy", "we won today 😡", PruneReason.EMOTICON),
         ("happy", "we won today 😭😂", None),
         ("happy", "we won today :)", None),
-        ("happy", "I hate this awful, horrible day", Reason.SENTIMENT),
+        ("happy", "I hate this awful, horrible day", PruneReason.SENTIMENT),
         ("happy", "it is not bad", None),
-        ("sad", "she left today :D", Reason.EMOTICON),
-        ("angry", "you are the best, I love you so much", Reason.SENTIMENT),
+        ("sad", "she left today :D", PruneReason.EMOTICON),
+        ("angry", "you are the best, I love you so much", PruneReason.SENTIMENT),
         ("angry", "stop it 💔", None),
-        ("sad", "one two three four five six seven eight nine", Reason.LENGTH),
+        ("sad", "one two three four five six seven eight nine", PruneReason.LENGTH),
         ("surprise", "I hate this awful, horrible day :'(", None),
     ],
 )
-def test_what_speaks_against_a_candidate(name: str, text: str, reason: Reason | None) -> None:
+def test_what_speaks_against_a_candidate(name: str, text: str, reason: PruneReason | None) -> None:
     pruner = Pruner(dict.fromkeys(("happy", "sad", "angry", "surprise"), 8))
     assert pruner.reason(name, Dialogue.of(["I hate you :(", text])) is reason
 
@@ -243,7 +243,9 @@ def test_kinds_of_faces() -> None:
 def test_candidates_and_others(tmp_path: Path) -> None:
     texts = ["I miss my old dog", "we won the game, so glad :)", *PLAIN, SAD[0], "I miss my old dog so much :D"]
     pool = write_pool(tmp_path / "pool.jsonl", texts)
-    counts = mine(pool, seeds(), tmp_path / "out", NgramEmbedder(), Settings(threshold=0.4, neighbours=1, others=2))
+    counts = mine(
+        pool, seeds(), tmp_path / "out", NgramEmbedder(), MiningSettings(threshold=0.4, neighbours=1, others=2)
+    )
     found = mined(tmp_path / "out")
     assert found["d0"] == "sad"
     assert found["d1"] == "happy"
@@ -251,7 +253,8 @@ def test_candidates_and_others(tmp_path: Path) -> None:
     assert found.get("d7") != "sad", "it laughs"
     assert sorted(found.values()) == ["happy", "others", "others", "sad"]
     assert counts.seeds_in_pool == 1
-    assert counts.classes["sad"].dropped == {Reason.SEED: 1, Reason.EMOTICON: 1, Reason.SURPLUS: 0}
+    dropped = {reason: count for reason, count in counts.classes["sad"].dropped.items() if count}
+    assert dropped == {PruneReason.SEED: 1, PruneReason.EMOTICON: 1}
     assert (counts.classes["sad"].near, counts.classes["sad"].candidates) == (3, 1)
     written = json.loads((tmp_path / "out" / COUNTS).read_text())
     assert written["classes"]["sad"]["dropped"]["opposite emoticon"] == 1
@@ -261,7 +264,7 @@ def test_candidates_and_others(tmp_path: Path) -> None:
 def test_columns_of_the_pool_pass_and_a_row_without_id_gets_its_number(tmp_path: Path) -> None:
     pool = tmp_path / "pool.csv"
     pool.write_text("source,turn1\nphone,I miss my old dog\n")
-    mine(str(pool), seeds(), tmp_path / "out", NgramEmbedder(), Settings(threshold=0.1, neighbours=1))
+    mine(str(pool), seeds(), tmp_path / "out", NgramEmbedder(), MiningSettings(threshold=0.1, neighbours=1))
     (row,) = map(json.loads, (tmp_path / "out" / CANDIDATES).read_text().splitlines())
     score = row.pop("mined_score")
     assert row == {"id": "2", "source": "phone", "turn1": "I miss my old dog", "mined_as": "sad"}
@@ -270,22 +273,22 @@ def test_columns_of_the_pool_pass_and_a_row_without_id_gets_its_number(tmp_path:
 
 def test_only_the_best_of_a_class(tmp_path: Path) -> None:
     pool = write_pool(tmp_path / "pool.jsonl", ["my dog", "I miss my old dog so much!", "I miss a dog"])
-    plan = Settings(threshold=0.0, neighbours=1, per_class=1, others=0)
+    plan = MiningSettings(threshold=0.0, neighbours=1, per_class=1, others=0)
     counts = mine(pool, {"sad": chats(SAD)}, tmp_path / "out", NgramEmbedder(), plan)
     assert mined(tmp_path / "out") == {"d1": "sad"}
-    assert counts.classes["sad"].dropped[Reason.SURPLUS] == 2
+    assert counts.classes["sad"].dropped[PruneReason.SURPLUS] == 2
 
 
 def test_another_threshold_needs_no_embedding_and_the_same_gives_the_same(tmp_path: Path) -> None:
     pool = write_pool(tmp_path / "pool.jsonl", [*PLAIN, *(f"{text} today" for text in [*SAD, *HAPPY])])
     embedder = Counting()
-    mine(pool, seeds(), tmp_path / "out", embedder, Settings(threshold=0.5, neighbours=1))
+    mine(pool, seeds(), tmp_path / "out", embedder, MiningSettings(threshold=0.5, neighbours=1))
     first = {name: (tmp_path / "out" / name).read_bytes() for name in (CANDIDATES, COUNTS)}
     asked = embedder.asked
-    mine(pool, seeds(), tmp_path / "out", embedder, Settings(threshold=0.9, neighbours=1))
+    mine(pool, seeds(), tmp_path / "out", embedder, MiningSettings(threshold=0.9, neighbours=1))
     assert embedder.asked == asked + len(SAD) + len(HAPPY), "the seeds alone"
     assert (tmp_path / "out" / CANDIDATES).read_bytes() != first[CANDIDATES]
-    mine(pool, seeds(), tmp_path / "again", embedder, Settings(threshold=0.5, neighbours=1))
+    mine(pool, seeds(), tmp_path / "again", embedder, MiningSettings(threshold=0.5, neighbours=1))
     assert {name: (tmp_path / "again" / name).read_bytes() for name in first} == first
 
 
@@ -294,7 +297,7 @@ def test_less_recall_asked_for_is_a_part_of_more(tmp_path: Path) -> None:
     pool = write_pool(tmp_path / "pool.jsonl", [f"{a} {b}" for a in [*SAD, *HAPPY] for b in PLAIN])
     found = []
     for recall in (0.2, 0.6, 1.0):
-        mine(pool, seeds(), tmp_path / "out", NgramEmbedder(), Settings(recall=recall, neighbours=2, others=0))
+        mine(pool, seeds(), tmp_path / "out", NgramEmbedder(), MiningSettings(recall=recall, neighbours=2, others=0))
         found.append(mined(tmp_path / "out").items())
     assert found[0] <= found[1] <= found[2]
 
@@ -398,7 +401,7 @@ def test_mining_saves_judgements_on_emocontext(data_folder: Path, tmp_path: Path
     ]
     pool = tmp_path / "pool.jsonl"
     pool.write_text("".join(json.dumps({"id": label, "turns": list(each.texts)}) + "\n" for label, each in rows))
-    mine(str(pool), known, tmp_path / "out", NgramEmbedder(), Settings(recall=0.33, others=0))
+    mine(str(pool), known, tmp_path / "out", NgramEmbedder(), MiningSettings(recall=0.33, others=0))
     judged = [json.loads(line)["id"] for line in (tmp_path / "out" / CANDIDATES).read_text().splitlines()]
     emotional = sum(label != "others" for label in judged)
     assert emotional / len(judged) > 3 * 0.12

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from emoscope.corpus.mining.learnt import LearntSeeds, background
 from emoscope.corpus.mining.mine import COUNTS
+from emoscope.corpus.mining.seed_classifier import SeedClassifier, sample_vectors
 from emoscope.corpus.mining.similarity import SeedVectors
 from emoscope.corpus.mining.vectors import as_bytes
 from kits.corpus_command import run
@@ -26,17 +26,17 @@ def around(rng: np.random.Generator, centre: Sequence[float], count: int) -> NDA
 
 
 @pytest.fixture
-def clouds() -> tuple[LearntSeeds, NDArray[np.int8], NDArray[np.int8]]:
+def clouds() -> tuple[SeedClassifier, NDArray[np.int8], NDArray[np.int8]]:
     """Seeds of two classes and of none; then 400 vectors that are sad, and 2,000 that are nothing."""
     rng = np.random.default_rng(3)
     sad, happy, none = (1, 0, 0, 0.5, 0, 0), (0, 1, 0, 0.5, 0, 0), (0, 0, 1, 0.5, 0, 0)
     near = SeedVectors({"happy": around(rng, happy, 200), "sad": around(rng, sad, 200)}, around(rng, none, 200))
     pool, hidden = around(rng, none, 2_000), around(rng, sad, 400)
-    return LearntSeeds.of(near, background([pool, hidden], 2_400, seed=1, count=800)), hidden, pool
+    return SeedClassifier.fit(near, sample_vectors([pool, hidden], 2_400, seed=1, count=800)), hidden, pool
 
 
 def test_learning_finds_a_class_and_its_threshold_the_share_asked_for(
-    clouds: tuple[LearntSeeds, NDArray[np.int8], NDArray[np.int8]],
+    clouds: tuple[SeedClassifier, NDArray[np.int8], NDArray[np.int8]],
 ) -> None:
     learnt, sad, none = clouds
     for recall in (0.3, 0.5, 0.8):
@@ -47,7 +47,7 @@ def test_learning_finds_a_class_and_its_threshold_the_share_asked_for(
 
 
 def test_a_dialogue_scores_the_same_alone_and_among_others(
-    clouds: tuple[LearntSeeds, NDArray[np.int8], NDArray[np.int8]],
+    clouds: tuple[SeedClassifier, NDArray[np.int8], NDArray[np.int8]],
 ) -> None:
     learnt, sad, _ = clouds
     assert np.array_equal(learnt.scores(sad), np.concatenate([learnt.scores(sad[row : row + 1]) for row in range(400)]))
@@ -55,17 +55,17 @@ def test_a_dialogue_scores_the_same_alone_and_among_others(
 
 def test_learning_works_with_few_seeds_and_a_small_pool() -> None:
     two = np.array([[1, 0], [2, 1]], np.int8)
-    learnt = LearntSeeds.of(SeedVectors({"sad": two}), np.zeros((1, 2), np.int8))
+    learnt = SeedClassifier.fit(SeedVectors({"sad": two}), np.zeros((1, 2), np.int8))
     assert np.isfinite(learnt.scores(np.array([[5, 1], [0, 0]], np.int8))).all()
     assert np.isfinite(learnt.threshold("sad", 0.5))
 
 
 def test_the_background_is_drawn_from_all_files() -> None:
     shards = [np.arange(start, start + 10, dtype=np.int8)[:, None] for start in (0, 10, 20)]
-    found = background(shards, 30, seed=1, count=20)[:, 0].tolist()
+    found = sample_vectors(shards, 30, seed=1, count=20)[:, 0].tolist()
     assert len(set(found)) == 20 and found == sorted(found)
-    assert found == background(shards, 30, seed=1, count=20)[:, 0].tolist()
-    assert found != background(shards, 30, seed=2, count=20)[:, 0].tolist()
+    assert found == sample_vectors(shards, 30, seed=1, count=20)[:, 0].tolist()
+    assert found != sample_vectors(shards, 30, seed=2, count=20)[:, 0].tolist()
 
 
 def test_the_command_learns_unless_told_not_to_or_given_a_cosine(tmp_path: Path) -> None:

@@ -1,26 +1,23 @@
 """`emoscope corpus agreement`: how well annotators agree, with intervals."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from emoscope.cli.corpus.files import FilesArgument, read_panel
+from emoscope.cli.corpus.files import FilesArgument
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import JsonOption, coloured, console, print_json, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from emoscope.corpus.annotation.agreement_report import Agreement, Measured
+    from emoscope.core.significance import Interval
+    from emoscope.corpus.annotation.agreement_report import Agreement
 
 _PAIRS_SHOWN = 15
-
-
-def register(group: typer.Typer) -> None:
-    """Add the command."""
-    group.command()(agreement)
 
 
 def agreement(
@@ -34,44 +31,46 @@ def agreement(
     Items may have different numbers of judges. Intervals are 95 %, from resampling the items.
     """
     from emoscope.corpus.annotation.agreement_report import measure_agreement
+    from emoscope.corpus.annotation.panel import read_panel
 
     panel = read_panel(files)
-    found = measure_agreement(panel.votes.values(), panel.judgements, samples=samples, seed=seed)
+    agreed = measure_agreement(panel.votes.values(), panel.judgements, samples=samples, seed=seed)
     if as_json:
-        print_json(found.as_dict())
+        print_json(asdict(agreed))
         return
     out = console()
-    for part in tables(found):
+    for part in tables(agreed):
         out.print(part)
         out.print()
 
 
-def tables(found: "Agreement") -> "Iterator[RenderableType]":
-    """What a person is shown."""
+def tables(agreed: "Agreement") -> "Iterator[RenderableType]":
+    """The results for a person."""
+    pairwise = agreed.pairwise
     rows = [
-        ["Fleiss' kappa", *_cells(found.fleiss_kappa)],
-        ["Krippendorff's alpha", *_cells(found.krippendorff_alpha)],
-        ["pairs of votes that agree", *_cells(found.pairwise)],
+        ["Fleiss' kappa", agreed.fleiss_kappa, _range(agreed.interval)],
+        ["Krippendorff's alpha", agreed.krippendorff_alpha, _range(agreed.krippendorff_alpha_interval)],
+        ["pairs of votes that agree", pairwise.agreement, _range(pairwise.interval)],
     ]
-    if found.pairs:
-        rows.append(["Cohen's kappa, mean of pairs", found.mean_pair_kappa, ""])
-    yield table(f"Agreement on {found.items:,} items", ["measure", "value", "95 % interval"], rows)
-    if found.left_out:
-        yield f"left out for fewer than two votes: {found.left_out:,}"
+    if pairwise.pairs:
+        rows.append(["Cohen's kappa, mean of pairs", pairwise.cohen_kappa, ""])
+    yield table(f"Agreement on {agreed.items:,} items", ["measure", "value", "95 % interval"], rows)
+    if agreed.left_out:
+        yield f"left out for fewer than two votes: {agreed.left_out:,}"
     per_class = [
-        [coloured(escape(label)), found.votes[label], *_cells(measured)] for label, measured in found.per_class.items()
+        [coloured(escape(label)), agreed.votes[label], kappa, _range(agreed.per_class_interval[label])]
+        for label, kappa in agreed.per_class.items()
     ]
     yield table("Fleiss' kappa per class", ["class", "votes", "kappa", "95 % interval"], per_class)
-    if found.pairs:
+    if pairwise.pairs:
         pairs = [
-            [escape(pair.workers[0]), escape(pair.workers[1]), pair.items, pair.agreement, *_cells(pair.kappa)]
-            for pair in found.pairs[:_PAIRS_SHOWN]
+            [*map(escape, pair.workers), pair.items, pair.agreement, pair.kappa, _range(pair.interval)]
+            for pair in pairwise.pairs[:_PAIRS_SHOWN]
         ]
-        more = len(found.pairs) - _PAIRS_SHOWN
+        more = len(pairwise.pairs) - _PAIRS_SHOWN
         title = "Pairs of annotators" + (f" ({more:,} more in --json)" if more > 0 else "")
         yield table(title, ["one", "other", "items", "agree", "Cohen's kappa", "95 % interval"], pairs, left=2)
 
 
-def _cells(measured: "Measured") -> tuple[float | None, str]:
-    interval = measured.interval
-    return measured.value, "" if interval is None else f"{interval.low:.4f} to {interval.high:.4f}"
+def _range(interval: "Interval | None") -> str:
+    return "" if interval is None else f"{interval.low:.4f} to {interval.high:.4f}"

@@ -1,6 +1,7 @@
 """`emoscope corpus annotate` and `annotate-export`: the annotation page, and what was said on it as files."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
     from emoscope.server.store import Store
 
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
-_LABELS = "happy,sad,angry,others"
-
-
-def register(group: typer.Typer) -> None:
-    """Add the commands."""
-    group.command("annotate")(annotate)
-    group.command("annotate-export")(annotate_export)
 
 
 def annotate(
@@ -48,7 +42,8 @@ def annotate(
         float, typer.Option(min=0, max=1, help="Share of items that get all judges; the rest gets one.")
     ] = 1.0,
     labels: Annotated[
-        str | None, typer.Option(help=f"Labels, with commas between.  \\[default: {_LABELS}, or those of --task]")
+        str | None,
+        typer.Option(help="Labels, with commas between.  \\[default: happy,sad,angry,others, or those of --task]"),
     ] = None,
     task: Annotated[str | None, typer.Option("--task", "-t", help="TASKS is an official file of this task.")] = None,
     gold: Annotated[Path | None, typer.Option(help="Gold questions and their answers: a CSV with task,label.")] = None,
@@ -77,6 +72,7 @@ def annotate(
     Prints a link for each annotator, then serves the page until it is stopped. The same command goes on with the study.
     """
     check_installed(*_PACKAGES, extra="server")
+    from emoscope.corpus.annotation.task_items import read_study
     from emoscope.server.annotate.rules import StudyRules
 
     items, offered = read_study(tasks, task, labels, whole=whole_dialogues)
@@ -105,25 +101,6 @@ def annotate(
             out.print("nobody is let in yet: give --annotator NAME")
     if serve:
         run_server(output, host, port, public_url)
-
-
-def read_study(
-    path: Path, task: str | None, labels: str | None, *, whole: bool
-) -> "tuple[list[Item], tuple[str, ...]]":
-    """What is to be judged, and the labels to choose from."""
-    from emoscope.cli.corpus.task_files import study_labels, task_items
-    from emoscope.corpus.annotation.items import read_items
-    from emoscope.tasks import get_task
-
-    chosen = None if task is None else get_task(task)
-    offered = study_labels(chosen) if labels is None and chosen is not None else tuple((labels or _LABELS).split(","))
-    if chosen is None:
-        items = read_items(path, whole=whole)
-    else:
-        items = task_items(chosen, path)
-        if whole and not all(item.whole for item in items):
-            raise EmoscopeError(f"--whole-dialogues: {chosen.name} has one label a dialogue")
-    return items, tuple(label.strip() for label in offered)
 
 
 def set_up(
@@ -225,14 +202,8 @@ def summary(found: "StudyResults") -> dict[str, Any]:
         "finished": sum(have >= wanted for have, wanted in judges),
         "items_by_judges": judges_by_count(found.assignment),
         "judgements": len(found.annotations.judgements),
-        "annotators": {
-            name: {slot: getattr(found.assignment.standing(name), slot) for slot in _STANDING}
-            for name in found.annotators
-        },
+        "annotators": {name: asdict(found.assignment.standing(name)) for name in found.annotators},
     }
-
-
-_STANDING = ("judged", "skipped", "left", "gold_right", "gold_answers", "refused")
 
 
 def _print_outcome(found: "StudyResults", output: Path | None) -> None:

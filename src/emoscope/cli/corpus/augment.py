@@ -1,29 +1,13 @@
-"""`emoscope corpus augment`: other wordings of every turn, by translating it there and back."""
+"""`emoscope corpus augment`: paraphrases of every turn by back-translation."""
 
-from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated
 
 import typer
 
-from emoscope.cli.corpus.mine import open_embedder
-from emoscope.cli.output import JsonOption, console, counted, print_json, table
-from emoscope.core.errors import EmoscopeError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from emoscope.corpus.augment.files import DialogueFile
-    from emoscope.corpus.augment.run import AugmentCounts
-    from emoscope.corpus.augment.translator import Engine
-
-EngineName = Literal["apertium", "argos", "marian"]
-_VIA: dict[EngineName, str] = {"apertium": "es,ca", "argos": "de,fr,it", "marian": "de,fr,it"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("augment")(augment_cli)
+from emoscope.cli.output import JsonOption, console, print_json, progress, table
+from emoscope.corpus.augment.engines import DEFAULT_VIA, EngineName, open_engine
 
 
 def augment_cli(
@@ -53,83 +37,28 @@ def augment_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Add back-translations of every turn, leaving out those that say nothing new or something else."""
-    languages = [language.strip() for language in (via or _VIA[engine]).split(",") if language.strip()]
+    from emoscope.corpus.augment.augment import augment_file
+    from emoscope.corpus.augment.backtranslation import REASONS
+
     counts = augment_file(
         source,
         output,
-        engine=_engine(engine, model),
-        via=languages,
+        open_engine(engine, model),
+        [language.strip() for language in (via or DEFAULT_VIA[engine]).split(",") if language.strip()],
         similarity=similarity,
         encoder=encoder,
         column=column,
         format=format,
+        progress=progress,
     )
     if as_json:
-        print_json({"engine": engine, **counts.as_dict()})
+        print_json({"engine": engine, **asdict(counts)})
         return
-    columns = list(counts.dropped)
-    reasons = [reason for reason in _reasons() if any(counts.dropped[language][reason] for language in columns)]
-    rows: list[list[object]] = [["kept", *(counts.kept[language] for language in columns)]]
-    rows += [[f"dropped: {reason}", *(counts.dropped[language][reason] for language in columns)] for reason in reasons]
+    languages = counts.via.values()
+    rows: list[list[object]] = [["kept", *(each.kept for each in languages)]]
+    for reason in REASONS:
+        dropped = [each.dropped[reason] for each in languages]
+        if any(dropped):
+            rows.append([f"dropped: {reason}", *dropped])
     console().print(f"{counts.turns:,} turns of {counts.dialogues:,} dialogues, with variants, in {output}\n")
-    console().print(table("Variants", ["", *columns], rows))
-
-
-def augment_file(
-    source: str,
-    output: Path,
-    *,
-    engine: "Engine",
-    via: Sequence[str],
-    similarity: float | None = None,
-    encoder: str | None = None,
-    column: str | None = None,
-    format: str | None = None,
-) -> "AugmentCounts":
-    """Write a file with back-translations; what a killed run has done is not done again."""
-    from emoscope.corpus.augment.backtranslation import BackTranslator
-    from emoscope.corpus.augment.meaning import EmbeddingSimilarity
-    from emoscope.corpus.augment.run import augment
-
-    file = _dialogue_file(source, column, format)
-    measure = EmbeddingSimilarity(open_embedder(encoder)) if encoder else None
-    translate = BackTranslator(engine, via, similarity=similarity, measure=measure)
-    return augment(file, output, translate, watch=_watched)
-
-
-def _watched(items: "Iterator[Any]") -> "Iterator[Any]":
-    with counted("dialogues", items) as passing:
-        yield from passing
-
-
-def _reasons() -> tuple[str, ...]:
-    from emoscope.corpus.augment.backtranslation import REASONS
-
-    return REASONS
-
-
-def _engine(name: EngineName, model: str | None) -> "Engine":
-    if (name == "marian") != (model is not None):
-        raise EmoscopeError("--engine marian needs --model, and no other engine takes it")
-    if name == "apertium":
-        from emoscope.corpus.augment.apertium import Apertium
-
-        return Apertium()
-    if name == "argos":
-        from emoscope.corpus.augment.argos import Argos
-
-        return Argos()
-    from emoscope.corpus.augment.marian import Marian
-
-    return Marian(str(model))
-
-
-def _dialogue_file(source: str, column: str | None, format: str | None) -> "DialogueFile":
-    from emoscope.corpus.augment.files import EmotionXFile, TableFile
-    from emoscope.tables.json_stream import array_elements
-
-    if Path(source).suffix.lower() == ".json":
-        if column or format:
-            raise EmoscopeError(f"{source}: --column and --format are for tables, not for EmotionX's JSON")
-        return EmotionXFile(source, array_elements)
-    return TableFile(source, column=column, format=format)
+    console().print(table("Variants", ["", *counts.via], rows))

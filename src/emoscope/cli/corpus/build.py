@@ -1,25 +1,17 @@
-"""`emoscope corpus build`: a plan's steps, from logs to a corpus."""
+"""`emoscope corpus build`: from logs to a corpus, by a plan."""
 
-from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
-from emoscope.cli.output import JsonOption, console, counted, print_json, table
+from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 if TYPE_CHECKING:
-    from emoscope.corpus.filters.offensive import OffensiveScorer
-    from emoscope.corpus.pipeline.run import StepResult
-    from emoscope.corpus.pipeline.step import Tools
-    from emoscope.parallel.parts import Spread
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("build")(build_cli)
+    from emoscope.corpus.pipeline.build import StepResult
 
 
 def build_cli(
@@ -38,53 +30,24 @@ def build_cli(
     Steps whose input and settings are as they were are not run again. The exit code is 1 while the tasks wait to be
     labelled.
     """
+    from emoscope.corpus.pipeline.build import build
     from emoscope.corpus.pipeline.plan import load_plan
-    from emoscope.corpus.pipeline.run import build
     from emoscope.corpus.pipeline.step import WaitingError
 
     done: list[StepResult] = []
     waiting: str | None = None
+    spread = chosen_spread(engine, workers, ray_address)
     try:
-        build(
-            load_plan(plan),
-            output,
-            tools=models_and_progress(chosen_spread(engine, workers, ray_address)),
-            until=until,
-            report=done.append,
-        )
+        build(load_plan(plan), output, until=until, report=done.append, progress=progress, spread=spread)
     except WaitingError as error:
         waiting = str(error)
     if as_json:
-        print_json({"output": str(output), "waiting": waiting, "steps": [_as_dict(step) for step in done]})
+        steps = [{**asdict(step), "folder": str(step.folder), "seconds": round(step.seconds, 3)} for step in done]
+        print_json({"output": str(output), "waiting": waiting, "steps": steps})
     else:
         _print(done, waiting)
     if waiting is not None:
         raise typer.Exit(1)
-
-
-def models_and_progress(spread: "Spread | None" = None) -> "Tools":
-    """What the chain is handed: models, loaded when a step asks for them, progress on standard error, and who works."""
-    from emoscope.cli.corpus.mine import open_embedder
-    from emoscope.corpus.pipeline.step import Tools
-    from emoscope.parallel.parts import in_this_process
-
-    def offensive() -> "tuple[OffensiveScorer, float]":
-        from emoscope.models.linear.offensive import OffensiveModel
-
-        model = OffensiveModel.load()
-        return model, model.threshold
-
-    return Tools(watch=_watched, embedder=open_embedder, offensive=offensive, spread=spread or in_this_process)
-
-
-def _as_dict(step: "StepResult") -> dict[str, Any]:
-    return {
-        "name": step.name,
-        "folder": str(step.folder),
-        "skipped": step.skipped,
-        "seconds": round(step.seconds, 3),
-        "counts": dict(step.counts),
-    }
 
 
 def _print(done: "list[StepResult]", waiting: str | None) -> None:
@@ -99,9 +62,9 @@ def _print(done: "list[StepResult]", waiting: str | None) -> None:
         for step in done
     ]
     out = console()
-    made = table(None, ["step", "in", "out", "time", "dropped"], rows)
-    made.columns[-1].justify = "left"
-    out.print(made)
+    steps = table(None, ["step", "in", "out", "time", "dropped"], rows)
+    steps.columns[-1].justify = "left"
+    out.print(steps)
     if waiting is not None:
         out.print(f"\nwaiting: {waiting}", markup=False, soft_wrap=True)
     elif done and done[-1].counts["step"] == "datasheet":
@@ -109,8 +72,3 @@ def _print(done: "list[StepResult]", waiting: str | None) -> None:
         out.print(
             f"\n{folder}: load it with --task {folder}, read {folder / 'datasheet.html'}", markup=False, soft_wrap=True
         )
-
-
-def _watched(title: str, items: Iterable[Any]) -> Iterator[Any]:
-    with counted(title, items) as passing:
-        yield from passing

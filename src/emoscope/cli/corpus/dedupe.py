@@ -1,22 +1,12 @@
 """`emoscope corpus dedupe`: tables without exact and near copies."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
-from emoscope.cli.output import JsonOption, console, counted, print_json, table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from emoscope.tables import Record
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("dedupe")(dedupe_cli)
+from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 
 def dedupe_cli(
@@ -50,7 +40,7 @@ def dedupe_cli(
         group=group,
         column=column,
         format=format,
-        watch=_watched,
+        progress=progress,
         spread=chosen_spread(engine, workers, ray_address),
     )
     if as_json:
@@ -61,8 +51,3 @@ def dedupe_cli(
         for path, count in counts.items()
     ]
     console().print(table(f"Written to {output}", ["file", "read", "kept", *REASONS], rows))
-
-
-def _watched(title: str, records: "Iterator[Record]") -> "Iterator[Record]":
-    with counted(title, records) as passing:
-        yield from passing

@@ -1,4 +1,4 @@
-"""`emoscope corpus distant`: labelled tweets without annotators, as IEST made them."""
+"""`emoscope corpus distant`: labelled texts without annotators, as IEST made them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,12 +6,7 @@ from typing import Annotated
 import typer
 
 from emoscope.cli.options import SeedOption
-from emoscope.cli.output import JsonOption, console, counted, print_json, table
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("distant")(distant_cli)
+from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 
 def distant_cli(
@@ -30,10 +25,9 @@ def distant_cli(
     from emoscope.corpus.sources.distant import SPLITS, write_distant
     from emoscope.tables import read_records
 
-    records = read_records(source, format, column=column)
-    with counted("texts", records) as rows:
-        texts = (" ".join(record.dialogue.texts) for record in rows)
-        counts = write_distant(texts, output, seed=seed, balance=balance)
+    records = progress("texts", read_records(source, format, column=column))
+    texts = (" ".join(record.dialogue.texts) for record in records)
+    counts = write_distant(texts, output, seed=seed, balance=balance)
     if as_json:
         print_json({**counts.as_dict(), "seed": seed, "balanced": balance})
         return

@@ -8,11 +8,6 @@ import typer
 from emoscope.cli.output import JsonOption, console, print_json
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("encoder")(encoder_cli)
-
-
 def encoder_cli(
     encoder: Annotated[
         str,

@@ -1,25 +1,13 @@
-"""`emoscope corpus mine`: the dialogues of a pool that are worth a judgement."""
+"""`emoscope corpus mine`: the dialogues of a pool that are worth judging."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_spread
-from emoscope.cli.output import JsonOption, console, counted, print_json, table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from emoscope.corpus.mining.embedder import Embedder
-    from emoscope.tables import Record
-
-NGRAMS = "ngrams"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("mine")(mine_cli)
+from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 
 def mine_cli(
@@ -58,7 +46,7 @@ def mine_cli(
     ] = None,
     encoder: Annotated[
         str, typer.Option("--encoder", help="`ngrams`, or a folder that `emoscope corpus encoder` has written.")
-    ] = NGRAMS,
+    ] = "ngrams",
     learn: Annotated[
         bool, typer.Option("--learn/--no-learn", help="Learn what sets the seeds apart, beside how near they are.")
     ] = True,
@@ -75,10 +63,11 @@ def mine_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Find dialogues that resemble labelled ones, as EmoContext did, so that judges see fewer without emotion."""
-    from emoscope.corpus.mining.mine import CANDIDATES, Settings, mine, read_seeds
-    from emoscope.corpus.mining.pruning import Reason
+    from emoscope.corpus.mining.embedder import open_embedder
+    from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds
+    from emoscope.corpus.mining.pruning import PruneReason
 
-    settings = Settings(
+    settings = MiningSettings(
         threshold=threshold,
         recall=recall,
         learn=learn,
@@ -89,9 +78,9 @@ def mine_cli(
     )
     spread = chosen_spread(engine, workers, ray_address)
     embedder = open_embedder(encoder)
-    counts = mine(pool, read_seeds(seeds), output, embedder, settings, format=format, watch=_watched, spread=spread)
+    counts = mine(pool, read_seeds(seeds), output, embedder, settings, format=format, progress=progress, spread=spread)
     if as_json:
-        print_json({**counts.as_dict(), "encoder": embedder.name, "seed": seed})
+        print_json({**asdict(counts), "encoder": embedder.name, "seed": seed})
         return
     screen = console()
     rows: list[list[object]] = [
@@ -101,21 +90,5 @@ def mine_cli(
     columns = ["class", "seeds", "threshold", "near", "candidates"]
     screen.print(table(f"Of {counts.read:,} dialogues, in {output / CANDIDATES}", columns, rows))
     screen.print()
-    dropped = [[reason.value, *(each.dropped[reason] for each in counts.classes.values())] for reason in Reason]
+    dropped = [[reason.value, *(each.dropped[reason] for each in counts.classes.values())] for reason in PruneReason]
     screen.print(table("Near, but dropped", ["reason", *counts.classes], dropped))
-
-
-def open_embedder(name: str) -> "Embedder":
-    """The embedder without a model, or a sentence encoder's folder."""
-    if name == NGRAMS:
-        from emoscope.corpus.mining.ngrams import NgramEmbedder
-
-        return NgramEmbedder()
-    from emoscope.models.onnx.sentence_encoder import SentenceEncoder
-
-    return SentenceEncoder(name)
-
-
-def _watched(title: str, records: "Iterator[Record]") -> "Iterator[Record]":
-    with counted(title, records) as passing:
-        yield from passing

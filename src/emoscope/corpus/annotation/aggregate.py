@@ -1,9 +1,9 @@
-"""One label for each task from what its annotators said, with the soft labels kept.
+"""One label for each task from its annotators' judgements, and soft labels.
 
 | method | the label is | soft labels |
 |---|---|---|
-| majority | that with the most votes; a tie goes to the fallback label, if one is given | shares of the votes |
-| absolute | that with more than half of the votes, or else the fallback label | shares of the votes |
+| majority | the one with the most votes; a tie goes to the fallback label, if one is given | shares of the votes |
+| absolute | the one with more than half of the votes, or else the fallback label | shares of the votes |
 | dawid-skene | the most likely one, given each worker's confusions | probabilities |
 | mace | the most likely one, given how often each worker guesses | probabilities |
 
@@ -15,16 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.annotations import Judgement, votes_of
 from emoscope.corpus.annotation.crowd import Soft, dawid_skene, mace
 
 FALLBACK = "non-neutral"
-# Probabilities of labels between which nothing decides differ in the last digits.
-_SAME = 1e-9
+_TIED = 1e-9  # equal probabilities may differ in their last digits
 
 Votes = Mapping[str, Mapping[str, int]]
 
@@ -40,28 +37,17 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """The label of one task, how likely each label is, the votes, and whether a tie or the fallback decided.
+    """The label of one task, the probability of each label, the votes, and whether a tie or the fallback decided.
 
-    `soft` holds the labels that were voted for or found likely; the fallback label is not one of them.
+    The fallback label is not one of `soft`.
     """
 
     task: str
     label: str
-    soft: Mapping[str, float]
-    votes: Mapping[str, int]
+    soft: dict[str, float]
+    votes: dict[str, int]
     tied: bool = False
     fallback: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "task": self.task,
-            "label": self.label,
-            "soft": dict(self.soft),
-            "votes": dict(self.votes),
-            "tied": self.tied,
-            "fallback": self.fallback,
-        }
 
 
 def aggregate(
@@ -69,8 +55,8 @@ def aggregate(
 ) -> list[Aggregated]:
     """The label of each task, in the order the tasks were first judged.
 
-    >>> said = [Judgement("1", "ann", "joy"), Judgement("1", "ben", "joy"), Judgement("1", "cal", "sad")]
-    >>> aggregate(said)[0].label, aggregate(said)[0].soft["sad"]
+    >>> judgements = [Judgement("1", "ann", "joy"), Judgement("1", "ben", "joy"), Judgement("1", "cal", "sad")]
+    >>> aggregate(judgements)[0].label, aggregate(judgements)[0].soft["sad"]
     ('joy', 0.3333333333333333)
     """
     votes = votes_of(judgements)
@@ -78,56 +64,56 @@ def aggregate(
         case Method.majority | Method.absolute:
             return aggregate_votes(votes, method, fallback=fallback)
         case Method.dawid_skene:
-            learn: Callable[[Sequence[Judgement]], Soft] = dawid_skene
+            fit: Callable[[Sequence[Judgement]], Soft] = dawid_skene
         case _:
-            learn = mace
+            fit = mace
     if fallback is not None:
         raise EmoscopeError(f"a fallback label is for majority and absolute, not for {Method(method).value}")
     if not judgements:
         return []
     rank = _rank(votes)
-    soft = learn(judgements)
+    soft = fit(judgements)
     return [_most_likely(task, soft[task], counts, rank) for task, counts in votes.items()]
 
 
 def aggregate_votes(
     votes: Votes, method: Method | str = Method.majority, *, fallback: str | None = None
 ) -> list[Aggregated]:
-    """The same from votes alone, where nobody knows who cast them: majority or absolute majority.
+    """The label of each task from anonymous votes, by majority or absolute majority.
 
-    >>> found = aggregate_votes({"1": {"joy": 2, "sad": 2, "fear": 1}, "2": {"joy": 3, "sad": 2}}, "absolute")
-    >>> [one.label for one in found]
+    >>> results = aggregate_votes({"1": {"joy": 2, "sad": 2, "fear": 1}, "2": {"joy": 3, "sad": 2}}, "absolute")
+    >>> [result.label for result in results]
     ['non-neutral', 'joy']
     """
     chosen = Method(method)
     if chosen not in (Method.majority, Method.absolute):
         raise EmoscopeError(f"{chosen.value} needs to know who gave each label; these files hold votes without names")
     rank = _rank(votes)
-    found: list[Aggregated] = []
+    results: list[Aggregated] = []
     for task, counted in votes.items():
         counts = {label: count for label, count in sorted(counted.items()) if count}
         if not counts:
             continue
         total = sum(counts.values())
-        soft = MappingProxyType({label: count / total for label, count in counts.items()})
+        soft = {label: count / total for label, count in counts.items()}
         best = min(counts, key=lambda label: (-counts[label], rank[label]))
         tied = list(counts.values()).count(counts[best]) > 1
         undecided = 2 * counts[best] <= total if chosen is Method.absolute else tied and fallback is not None
         label = (fallback or FALLBACK) if undecided else best
-        found.append(Aggregated(task, label, soft, MappingProxyType(counts), tied, undecided))
-    return found
+        results.append(Aggregated(task, label, soft, counts, tied, undecided))
+    return results
 
 
 def _most_likely(task: str, soft: Mapping[str, float], votes: Mapping[str, int], rank: Mapping[str, int]) -> Aggregated:
     highest = max(soft.values())
-    level = [label for label, value in soft.items() if value >= highest - _SAME]
+    level = [label for label, value in soft.items() if value >= highest - _TIED]
     best = min(level, key=lambda label: (-votes.get(label, 0), rank[label]))
     counts = {label: votes[label] for label in sorted(votes)}
-    return Aggregated(task, best, MappingProxyType(dict(soft)), MappingProxyType(counts), tied=len(level) > 1)
+    return Aggregated(task, best, dict(soft), counts, tied=len(level) > 1)
 
 
 def _rank(votes: Votes) -> dict[str, int]:
-    """The labels' places when ties are settled: by votes on all tasks, then by alphabet."""
+    """The order in which labels win ties: by votes on all tasks, then by alphabet."""
     totals: Counter[str] = Counter()
     for counts in votes.values():
         totals.update(counts)

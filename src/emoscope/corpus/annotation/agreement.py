@@ -11,12 +11,15 @@ Where every item has the same number of votes this is Fleiss (1971); for varying
 Gwet (2014), Handbook of Inter-Rater Reliability, except that an item with a single vote, which cannot show agreement,
 is left out of p_j too. The kappa of one label is that of the same votes read as "this label" against "any other".
 
-Krippendorff's alpha (nominal) takes the same items, but lets each vote rather than each item count the same, and draws
-the pairs of votes that chance would make without putting one back. With n votes in all and n_j for label j:
+Krippendorff's alpha (nominal) takes the same items, but weights each vote rather than each item the same, and draws the
+pairs of votes that chance would make without replacement. With n votes in all and n_j for label j:
 
     observed disagreement = sum over i of  (n_i^2 - sum_j n_ij^2) / (n_i - 1)  / n
     expected disagreement = (n^2 - sum_j n_j^2) / (n (n - 1))
     alpha                 = 1 - observed / expected
+
+These are ours because statsmodels' `fleiss_kappa` needs the same number of votes on every item, and the bootstrap needs
+Cohen's kappa of a stack of tables.
 """
 
 import math
@@ -29,10 +32,9 @@ from emoscope.core.metrics import Counts, Floats
 
 
 def fleiss_kappa(counts: Counts) -> float:
-    """Fleiss' kappa of an array with items in rows, labels in columns and numbers of votes in the cells.
+    """Fleiss' kappa of a table of votes, with items in rows and labels in columns.
 
-    1 is perfect agreement, 0 what chance would give. It is NaN where it is not defined: no item has two votes, or
-    every vote is for the same label.
+    1 is perfect agreement, 0 what chance would give. It is NaN if no item has two votes or all votes are for one label.
 
     >>> round(fleiss_kappa(np.array([[3, 0], [0, 3], [2, 1]])), 4)
     0.55
@@ -49,7 +51,7 @@ def fleiss_kappa(counts: Counts) -> float:
 
 
 def fleiss_kappa_per_label(counts: Counts) -> Floats:
-    """The kappa of each label: how well annotators agree on whether it applies. NaN for a label nobody chose.
+    """How well annotators agree on whether each label applies; NaN for a label nobody chose.
 
     >>> fleiss_kappa_per_label(np.array([[3, 0, 0], [0, 3, 0], [2, 0, 1]])).round(3).tolist()
     [0.55, 1.0, -0.125]
@@ -61,7 +63,7 @@ def fleiss_kappa_per_label(counts: Counts) -> Floats:
 
 
 def krippendorff_alpha(counts: Counts) -> float:
-    """Krippendorff's alpha for labels without an order, of the same table as Fleiss' kappa. NaN where not defined.
+    """Krippendorff's alpha for nominal labels, of the same table as Fleiss' kappa; NaN where it is not defined.
 
     >>> round(krippendorff_alpha(np.array([[3, 0], [0, 3], [2, 1]])), 4)
     0.6
@@ -75,9 +77,9 @@ def krippendorff_alpha(counts: Counts) -> float:
 
 
 def cohen_kappa(confusion: Counts) -> Floats:
-    """Cohen's kappa of two annotators, from how often one said the row's label and the other the column's.
+    """Cohen's kappa of two annotators from their confusion matrix, or from each in a stack.
 
-    Takes a stack of such tables as well. NaN where both always said the same one label.
+    It is NaN where both always chose the same one label.
 
     >>> float(cohen_kappa(np.array([[20, 5], [10, 15]])).round(4))
     0.4
@@ -92,11 +94,11 @@ def cohen_kappa(confusion: Counts) -> Floats:
 
 
 def _votes(counts: Counts) -> NDArray[np.float64]:
-    """The rows that can show agreement, as floats."""
+    """The rows with two votes or more, as floats."""
     votes = np.asarray(counts, np.float64)
     if votes.ndim != 2:
         raise EmoscopeError(f"votes must be a table of items by labels, not an array of {votes.ndim} dimensions")
     if not np.isfinite(votes).all() or (votes < 0).any() or (votes != np.floor(votes)).any():
         raise EmoscopeError("votes must be whole numbers, none below zero")
-    enough: NDArray[np.float64] = votes[votes.sum(1) >= 2]
-    return enough
+    usable: NDArray[np.float64] = votes[votes.sum(1) >= 2]
+    return usable

@@ -1,4 +1,4 @@
-"""What annotators said, as rows of `task, worker, label`."""
+"""Annotations: rows of `task, worker, label`, and the data of the tasks."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from emoscope.core.errors import EmoscopeError, InputError
 
-# They would break a line of a file, or could not be written at all.
+# Characters that would break a line of a file, or could not be written.
 _CONTROL = re.compile("[\x00-\x1f\x7f\u0085\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Judgement:
-    """One worker's label for one task, and other labels that worker found possible.
+    """One worker's label for one task, and other labels the worker found possible.
 
     >>> Judgement("d-17", "ann", "joy")
     Judgement(task='d-17', worker='ann', label='joy', others=())
@@ -46,9 +46,9 @@ def _check_name(name: str, value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """Judgements, and what is known of the tasks: `data[task]` is its text and whatever else a file held.
+    """Judgements, and `data` of each task: its text and whatever else a file held.
 
-    A task may have data and no judgement yet: such annotations are what is sent out to be labelled.
+    Tasks with data and no judgement are those still to be labelled.
     """
 
     judgements: tuple[Judgement, ...] = ()
@@ -56,7 +56,7 @@ class Annotations:
 
     @property
     def workers(self) -> tuple[str, ...]:
-        """Everyone who judged, in alphabetical order.
+        """All workers, in alphabetical order.
 
         >>> Annotations((Judgement("1", "ben", "joy"), Judgement("1", "ann", "sad"))).workers
         ('ann', 'ben')
@@ -65,15 +65,15 @@ class Annotations:
 
     @property
     def by_task(self) -> dict[str, list[Judgement]]:
-        """The judgements of each task that has some or has data, tasks in the order they were met."""
-        found: dict[str, list[Judgement]] = {task: [] for task in self.data}
+        """The judgements of each task that has judgements or data, in order of appearance."""
+        tasks: dict[str, list[Judgement]] = {task: [] for task in self.data}
         for judgement in self.judgements:
-            found.setdefault(judgement.task, []).append(judgement)
-        return found
+            tasks.setdefault(judgement.task, []).append(judgement)
+        return tasks
 
 
-class Read(NamedTuple):
-    """What one place in a file gave: data of a task, and a judgement of it if there is one."""
+class FileEntry(NamedTuple):
+    """What one place in a file holds: data of a task, or a judgement of it."""
 
     where: int | str
     task: str
@@ -87,36 +87,36 @@ def votes_of(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
     >>> votes_of([Judgement("1", "ann", "joy"), Judgement("1", "ben", "joy"), Judgement("2", "ann", "sad")])
     {'1': {'joy': 2}, '2': {'sad': 1}}
     """
-    found: dict[str, dict[str, int]] = {}
+    votes: dict[str, dict[str, int]] = {}
     for judgement in judgements:
-        votes = found.setdefault(judgement.task, {})
-        votes[judgement.label] = votes.get(judgement.label, 0) + 1
-    return found
+        own = votes.setdefault(judgement.task, {})
+        own[judgement.label] = own.get(judgement.label, 0) + 1
+    return votes
 
 
 def judgement_at(path: Path, row: int | str, task: object, worker: object, label: object, others: object) -> Judgement:
-    """A judgement from the values of a file; what is wrong with them is said with the file and row."""
+    """A judgement from the values of a file; errors name the file and row."""
     if others is None:
         others = ()
     if isinstance(others, str) or not isinstance(others, Sequence):
         raise InputError(path, "'other' must be a list of labels", row=row)
     try:
-        return Judgement(_named(task), _named(worker), _named(label), tuple(_named(one) for one in others))
+        return Judgement(_as_name(task), _as_name(worker), _as_name(label), tuple(_as_name(one) for one in others))
     except EmoscopeError as error:
         raise InputError(path, str(error), row=row) from None
 
 
-def _named(value: Any) -> Any:
-    """Numbers are names too: doccano and Label Studio count their tasks and workers."""
+def _as_name(value: Any) -> Any:
+    """A value as a name: doccano and Label Studio number their tasks and workers."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value.strip() if isinstance(value, str) else value
 
 
 def task_name(path: Path, row: int | str, *candidates: object) -> str:
-    """The first of the candidates that names a task."""
+    """The first of the candidates that is a name."""
     for candidate in candidates:
-        name = _named(candidate)
+        name = _as_name(candidate)
         if isinstance(name, str) and name:
             return name
     raise InputError(path, "the task has no name: expected 'task' or 'id'", row=row)

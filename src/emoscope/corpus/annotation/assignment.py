@@ -1,22 +1,21 @@
-"""Who is asked what: a log of events, and the one place that decides which event may come next.
+"""Which item each worker is asked about: a state folded from a log of events, and what may happen next.
 
-Nothing here knows of a clock, a database or a page. `apply` folds an event into the state; the other methods look at
-the state and say which event should follow, or why none may. Whoever keeps the log keeps the study: folding it again
-gives the same state.
+There is no clock, database or page here. `apply` folds an event into the state; the other methods return the event that
+should follow, or raise why none may. Replaying the log gives the same state.
 
-Every item is judged by so many workers, and by none of them twice. Who has an item in front of them holds one of its
-places, for `HOLD_SECONDS`. Gold questions are for everyone. Workers who fail them are refused: their judgements no
-longer count, and the items are open to others again.
+Every item is judged by a set number of workers, and by none of them twice. A worker who has an item in front of them
+holds one of its places for `HOLD_SECONDS`. Gold questions are for everyone. Workers who fail them are refused: their
+judgements no longer count, and the items are open to others again.
 """
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.gold_questions import Check, GoldRules, checks, drawn
+from emoscope.corpus.annotation.gold_questions import GoldCheck, GoldRules, checks, drawn
 
 HOLD_SECONDS = 1800.0
 
@@ -24,25 +23,12 @@ Kind = Literal["given", "judged", "skipped", "undone"]
 
 
 class NotPossibleError(EmoscopeError):
-    """What a worker asked for cannot be done; the message is a sentence for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """An item as far as assignment goes: its name, and for each answer it asks for the right one, where known."""
-
-    name: str
-    gold: tuple[str | None, ...] = (None,)
-
-    @property
-    def is_gold(self) -> bool:
-        """Whether any answer to it can be checked."""
-        return any(known is not None for known in self.gold)
+    """A worker's request cannot be done; the message is for them to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A label, and others that the worker found possible."""
+    """A label, and others the worker found possible."""
 
     label: str
     others: tuple[str, ...] = ()
@@ -50,7 +36,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened between a worker and an item, at a time in seconds."""
+    """What a worker did with an item, at a time in seconds."""
 
     kind: Kind
     worker: str
@@ -61,7 +47,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """How many judge an item: `judges` for this share of the items (`overlap`), one for the rest.
+    """How many judge an item: `judges` for the share `overlap` of the items, one for the rest.
 
     >>> [Places(3, overlap=0.5).of(position) for position in range(4)]
     [1, 3, 1, 3]
@@ -77,13 +63,13 @@ class Places:
             raise EmoscopeError(f"the share of items with several judges must lie between 0 and 1, not {self.overlap}")
 
     def of(self, position: int) -> int:
-        """The number of judges of the item at this place in the order."""
+        """The number of judges of the item at this position."""
         return self.judges if int((position + 1) * self.overlap) > int(position * self.overlap) else 1
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How far a worker is: what they did, what is open to them, and how they did on gold questions."""
+class WorkerStanding:
+    """A worker's progress: what they did, what is left for them, and how they did on gold questions."""
 
     judged: int
     skipped: int
@@ -94,11 +80,11 @@ class Standing:
 
 
 @dataclass(slots=True)
-class _Worker:
+class _WorkerState:
     done: dict[str, Event] = field(default_factory=dict)  # by item, in the order they were done
-    hand: str | None = None  # the item in front of them
+    current: str | None = None  # the item in front of them
     held_since: float = 0.0
-    draft: tuple[Answer, ...] = ()  # what was said of the item at hand before it was undone
+    draft: tuple[Answer, ...] = ()  # the answers to the current item before it was undone
     right: int = 0
     answers: int = 0
     events: int = 0
@@ -106,9 +92,9 @@ class _Worker:
 
 
 class Assignment:
-    """The state of a study.
+    """The state of a study. `items` has for each item the right answers to what it asks, None where not known.
 
-    >>> desk = Assignment([Question("a"), Question("b")], Places(judges=1))
+    >>> desk = Assignment({"a": (None,), "b": (None,)}, Places(judges=1))
     >>> given = desk.next("ann", at=0.0)
     >>> desk.apply(given)
     >>> desk.apply(desk.judge("ann", (Answer("joy"),), at=5.0))
@@ -118,7 +104,7 @@ class Assignment:
 
     def __init__(
         self,
-        questions: Sequence[Question],
+        items: Mapping[str, Sequence[str | None]],
         places: Places | None = None,
         gold: GoldRules | None = None,
         *,
@@ -126,61 +112,59 @@ class Assignment:
     ) -> None:
         self._gold_rules = gold or GoldRules()
         self._seed = seed
-        self._questions = {question.name: question for question in questions}
-        if len(self._questions) != len(questions):
-            raise EmoscopeError("two items have the same name")
-        self._gold = [question.name for question in questions if question.is_gold]
-        asked = [question.name for question in questions if not question.is_gold]
+        self._answers = dict(items)
+        self._gold = [name for name in items if self._is_gold(name)]
+        asked = [name for name in items if not self._is_gold(name)]
         self._order = sorted(asked, key=lambda name: (drawn(seed, name), name))
         self._position = {name: position for position, name in enumerate(self._order)}
         self._wanted = [(places or Places()).of(position) for position in range(len(asked))]
         self._judges = [0] * len(asked)
         self._open = list(range(len(asked)))  # positions of items that lack a judge, in order
         self._holders: dict[str, set[str]] = {}
-        self._workers: dict[str, _Worker] = {}
+        self._workers: dict[str, _WorkerState] = {}
 
-    # What is so
+    # The state
 
     def at_hand(self, worker: str, at: float) -> str | None:
-        """The item in front of a worker, unless it was held for too long and others have taken the place."""
-        item = self._worker(worker).hand
+        """A worker's current item, unless it was held for too long and others have taken the place."""
+        item = self._worker(worker).current
         return item if item is not None and self._has_place(item, worker, at) else None
 
     def draft(self, worker: str) -> tuple[Answer, ...]:
-        """What the worker said of the item at hand before undoing it."""
+        """The worker's answers to the current item before undoing it."""
         return self._worker(worker).draft
 
     def version(self, worker: str) -> int:
-        """The number of events of this worker; a request that was made at another one is out of date."""
+        """The number of this worker's events; a request made at another number is out of date."""
         return self._worker(worker).events
 
     def is_refused(self, worker: str) -> bool:
         """Whether the worker has failed the gold questions."""
         return self._worker(worker).refused
 
-    def last_checks(self, worker: str) -> tuple[Check, ...]:
-        """What the worker is to be told of the last thing they did: nothing, unless it was a gold question."""
+    def last_checks(self, worker: str) -> tuple[GoldCheck, ...]:
+        """The checks of the worker's last answer, if it was to a gold question."""
         last = next(reversed(self._worker(worker).done.values()), None)
         if last is None or last.kind != "judged":
             return ()
-        return checks((answer.label for answer in last.answers), self._questions[last.item].gold)
+        return checks((answer.label for answer in last.answers), self._answers[last.item])
 
-    def standing(self, worker: str) -> Standing:
-        """How far a worker is."""
-        found = self._worker(worker)
-        judged = sum(event.kind == "judged" for event in found.done.values())
-        open_but_done = sum(self._is_open(item) for item in found.done)
-        return Standing(
+    def standing(self, worker: str) -> WorkerStanding:
+        """A worker's progress."""
+        state = self._worker(worker)
+        judged = sum(event.kind == "judged" for event in state.done.values())
+        open_but_done = sum(self._is_open(item) for item in state.done)
+        return WorkerStanding(
             judged=judged,
-            skipped=len(found.done) - judged,
-            left=0 if found.refused else len(self._open) - open_but_done,
-            gold_right=found.right,
-            gold_answers=found.answers,
-            refused=found.refused,
+            skipped=len(state.done) - judged,
+            left=0 if state.refused else len(self._open) - open_but_done,
+            gold_right=state.right,
+            gold_answers=state.answers,
+            refused=state.refused,
         )
 
     def judgements(self, *, refused: bool = False) -> list[Event]:
-        """The judgements that stand, by worker and in the order they were made; those of refused workers if asked."""
+        """The judgements that stand, by worker and in order, with `refused` also those of refused workers."""
         return [
             event
             for name in sorted(self._workers)
@@ -191,66 +175,65 @@ class Assignment:
 
     def judges(self) -> dict[str, tuple[int, int]]:
         """For each item that is not gold, how many have judged it and how many should."""
-        counts = zip(self._order, zip(self._judges, self._wanted, strict=True), strict=True)
-        return dict(counts)
+        return dict(zip(self._order, zip(self._judges, self._wanted, strict=True), strict=True))
 
-    # What may happen next
+    # The next event
 
     def next(self, worker: str, at: float) -> Event | None:
-        """What the worker is to be given; None if they have something already, or nothing is left for them."""
-        found = self._worker(worker)
-        if found.refused:
+        """The item to give the worker; None if they have one already, or nothing is left for them."""
+        state = self._worker(worker)
+        if state.refused:
             return None
-        if found.hand is not None:
-            if at - found.held_since < HOLD_SECONDS:
+        if state.current is not None:
+            if at - state.held_since < HOLD_SECONDS:
                 return None
-            if self._has_place(found.hand, worker, at):
-                return Event("given", worker, found.hand, at, found.draft)
-        chosen = self._choose(worker, found, at)
+            if self._has_place(state.current, worker, at):
+                return Event("given", worker, state.current, at, state.draft)
+        chosen = self._choose(worker, state, at)
         return None if chosen is None else Event("given", worker, chosen, at)
 
     def judge(self, worker: str, answers: Sequence[Answer], at: float) -> Event:
-        """The worker's judgement of the item at hand."""
+        """The worker's judgement of the current item."""
         item = self._in_front_of(worker)
-        if len(answers) != len(self._questions[item].gold):
-            raise EmoscopeError(f"expected {len(self._questions[item].gold)} answers, found {len(answers)}")
+        if len(answers) != len(self._answers[item]):
+            raise EmoscopeError(f"expected {len(self._answers[item])} answers, found {len(answers)}")
         if not self._has_place(item, worker, at):
             raise NotPossibleError("it took a while, and others have judged this one since; here is the next")
         return Event("judged", worker, item, at, tuple(answers))
 
     def skip(self, worker: str, at: float) -> Event:
-        """The worker leaves the item at hand to others."""
+        """Leave the current item to others."""
         return Event("skipped", worker, self._in_front_of(worker), at)
 
     def undo(self, worker: str, at: float) -> Event:
-        """The worker takes back what they did last; it comes back to their hand.
+        """Take back what the worker did last; the item is current again.
 
-        The answer to a gold question stands, or it could be given again once its feedback was seen. What was skipped
-        and has since been judged by enough others is passed over.
+        The answer to a gold question stands, since its feedback was seen. Skipped items that enough others have judged
+        since are passed over.
         """
-        found = self._worker(worker)
-        if found.refused:
+        state = self._worker(worker)
+        if state.refused:
             raise NotPossibleError("there is nothing to undo")
-        for event in reversed(found.done.values()):
-            if event.kind == "judged" and self._questions[event.item].is_gold:
+        for event in reversed(state.done.values()):
+            if event.kind == "judged" and self._is_gold(event.item):
                 raise NotPossibleError("the answer to a check question stands, and with it what was said before")
             if event.kind == "judged" or self._has_place(event.item, worker, at):
                 return Event("undone", worker, event.item, at, event.answers)
         raise NotPossibleError("there is nothing to undo")
 
     def can_undo(self, worker: str, at: float) -> bool:
-        """Whether `undo` would find something."""
+        """Whether there is something to undo."""
         try:
             self.undo(worker, at)
         except NotPossibleError:
             return False
         return True
 
-    # What has happened
+    # Folding events
 
     def apply(self, event: Event) -> None:
         """Fold an event into the state."""
-        worker = self._workers.setdefault(event.worker, _Worker())
+        worker = self._workers.setdefault(event.worker, _WorkerState())
         worker.events += 1
         self._release(event.worker, worker)
         match event.kind:
@@ -274,22 +257,22 @@ class Assignment:
             self.apply(event)
         return self
 
-    def _worker(self, name: str) -> _Worker:
-        return self._workers.get(name) or _Worker()
+    def _worker(self, name: str) -> _WorkerState:
+        return self._workers.get(name) or _WorkerState()
 
-    def _take(self, event: Event, worker: _Worker) -> None:
-        worker.hand, worker.held_since, worker.draft = event.item, event.at, event.answers
+    def _take(self, event: Event, worker: _WorkerState) -> None:
+        worker.current, worker.held_since, worker.draft = event.item, event.at, event.answers
         self._holders.setdefault(event.item, set()).add(event.worker)
 
-    def _release(self, name: str, worker: _Worker) -> None:
-        if worker.hand is not None:
-            self._holders[worker.hand].discard(name)
-        worker.hand, worker.draft = None, ()
+    def _release(self, name: str, worker: _WorkerState) -> None:
+        if worker.current is not None:
+            self._holders[worker.current].discard(name)
+        worker.current, worker.draft = None, ()
 
-    def _check(self, event: Event, worker: _Worker) -> None:
-        found = checks((answer.label for answer in event.answers), self._questions[event.item].gold)
-        worker.answers += len(found)
-        worker.right += sum(check.right for check in found)
+    def _check(self, event: Event, worker: _WorkerState) -> None:
+        gold_checks = checks((answer.label for answer in event.answers), self._answers[event.item])
+        worker.answers += len(gold_checks)
+        worker.right += sum(check.right for check in gold_checks)
         if self._gold_rules.refuses(worker.right, worker.answers) and not worker.refused:
             worker.refused = True
             for done in worker.done.values():
@@ -297,7 +280,7 @@ class Assignment:
                     self._count(done.item, -1)
 
     def _count(self, item: str, change: int) -> None:
-        """Count a judge in or out; gold questions are for everyone and not counted."""
+        """Count a judge in or out; gold questions are not counted."""
         position = self._position.get(item)
         if position is None:
             return
@@ -309,12 +292,15 @@ class Assignment:
         elif was_open and not is_open:
             del self._open[bisect_left(self._open, position)]
 
+    def _is_gold(self, item: str) -> bool:
+        return any(answer is not None for answer in self._answers[item])
+
     def _is_open(self, item: str) -> bool:
         position = self._position.get(item)
         return position is not None and self._judges[position] < self._wanted[position]
 
     def _has_place(self, item: str, worker: str, at: float) -> bool:
-        """Whether the item lacks a judge, those counted in who hold it now, other than this worker."""
+        """Whether the item lacks a judge, counting the others who hold it now."""
         position = self._position.get(item)
         if position is None:
             return True
@@ -324,27 +310,27 @@ class Assignment:
         )
         return self._judges[position] + holding < self._wanted[position]
 
-    def _choose(self, worker: str, found: _Worker, at: float) -> str | None:
+    def _choose(self, worker: str, state: _WorkerState, at: float) -> str | None:
         asked = next(
             (
                 self._order[position]
                 for position in self._open
-                if self._order[position] not in found.done and self._has_place(self._order[position], worker, at)
+                if self._order[position] not in state.done and self._has_place(self._order[position], worker, at)
             ),
             None,
         )
-        if asked is None or not self._gold_rules.due(self._seed, worker, len(found.done)):
+        if asked is None or not self._gold_rules.due(self._seed, worker, len(state.done)):
             return asked
-        unmet = (name for name in self._gold if name not in found.done)
+        unmet = (name for name in self._gold if name not in state.done)
         return min(unmet, key=lambda name: (drawn(self._seed, worker, name), name), default=asked)
 
     def _in_front_of(self, worker: str) -> str:
-        item = self._worker(worker).hand
+        item = self._worker(worker).current
         if item is None:
             raise NotPossibleError("there is nothing to judge at the moment")
         return item
 
 
 def judges_by_count(assignment: Assignment) -> dict[int, int]:
-    """How many items have so many judges, from none to all."""
+    """The number of items by their number of judges."""
     return dict(sorted(Counter(have for have, _ in assignment.judges().values()).items()))

@@ -1,4 +1,4 @@
-"""Judgements as CSV: `task,worker,label` and, if workers named further possible labels, `other` (`joy;surprise`)."""
+"""Judgements as CSV: `task,worker,label`, and `other` (`joy;surprise`) if workers named further possible labels."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -6,32 +6,32 @@ from pathlib import Path
 
 from emoscope.core.errors import InputError
 from emoscope.core.files import atomic_write, text_lines
-from emoscope.corpus.annotation.annotations import Judgement, Read, judgement_at
+from emoscope.corpus.annotation.annotations import FileEntry, Judgement, judgement_at
 
 _COLUMNS = ("task", "worker", "label")
 
 
 def write(path: Path, judgements: Sequence[Judgement]) -> None:
-    """Write the judgements in their order."""
+    """Write the judgements in order."""
     with_others = any(judgement.others for judgement in judgements)
     with atomic_write(path) as handle:
         table = csv.writer(handle, lineterminator="\n")
         table.writerow([*_COLUMNS, "other"] if with_others else _COLUMNS)
-        for said in judgements:
-            row = [said.task, said.worker, said.label]
-            table.writerow([*row, ";".join(said.others)] if with_others else row)
+        for judgement in judgements:
+            row = [judgement.task, judgement.worker, judgement.label]
+            table.writerow([*row, ";".join(judgement.others)] if with_others else row)
 
 
-def read(path: Path) -> Iterator[Read]:
-    """Stream the judgements; columns other than ours are left alone."""
+def read(path: Path) -> Iterator[FileEntry]:
+    """Stream the judgements; other columns are ignored."""
     for row, cells in read_rows(path, ("task", "label")):
         others = [part.strip() for part in cells.get("other", "").split(";") if part.strip()]
-        said = judgement_at(path, row, cells["task"], cells.get("worker", path.stem), cells["label"], others)
-        yield Read(row, said.task, said)
+        judgement = judgement_at(path, row, cells["task"], cells.get("worker", path.stem), cells["label"], others)
+        yield FileEntry(row, judgement.task, judgement)
 
 
 def read_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Stream a table's rows by column name; at least one, each with every cell."""
+    """Stream the rows of a table by column name; an error if there are none, or if cells are missing."""
     lines = csv.reader((line for _, line in text_lines(path)), strict=True)
     header: list[str] = []
     rows = 0

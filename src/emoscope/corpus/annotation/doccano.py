@@ -1,7 +1,7 @@
-"""Annotations as doccano's JSONL: one object a line, with `text` and `label`, a list of one label or none yet.
+"""Annotations as doccano's JSONL: an object a line, with `text` and `label`, a list of one label or none.
 
-doccano exports a file for each annotator, named after them. Our own files name the `worker` in each row too, and the
-`task`; doccano keeps both as metadata. Its older exports, with `annotations` and users by number, are read too.
+doccano exports a file for each annotator, named after them. Our files also name the `worker` and the `task` in each
+row, which doccano keeps as metadata. Older exports, with `annotations` and users by number, are read too.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, text_lines
-from emoscope.corpus.annotation.annotations import Annotations, Read, judgement_at, task_name
+from emoscope.corpus.annotation.annotations import Annotations, FileEntry, Judgement, judgement_at, task_name
 
 _OURS = ("id", "task", "worker", "label", "other", "annotations")
 
@@ -22,20 +22,18 @@ def write(path: Path, annotations: Annotations) -> None:
         if taken := [name for name in _OURS if name in data]:
             raise EmoscopeError(f"task {task!r}: data named {taken[0]!r} cannot be written as doccano JSONL")
     with atomic_write(path) as handle:
-        for number, (task, judged) in enumerate(annotations.by_task.items(), start=1):
+        for number, (task, judgements) in enumerate(annotations.by_task.items(), start=1):
             row = {"id": number, **annotations.data.get(task, {}), "task": task}
-            for said in judged:
-                others = {"other": list(said.others)} if said.others else {}
-                _line(handle, {**row, "worker": said.worker, "label": [said.label], **others})
-            if not judged:
-                _line(handle, {**row, "label": []})
+            lines = [{**row, "worker": one.worker, "label": [one.label], **_others(one)} for one in judgements]
+            for line in lines or [{**row, "label": []}]:
+                handle.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def _line(handle: Any, row: dict[str, Any]) -> None:
-    handle.write(json.dumps(row, ensure_ascii=False) + "\n")
+def _others(judgement: Judgement) -> dict[str, list[str]]:
+    return {"other": list(judgement.others)} if judgement.others else {}
 
 
-def read(path: Path) -> Iterator[Read]:
+def read(path: Path) -> Iterator[FileEntry]:
     """Stream the rows."""
     for row, line in text_lines(path):
         if not line.strip():
@@ -50,14 +48,13 @@ def read(path: Path) -> Iterator[Read]:
             raise InputError(path, f"expected an object, found {type(entry).__name__}", row=row)
         name = task_name(path, row, entry.get("task"), entry.get("id"))
         data = {key: value for key, value in entry.items() if key not in _OURS and key != "Comments"}
-        yield Read(row, name, None, data)
-        for worker, label in _judged(path, row, entry):
-            said = judgement_at(path, row, name, worker, label, entry.get("other"))
-            yield Read(row, name, said)
+        yield FileEntry(row, name, None, data)
+        for worker, label in _labels(path, row, entry):
+            yield FileEntry(row, name, judgement_at(path, row, name, worker, label, entry.get("other")))
 
 
-def _judged(path: Path, row: int, entry: dict[str, Any]) -> Iterator[tuple[object, object]]:
-    """Who gave which label."""
+def _labels(path: Path, row: int, entry: dict[str, Any]) -> Iterator[tuple[object, object]]:
+    """The workers and their labels."""
     if "annotations" in entry:
         listed = entry["annotations"]
         if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):

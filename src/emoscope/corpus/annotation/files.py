@@ -1,4 +1,4 @@
-"""The files annotations travel in, known by their suffix.
+"""Annotation files, by suffix.
 
 | suffix | file |
 |---|---|
@@ -6,8 +6,8 @@
 | `.json` | Label Studio's JSON export |
 | `.jsonl` | doccano's JSONL; the file's name is the worker's, unless a row names one |
 
-Further labels that a worker found possible are kept by all three. Every reader names the file and row of a mistake; a
-worker who judges a task twice, be it in two files, is one.
+All three keep further labels that a worker found possible. Errors name the file and row; a worker who judges a task
+twice, even in two files, is one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,9 +17,8 @@ from typing import Any
 from urllib.parse import quote
 
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.corpus.annotation import csv_files as annotations_csv
-from emoscope.corpus.annotation import doccano, label_studio
-from emoscope.corpus.annotation.annotations import Annotations, Judgement, Read
+from emoscope.corpus.annotation import csv_files, doccano, label_studio
+from emoscope.corpus.annotation.annotations import Annotations, FileEntry, Judgement
 
 SUFFIXES = (".csv", ".json", ".jsonl")
 
@@ -38,41 +37,41 @@ def read_annotations(paths: Iterable[str | Path]) -> Annotations:
     data: dict[str, Mapping[str, Any]] = {}
     places: dict[tuple[str, str], tuple[Path, int | str]] = {}
     for path in files_in(paths):
-        for read in _reader(path):
-            if read.data:
-                data.setdefault(read.task, read.data)
-            if read.judgement is None:
+        for entry in _entries(path):
+            if entry.data:
+                data.setdefault(entry.task, entry.data)
+            if entry.judgement is None:
                 continue
-            key = (read.judgement.task, read.judgement.worker)
+            key = (entry.judgement.task, entry.judgement.worker)
             if key in places:
                 earlier = InputError(places[key][0], "judged already", row=places[key][1])
                 problem = f"worker {key[1]!r} has judged task {key[0]!r} already ({str(earlier).rpartition(':')[0]})"
-                raise InputError(path, problem, row=read.where)
-            places[key] = (path, read.where)
-            judgements.append(read.judgement)
+                raise InputError(path, problem, row=entry.where)
+            places[key] = (path, entry.where)
+            judgements.append(entry.judgement)
     return Annotations(tuple(judgements), MappingProxyType(data))
 
 
 def files_in(paths: Iterable[str | Path]) -> list[Path]:
-    """The files named, with each folder replaced by the annotation files in it, by name."""
-    found: list[Path] = []
+    """The paths, with each folder replaced by the annotation files in it, sorted."""
+    files: list[Path] = []
     for path in map(Path, paths):
         if not path.is_dir():
-            found.append(path)
+            files.append(path)
             continue
         inside = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
         if not inside:
             raise InputError(path, f"is a folder without annotation files ({', '.join(SUFFIXES)})")
-        found.extend(inside)
-    return found
+        files.extend(inside)
+    return files
 
 
 def write_annotations(path: str | Path, annotations: Annotations) -> None:
-    """Write one file, of the kind its suffix says. CSV holds the judgements alone, the others the tasks' data too."""
+    """Write one file in the format of its suffix; CSV holds only the judgements, the others also the tasks' data."""
     target = Path(path)
     match _kind(target):
         case ".csv":
-            annotations_csv.write(target, annotations.judgements)
+            csv_files.write(target, annotations.judgements)
         case ".json":
             label_studio.write(target, annotations)
         case _:
@@ -80,12 +79,11 @@ def write_annotations(path: str | Path, annotations: Annotations) -> None:
 
 
 def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str = ".csv") -> list[Path]:
-    """Write one file for each annotator into a folder, and those tasks nobody judged, if the format holds them, into
-    `tasks`.
+    """Write a file for each annotator into a folder, and tasks without judgements, if the format has them, to `tasks`.
 
     >>> import tempfile
-    >>> said = Annotations((Judgement("1", "ben", "joy"), Judgement("1", "ann", "sad")))
-    >>> [path.name for path in write_per_worker(tempfile.mkdtemp(), said)]
+    >>> annotations = Annotations((Judgement("1", "ben", "joy"), Judgement("1", "ann", "sad")))
+    >>> [path.name for path in write_per_worker(tempfile.mkdtemp(), annotations)]
     ['ann.csv', 'ben.csv']
     """
     target = Path(folder)
@@ -96,26 +94,26 @@ def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str =
     parts: dict[str, list[Judgement]] = {worker: [] for worker in annotations.workers}
     for judgement in annotations.judgements:
         parts[judgement.worker].append(judgement)
-    waiting = [task for task, judged in annotations.by_task.items() if not judged]
+    waiting = [task for task, judgements in annotations.by_task.items() if not judgements]
     if waiting and suffix != ".csv":
         parts.setdefault("tasks", [])
     written: list[Path] = []
     for worker, own in parts.items():
-        wanted = [*dict.fromkeys(judgement.task for judgement in own), *(waiting if worker == "tasks" else ())]
-        data = {task: annotations.data[task] for task in wanted if task in annotations.data}
+        tasks = [*(judgement.task for judgement in own), *(waiting if worker == "tasks" else ())]
+        data = {task: annotations.data[task] for task in tasks if task in annotations.data}
         written.append(target / f"{_file_name(worker)}{suffix}")
         write_annotations(written[-1], Annotations(tuple(own), data))
     return written
 
 
 def _file_name(worker: str) -> str:
-    """A safe name that is no other worker's, nor hidden. Who it is, the file itself says."""
+    """A safe file name, unique to the worker and not hidden; the file itself names the worker."""
     name = quote(worker, safe=" @+")
     return f"%2E{name[1:]}" if name.startswith(".") else name
 
 
-def _reader(path: Path) -> Iterator[Read]:
-    readers = {".csv": annotations_csv.read, ".json": label_studio.read, ".jsonl": doccano.read}
+def _entries(path: Path) -> Iterator[FileEntry]:
+    readers = {".csv": csv_files.read, ".json": label_studio.read, ".jsonl": doccano.read}
     return readers[_kind(path)](path)
 
 

@@ -2,13 +2,12 @@
 
 Alone, every judgement is an answer of its own, as in IEST's human study: `top1` is the share of best guesses that are
 right, `top2` the share in which the right label is the best guess or among the others named. Together, an item has one
-answer, that of most judges, as a system on a leaderboard has: then `top2` asks for the two labels named most.
+answer, that of most judges, as a system on a leaderboard has: then `top2` looks at the two labels named most.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.metrics import class_scores, confusion_matrix, macro_f1
@@ -17,73 +16,47 @@ from emoscope.corpus.annotation.annotations import Judgement
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """So many answers, and the shares of them that are right; `top2` is None where nobody named a second label."""
+class AnswerScores:
+    """The number of answers, and the shares of right ones; `top2` is None where nobody named a second label."""
 
     answers: int
     top1: float
     top2: float | None
     macro_f1: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"answers": self.answers, "top1": self.top1, "top2": self.top2, "macro_f1": self.macro_f1}
-
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class HumanScores:
     """People on some items, alone and together."""
 
     items: int
-    alone: Score
-    together: Score
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"items": self.items, "alone": self.alone.as_dict(), "together": self.together.as_dict()}
+    alone: AnswerScores
+    together: AnswerScores
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """Single judgements on the items of one gold label: how many are right, and the F1 of the label."""
+class GoldLabelScores:
+    """Single judgements of the items with one gold label: their number, the share of right ones, the label's F1."""
 
     answers: int
     right: float
     f1: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"answers": self.answers, "right": self.right, "f1": self.f1}
-
 
 @dataclass(frozen=True, slots=True)
-class HumanStudy:
-    """The result: overall, by gold label and by group, with one answer for each judged item (`predictions`).
+class HumanStudy(HumanScores):
+    """The scores overall, by gold label and by group.
 
-    `named` is how many labels a judgement names on average; the more, the less `top2` says. `without_gold` counts the
-    judgements of items whose answer is not known, which are left out.
+    `labels_named` is the mean number of labels in a judgement; the higher it is, the less `top2` says. `without_gold`
+    counts judgements of items without a gold label, which are left out.
     """
 
-    overall: Part
     workers: int
-    named: float
+    labels_named: float
     without_gold: int
     unjudged: int
-    per_label: Mapping[str, Label]
-    groups: Mapping[str, Part] = field(default_factory=dict)
-    predictions: Mapping[str, str] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the predictions are not among them."""
-        return {
-            **self.overall.as_dict(),
-            "workers": self.workers,
-            "labels_named": self.named,
-            "without_gold": self.without_gold,
-            "unjudged": self.unjudged,
-            "per_label": {label: one.as_dict() for label, one in self.per_label.items()},
-            "groups": {group: part.as_dict() for group, part in self.groups.items()},
-        }
+    per_label: dict[str, GoldLabelScores]
+    groups: dict[str, HumanScores]
 
 
 def human_study(
@@ -92,84 +65,84 @@ def human_study(
     *,
     group_of: Callable[[str], str] | None = None,
     method: Method | str = Method.majority,
-) -> HumanStudy:
-    """Hold judgements to gold; `group_of` says which group a task belongs to, `method` how judges become one answer.
+) -> tuple[HumanStudy, dict[str, str]]:
+    """Score judgements against gold; also the one answer that `method` makes of each item's judges.
 
-    >>> said = [Judgement("1", "ann", "joy"), Judgement("1", "ben", "sad", ("joy",)), Judgement("2", "ann", "sad")]
-    >>> found = human_study(said, {"1": "joy", "2": "sad"})
-    >>> round(found.overall.alone.top1, 2), found.overall.alone.top2
-    (0.67, 1.0)
+    >>> ann = [Judgement("1", "ann", "joy"), Judgement("2", "ann", "sad")]
+    >>> study, answers = human_study([*ann, Judgement("1", "ben", "sad", ("joy",))], {"1": "joy", "2": "sad"})
+    >>> round(study.alone.top1, 2), study.alone.top2, answers["2"]
+    (0.67, 1.0, 'sad')
     """
-    known = [said for said in judgements if said.task in gold]
+    known = [judgement for judgement in judgements if judgement.task in gold]
     if not known:
         raise EmoscopeError("none of the judged tasks has a gold label; are they named alike?")
-    predictions = {one.task: one.label for one in aggregate(known, method)}
-    ranked = _ranked(known, predictions)
-    with_others = any(said.others for said in known)
+    answers = {result.task: result.label for result in aggregate(known, method)}
+    two_best = _two_best(known, answers)
+    with_others = any(judgement.others for judgement in known)
 
-    def part(tasks: Iterable[str]) -> Part:
+    def scores(tasks: Iterable[str]) -> HumanScores:
         among = set(tasks)
-        single = [said for said in known if said.task in among]
-        return Part(
+        single = [(gold[one.task], one.label, (one.label, *one.others)) for one in known if one.task in among]
+        return HumanScores(
             items=len(among),
-            alone=_score(
-                [(gold[said.task], said.label, (said.label, *said.others)) for said in single], with_second=with_others
-            ),
-            together=_score([(gold[task], predictions[task], ranked[task]) for task in sorted(among)]),
+            alone=_scores(single, with_second=with_others),
+            together=_scores([(gold[task], answers[task], two_best[task]) for task in sorted(among)]),
         )
 
     groups: defaultdict[str, list[str]] = defaultdict(list)
     if group_of is not None:
-        for task in predictions:
+        for task in answers:
             groups[group_of(task)].append(task)
-    return HumanStudy(
-        overall=part(predictions),
-        workers=len({said.worker for said in known}),
-        named=sum(1 + len(said.others) for said in known) / len(known),
+    overall = scores(answers)
+    study = HumanStudy(
+        items=overall.items,
+        alone=overall.alone,
+        together=overall.together,
+        workers=len({judgement.worker for judgement in known}),
+        labels_named=sum(1 + len(judgement.others) for judgement in known) / len(known),
         without_gold=len(judgements) - len(known),
-        unjudged=len(gold.keys() - predictions.keys()),
+        unjudged=len(gold.keys() - answers.keys()),
         per_label=_per_label(known, gold),
-        groups={group: part(groups[group]) for group in sorted(groups)},
-        predictions=predictions,
+        groups={group: scores(groups[group]) for group in sorted(groups)},
     )
+    return study, answers
 
 
-def _score(answers: Sequence[tuple[str, str, Sequence[str]]], *, with_second: bool = True) -> Score:
+def _scores(answers: Sequence[tuple[str, str, Sequence[str]]], *, with_second: bool = True) -> AnswerScores:
     """Scores of answers, each the gold label, the answer, and all labels that `top2` looks among."""
-    right = [expected for expected, _, _ in answers]
-    said = [label for _, label, _ in answers]
-    names = sorted({*right, *said})
-    return Score(
+    gold = [expected for expected, _, _ in answers]
+    labels = [label for _, label, _ in answers]
+    return AnswerScores(
         answers=len(answers),
         top1=sum(expected == label for expected, label, _ in answers) / len(answers),
         top2=sum(expected in named for expected, _, named in answers) / len(answers) if with_second else None,
-        macro_f1=float(macro_f1(confusion_matrix(right, said, names))),
+        macro_f1=float(macro_f1(confusion_matrix(gold, labels, sorted({*gold, *labels})))),
     )
 
 
-def _ranked(judgements: Sequence[Judgement], predictions: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The two labels that the judges of each task name most: best guesses count before others that might apply."""
+def _two_best(judgements: Sequence[Judgement], answers: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The two labels that the judges of each task name most; best guesses count before others that might apply."""
     best: defaultdict[str, Counter[str]] = defaultdict(Counter)
     also: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for said in judgements:
-        best[said.task][said.label] += 1
-        also[said.task].update(said.others)
-    found: dict[str, tuple[str, ...]] = {}
-    for task, first in predictions.items():
+    for judgement in judgements:
+        best[judgement.task][judgement.label] += 1
+        also[judgement.task].update(judgement.others)
+    ranked: dict[str, tuple[str, ...]] = {}
+    for task, first in answers.items():
         rest = sorted(
             {*best[task], *also[task]} - {first},
             key=lambda label: (-best[task][label], -also[task][label], label),
         )
-        found[task] = (first, *rest[:1])
-    return found
+        ranked[task] = (first, *rest[:1])
+    return ranked
 
 
-def _per_label(judgements: Sequence[Judgement], gold: Mapping[str, str]) -> dict[str, Label]:
-    right = [gold[said.task] for said in judgements]
-    said = [one.label for one in judgements]
-    names = sorted({*right, *said})
-    scores = class_scores(confusion_matrix(right, said, names))
+def _per_label(judgements: Sequence[Judgement], gold: Mapping[str, str]) -> dict[str, GoldLabelScores]:
+    expected = [gold[judgement.task] for judgement in judgements]
+    labels = [judgement.label for judgement in judgements]
+    names = sorted({*expected, *labels})
+    scores = class_scores(confusion_matrix(expected, labels, names))
     return {
-        name: Label(int(scores.support[place]), float(scores.recall[place]), float(scores.f1[place]))
+        name: GoldLabelScores(int(scores.support[place]), float(scores.recall[place]), float(scores.f1[place]))
         for place, name in enumerate(names)
     }

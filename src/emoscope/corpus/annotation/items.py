@@ -1,7 +1,7 @@
-"""What annotators are shown: a dialogue whose last turn is to be labelled, or every turn of it, as in EmotionX.
+"""Items to annotate: dialogues whose last turn is to be labelled, or every turn, as in EmotionX.
 
-The judgements of an item are those of its tasks, in the sense of annotation files. An item that asks for one label is
-one task of the same name; of a whole dialogue `d7`, the tasks are `d7:0`, `d7:1` and so on.
+An item has one or more tasks, in the sense of annotation files. An item that asks for one label is one task of the same
+name; the tasks of a whole dialogue `d7` are `d7:0`, `d7:1` and so on.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,28 +16,14 @@ from emoscope.corpus.annotation.assignment import Answer
 from emoscope.corpus.annotation.files import read_annotations
 from emoscope.tables import read_records, turn_columns
 
-# Names that annotation files or `task_data` use themselves; another column of that name travels as `source_label`.
-_TAKEN = frozenset(
-    (
-        "id",
-        "task",
-        "worker",
-        "label",
-        "other",
-        "annotations",
-        "Comments",
-        "text",
-        "turns",
-        "speaker",
-        "dialogue",
-        "turn",
-    )
-)
+# Names that annotation files or `task_data` use themselves; a column `label` of the input becomes `source_label`.
+_FILE_COLUMNS = ("id", "task", "worker", "label", "other", "annotations", "Comments")
+_RESERVED = frozenset((*_FILE_COLUMNS, "text", "turns", "speaker", "dialogue", "turn"))
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A dialogue and which of its turns are to be labelled; `data` is what else its row held.
+    """A dialogue to label by its last turn, or by every turn (`whole`); `data` is what else its row held.
 
     >>> Item("d7", (Turn("hi"), Turn("oh no")), whole=True).tasks
     ('d7:0', 'd7:1')
@@ -55,20 +41,20 @@ class Item:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """What each of the labels is a judgement of."""
+        """The name of each label's task."""
         return tuple(f"{self.name}:{turn}" for turn in self.targets) if self.whole else (self.name,)
 
     def task_data(self) -> dict[str, dict[str, Any]]:
-        """What annotation files say of each task."""
+        """The data of each task in annotation files."""
         if self.whole:
             return {
                 task: {"text": turn.text, **_speaker(turn), "dialogue": self.name, "turn": position, **self.data}
                 for position, (task, turn) in enumerate(zip(self.tasks, self.turns, strict=True))
             }
-        said: dict[str, Any] = {"text": "\n".join(turn.text for turn in self.turns)}
+        texts: dict[str, Any] = {"text": "\n".join(turn.text for turn in self.turns)}
         if len(self.turns) > 1 or self.turns[0].speaker is not None:
-            said["turns"] = [{"text": turn.text, **_speaker(turn)} for turn in self.turns]
-        return {self.name: {**said, **self.data}}
+            texts["turns"] = [{"text": turn.text, **_speaker(turn)} for turn in self.turns]
+        return {self.name: {**texts, **self.data}}
 
 
 def _speaker(turn: Turn) -> dict[str, str]:
@@ -78,7 +64,7 @@ def _speaker(turn: Turn) -> dict[str, str]:
 def read_items(path: str | Path, *, whole: bool = False, format: str | None = None) -> list[Item]:
     """Items from a table of dialogues (CSV, TSV, JSONL, Parquet, lines), or from Label Studio's JSON.
 
-    A column `task` or `id` names them, else they are numbered from 0. Labels and other columns are never shown.
+    A column `task` or `id` names them, else they are numbered from 0. Annotators never see labels and other columns.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "a.csv"
@@ -87,20 +73,20 @@ def read_items(path: str | Path, *, whole: bool = False, format: str | None = No
     ('7',)
     """
     rows = _label_studio(Path(path)) if Path(path).suffix == ".json" and format is None else _table(path, format)
-    found: dict[str, Item] = {}
+    items: dict[str, Item] = {}
     for row, name, dialogue, data in rows:
         # The name must be one that annotation files can hold.
         task = judgement_at(Path(path), row, name, "worker", "label", None).task
-        if task in found:
+        if task in items:
             raise InputError(path, f"{task!r} names an item already", row=row)
-        found[task] = Item(task, dialogue.turns, whole, data)
-    if not found:
+        items[task] = Item(task, dialogue.turns, whole, data)
+    if not items:
         raise InputError(path, "holds no items")
-    return list(found.values())
+    return list(items.values())
 
 
 def items_of(dialogues: Iterable[Dialogue], *, whole: bool = False) -> list[Item]:
-    """Items from dialogues that have an id."""
+    """Items from dialogues, named by their ids."""
     return [Item(str(dialogue.id), dialogue.turns, whole) for dialogue in dialogues]
 
 
@@ -110,18 +96,18 @@ def gold_of(items: Sequence[Item], gold: Mapping[str, str]) -> dict[str, tuple[s
     >>> gold_of([Item("a", (Turn("hi"),)), Item("b", (Turn("ha"),))], {"b": "joy"})
     {'a': (None,), 'b': ('joy',)}
     """
-    left = dict(gold)
-    found = {item.name: tuple(left.pop(task, None) for task in item.tasks) for item in items}
-    if left:
-        raise EmoscopeError(f"gold question {next(iter(left))!r} is not among the tasks")
-    return found
+    unused = dict(gold)
+    answers = {item.name: tuple(unused.pop(task, None) for task in item.tasks) for item in items}
+    if unused:
+        raise EmoscopeError(f"gold question {next(iter(unused))!r} is not among the tasks")
+    return answers
 
 
 def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Sequence[Answer]]]) -> Annotations:
-    """Everything for annotation files: the tasks' data, and judgements given as worker, item and answers.
+    """Annotations of items, from judgements given as worker, item and answers.
 
-    >>> said = annotations_of([Item("a", (Turn("hi"),))], [("ann", "a", [Answer("joy")])])
-    >>> said.judgements[0].label, said.data["a"]["text"]
+    >>> annotations = annotations_of([Item("a", (Turn("hi"),))], [("ann", "a", [Answer("joy")])])
+    >>> annotations.judgements[0].label, annotations.data["a"]["text"]
     ('joy', 'hi')
     """
     data: dict[str, Mapping[str, Any]] = {}
@@ -139,14 +125,14 @@ def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Seque
 
 def _table(path: str | Path, format: str | None) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
     for number, record in enumerate(read_records(str(path), format)):
-        said = set(turn_columns(record.columns))
-        named = [record.columns[key] for key in ("task", "id") if record.columns.get(key) not in (None, "")]
+        turns = set(turn_columns(record.columns))
+        names = [record.columns[key] for key in ("task", "id") if record.columns.get(key) not in (None, "")]
         rest = {
             key: value
             for key, value in record.columns.items()
-            if key not in said and not (key in ("task", "id") and named and value == named[0])
+            if key not in turns and not (key in ("task", "id") and names and value == names[0])
         }
-        yield record.row, named[0] if named else number, record.dialogue, _beside(rest)
+        yield record.row, names[0] if names else number, record.dialogue, _as_data(rest)
 
 
 def _label_studio(path: Path) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
@@ -159,13 +145,13 @@ def _label_studio(path: Path) -> Iterator[tuple[int | str, object, Dialogue, dic
         except EmoscopeError as error:
             raise InputError(path, str(error), row=f"task {number:,}") from None
         rest = {key: value for key, value in data.items() if key not in ("turns", "text")}
-        yield f"task {number:,}", name, dialogue, _beside(rest)
+        yield f"task {number:,}", name, dialogue, _as_data(rest)
 
 
-def _beside(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns as they travel beside the text: under names of their own, as values that JSON has."""
+def _as_data(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns as data of a task: under names that are not reserved, with values that JSON has."""
     return {
-        f"source_{key}" if key in _TAKEN else key: value
+        f"source_{key}" if key in _RESERVED else key: value
         if isinstance(value, str | int | float | list | dict | None)
         else str(value)
         for key, value in columns.items()

@@ -1,7 +1,7 @@
 """Annotations as Label Studio's JSON: a list of tasks, each with its `data` and its `annotations`.
 
 A choice of the control `other` is a further possible label, that of any other control the worker's label. Workers are
-e-mail addresses, or Label Studio's numbers for them; annotations that were skipped there are no judgements.
+e-mail addresses or Label Studio's numbers; skipped annotations are no judgements.
 """
 
 import json
@@ -11,31 +11,31 @@ from typing import Any
 
 from emoscope.core.errors import InputError
 from emoscope.core.files import atomic_write, whole_text
-from emoscope.corpus.annotation.annotations import Annotations, Judgement, Read, judgement_at, task_name
+from emoscope.corpus.annotation.annotations import Annotations, FileEntry, Judgement, judgement_at, task_name
 
 _OTHER = "other"
 
 
 def write(path: Path, annotations: Annotations) -> None:
-    """Write every task, with the judgements it has; those without any are there to be labelled."""
+    """Write every task with its judgements; those without any are to be labelled."""
     tasks = [
         {
             "id": number,
             "data": {**annotations.data.get(task, {}), "task": task},
             "annotations": [
-                {"completed_by": {"email": said.worker}, "was_cancelled": False, "result": _result(said)}
-                for said in judged
+                {"completed_by": {"email": one.worker}, "was_cancelled": False, "result": _result(one)}
+                for one in judgements
             ],
         }
-        for number, (task, judged) in enumerate(annotations.by_task.items(), start=1)
+        for number, (task, judgements) in enumerate(annotations.by_task.items(), start=1)
     ]
     with atomic_write(path) as handle:
         json.dump(tasks, handle, indent=1, ensure_ascii=False)
         handle.write("\n")
 
 
-def _result(said: Judgement) -> list[dict[str, Any]]:
-    chosen = {"label": [said.label], _OTHER: list(said.others)}
+def _result(judgement: Judgement) -> list[dict[str, Any]]:
+    chosen = {"label": [judgement.label], _OTHER: list(judgement.others)}
     return [
         {"from_name": control, "to_name": "text", "type": "choices", "value": {"choices": labels}}
         for control, labels in chosen.items()
@@ -43,8 +43,8 @@ def _result(said: Judgement) -> list[dict[str, Any]]:
     ]
 
 
-def read(path: Path) -> Iterator[Read]:
-    """Give each task's data, then its judgements."""
+def read(path: Path) -> Iterator[FileEntry]:
+    """Stream each task's data, then its judgements."""
     try:
         tasks = json.loads(whole_text(path))
     except (json.JSONDecodeError, RecursionError) as error:
@@ -56,13 +56,13 @@ def read(path: Path) -> Iterator[Read]:
         yield from _read_task(path, number, task)
 
 
-def _read_task(path: Path, number: int, task: object) -> Iterator[Read]:
+def _read_task(path: Path, number: int, task: object) -> Iterator[FileEntry]:
     where = f"task {number:,}"
     if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
         raise InputError(path, "expected an object with 'data', as in Label Studio's JSON export", row=where)
     data = dict(task["data"])
     name = task_name(path, where, data.pop("task", None), task.get("id"))
-    yield Read(where, name, None, data)
+    yield FileEntry(where, name, None, data)
     annotations = task.get("annotations", [])
     if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
         raise InputError(path, "'annotations' must be a list of objects", row=where)
@@ -78,7 +78,7 @@ def _read_task(path: Path, number: int, task: object) -> Iterator[Read]:
             worker = worker.get("email") or worker.get("id")
         if worker is None:
             raise InputError(path, "'completed_by' is missing: who has judged?", row=row)
-        yield Read(row, name, judgement_at(path, row, name, worker, labels[0], others))
+        yield FileEntry(row, name, judgement_at(path, row, name, worker, labels[0], others))
 
 
 def _choices(path: Path, row: str, result: object) -> tuple[list[object], list[object]]:

@@ -1,27 +1,26 @@
-"""Who can be trusted: answers to gold questions, and a report of each annotator."""
+"""Which annotators to trust: their answers to gold questions, and a report on each."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import InputError
 from emoscope.corpus.annotation.aggregate import Aggregated
 from emoscope.corpus.annotation.annotations import Judgement, judgement_at
 from emoscope.corpus.annotation.csv_files import read_rows
+from emoscope.corpus.annotation.gold_questions import MIN_GOLD, GoldRules
 
-MIN_GOLD = 0.7
 # With fewer answers, one slip refuses a good worker; from four on, it takes two.
 GOLD_LEAST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
-    """Judgements after the gold questions: those to aggregate, and who was refused.
+class Screening:
+    """Judgements to aggregate, without gold questions, and those of refused workers.
 
-    `gold` has the numbers of right and of all answers to gold questions, by worker. `kept` holds no gold question.
-    `judged` are those who answered enough of them to be refused or trusted.
+    `gold` has each worker's numbers of right and of all answers to gold questions; `judged` are the workers who gave
+    enough of them to be refused or trusted.
     """
 
     kept: tuple[Judgement, ...]
@@ -32,91 +31,83 @@ class Sifted:
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
-    """One annotator: judgements other than gold questions, the share of them equal to the aggregate, gold answers."""
+class WorkerReport:
+    """One annotator: judgements other than gold questions, the share equal to the aggregated label, gold answers."""
 
     worker: str
     judgements: int
     agreement: float | None
     gold_answers: int
     gold_accuracy: float | None
-    judged: bool  # answered enough gold questions to be refused or trusted
+    judged: bool
     refused: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def read_gold(path: str | Path) -> dict[str, str]:
     """The right answers to gold questions, from a CSV file with the columns `task,label`."""
     file = Path(path)
-    found: dict[str, str] = {}
+    answers: dict[str, str] = {}
     for row, cells in read_rows(file, ("task", "label")):
         answer = judgement_at(file, row, cells["task"], "gold", cells["label"], None)
-        if answer.task in found:
+        if answer.task in answers:
             raise InputError(file, f"task {answer.task!r} has an answer already", row=row)
-        found[answer.task] = answer.label
-    return found
+        answers[answer.task] = answer.label
+    return answers
 
 
-def sift(
+def screen(
     judgements: Iterable[Judgement],
     gold: Mapping[str, str],
     *,
     min_gold: float = MIN_GOLD,
     gold_least: int = GOLD_LEAST,
-) -> Sifted:
+) -> Screening:
     """Refuse workers whose share of right answers to gold questions is under `min_gold`, and discard all they did.
 
-    Who answered fewer than `gold_least` gold questions is not refused: so few say little.
+    Nobody is refused on fewer than `gold_least` answers.
 
-    >>> said = [Judgement("g", "ann", "joy"), Judgement("g", "ben", "sad"), Judgement("1", "ann", "joy")]
-    >>> sift(said, {"g": "joy"}).refused, sift(said, {"g": "joy"}, gold_least=1).refused
+    >>> judgements = [Judgement("g", "ann", "joy"), Judgement("g", "ben", "sad"), Judgement("1", "ann", "joy")]
+    >>> screen(judgements, {"g": "joy"}).refused, screen(judgements, {"g": "joy"}, gold_least=1).refused
     (frozenset(), frozenset({'ben'}))
     """
-    if not 0 <= min_gold <= 1:
-        raise EmoscopeError(f"the least share of right gold answers must lie between 0 and 1, not {min_gold}")
-    if gold_least < 1:
-        raise EmoscopeError(f"the least number of gold answers must be 1 or more, not {gold_least}")
-    every = tuple(judgements)
+    rules = GoldRules(least_right=min_gold, least_answers=gold_least)
+    everything = tuple(judgements)
     answers: defaultdict[str, list[bool]] = defaultdict(list)
-    for said in every:
-        if said.task in gold:
-            answers[said.worker].append(said.label == gold[said.task])
+    for judgement in everything:
+        if judgement.task in gold:
+            answers[judgement.worker].append(judgement.label == gold[judgement.task])
     scores = {worker: (sum(right), len(right)) for worker, right in answers.items()}
-    judged = frozenset(worker for worker, (_, total) in scores.items() if total >= gold_least)
-    refused = frozenset(worker for worker in judged if scores[worker][0] / scores[worker][1] < min_gold)
-    asked = [said for said in every if said.task not in gold]
-    return Sifted(
-        kept=tuple(said for said in asked if said.worker not in refused),
-        discarded=tuple(said for said in asked if said.worker in refused),
+    refused = frozenset(worker for worker, score in scores.items() if rules.refuses(*score))
+    asked = [judgement for judgement in everything if judgement.task not in gold]
+    return Screening(
+        kept=tuple(judgement for judgement in asked if judgement.worker not in refused),
+        discarded=tuple(judgement for judgement in asked if judgement.worker in refused),
         gold=scores,
-        judged=judged,
+        judged=frozenset(worker for worker, (_, total) in scores.items() if rules.judges(total)),
         refused=refused,
     )
 
 
-def worker_report(sifted: Sifted, aggregated: Sequence[Aggregated]) -> list[Worker]:
-    """Every annotator by name, those refused too. Tasks that got the fallback label say nothing about agreement."""
-    labels = {one.task: one.label for one in aggregated if not one.fallback}
-    judged: defaultdict[str, list[Judgement]] = defaultdict(list)
-    for said in (*sifted.kept, *sifted.discarded):
-        judged[said.worker].append(said)
-    found: list[Worker] = []
-    for worker in sorted({*judged, *sifted.gold}):
-        own = judged[worker]
-        compared = [said.label == labels[said.task] for said in own if said.task in labels]
-        right, answers = sifted.gold.get(worker, (0, 0))
-        found.append(
-            Worker(
+def worker_reports(screening: Screening, aggregated: Sequence[Aggregated]) -> list[WorkerReport]:
+    """Every annotator by name, refused ones too. Tasks with the fallback label do not count towards agreement."""
+    labels = {result.task: result.label for result in aggregated if not result.fallback}
+    by_worker: defaultdict[str, list[Judgement]] = defaultdict(list)
+    for judgement in (*screening.kept, *screening.discarded):
+        by_worker[judgement.worker].append(judgement)
+    reports: list[WorkerReport] = []
+    for worker in sorted({*by_worker, *screening.gold}):
+        own = by_worker[worker]
+        agreeing = [judgement.label == labels[judgement.task] for judgement in own if judgement.task in labels]
+        right, answers = screening.gold.get(worker, (0, 0))
+        reports.append(
+            WorkerReport(
                 worker=worker,
                 judgements=len(own),
-                agreement=sum(compared) / len(compared) if compared else None,
+                agreement=sum(agreeing) / len(agreeing) if agreeing else None,
                 gold_answers=answers,
                 gold_accuracy=right / answers if answers else None,
-                judged=worker in sifted.judged,
-                refused=worker in sifted.refused,
+                judged=worker in screening.judged,
+                refused=worker in screening.refused,
             )
         )
-    return found
+    return reports

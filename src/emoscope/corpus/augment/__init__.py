@@ -1,1 +1,1 @@
-"""More wordings of what was said: there and back through other languages, with what lost its meaning left out."""
+"""Paraphrases by back-translation, without those that lost the meaning."""

@@ -1,10 +1,10 @@
-"""Apertium: rule-based, offline, small enough for any machine. One pipeline of processes translates many texts."""
+"""Apertium: rule-based, offline, small enough for any machine."""
 
 import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.augment.translator import UNTRANSLATED, Translator, long_code
@@ -12,23 +12,23 @@ from emoscope.corpus.augment.translator import UNTRANSLATED, Translator, long_co
 _INSTALL = "apt-get install apertium apertium-eng-spa apertium-eng-cat, or see https://wiki.apertium.org"
 # Characters that mean something in Apertium's stream format.
 _RESERVED = re.compile(r"[\\\[\]{}^$/@<>]")
-# Apertium marks unknown words with `*` and words it cannot inflect with `#`, and uses up `~`: a writer's own are
-# carried past it as characters that mean nothing to anyone.
+# Apertium marks unknown words with `*` and words it cannot inflect with `#`, and uses `~`: those in the text itself
+# travel as private characters.
 _HIDE = str.maketrans("*#~", "\ue001\ue002\ue003")
 _SHOW = str.maketrans("\ue001\ue002\ue003", "*#~")
 _PRIVATE = re.compile(r"[\x00-\x1f\x7f\ue000-\uf8ff]")
-# A full stop that Apertium's own readers add to a text, so that it ends like a sentence, and take away again. In
-# "A." it becomes part of the word.
+# Apertium's own readers add a full stop to a text, so that it ends like a sentence, and remove it again. In "A." it
+# becomes part of the word.
 _END = ".[]"
 _ENDED = re.compile(r"\.?\[\]\s*\Z")
 _ESCAPED_OR_MARK = re.compile(r"\\(.)|[*@#]", re.DOTALL)
 
 
 class Apertium:
-    """The Apertium that is installed on this machine.
+    """The Apertium installed on this machine.
 
-    What it has read before in a batch can change what it says: about one text in fifty comes out differently in another
-    batch. The same batches give the same translations.
+    Earlier texts of a batch can change a translation: about one text in fifty comes out differently in another batch.
+    The same batches give the same translations.
     """
 
     def __init__(self) -> None:
@@ -38,44 +38,39 @@ class Apertium:
 
     @cached_property
     def name(self) -> str:
-        """Its version."""
         return self._run("-V").stdout.decode("utf-8", "replace").strip().lower()
 
     @cached_property
     def directions(self) -> tuple[str, ...]:
-        """The directions whose data are installed, such as `eng-spa`."""
+        """The installed directions, such as `eng-spa`."""
         return tuple(self._run("-l").stdout.decode("utf-8", "replace").split())
 
     def translator(self, source: str, target: str) -> Translator:
-        """One direction, if its data are installed."""
         direction = f"{long_code(source)}-{long_code(target)}"
         if direction not in self.directions:
-            found = ", ".join(self.directions) or "none"
-            raise EmoscopeError(f"Apertium has no data for {direction}; installed are: {found}")
-
-        def translate(texts: Sequence[str]) -> list[str]:
-            return self._translate(direction, texts)
-
-        return translate
+            installed = ", ".join(self.directions) or "none"
+            raise EmoscopeError(f"Apertium has no data for {direction}; installed are: {installed}")
+        return partial(self._translate, direction)
 
     def _translate(self, direction: str, texts: Sequence[str]) -> list[str]:
         if not texts:
             return []
-        # A NUL ends a text: the pipeline writes out what it has, and begins anew.
-        done = self._run("-z", "-f", "none", direction, given="".join(f"{_escaped(text)}{_END}\0" for text in texts))
+        # A NUL ends a text: the pipeline flushes its output and starts afresh.
+        joined = "".join(f"{_escaped(text)}{_END}\0" for text in texts)
+        done = self._run("-z", "-f", "none", direction, text=joined)
         parts = done.stdout.decode("utf-8", "replace").split("\0")
         if done.returncode == 0 and len(parts) > len(texts) and not "".join(parts[len(texts) :]).strip():
             return [_unescaped(part) for part in parts[: len(texts)]]
         if len(texts) == 1:
-            return [""]  # it is this text that Apertium cannot take; a translation that is empty is dropped and counted
+            return [""]  # this is the text that Apertium cannot take; an empty translation is dropped and counted
         middle = len(texts) // 2
         return self._translate(direction, texts[:middle]) + self._translate(direction, texts[middle:])
 
-    def _run(self, *options: str, given: str = "") -> subprocess.CompletedProcess[bytes]:
+    def _run(self, *options: str, text: str = "") -> subprocess.CompletedProcess[bytes]:
         assert self._program is not None
         try:
             return subprocess.run(
-                [self._program, *options], input=given.encode("utf-8", "replace"), capture_output=True, check=False
+                [self._program, *options], input=text.encode("utf-8", "replace"), capture_output=True, check=False
             )
         except OSError as error:
             raise EmoscopeError(f"Apertium could not be run ({error.strerror or error})") from None

@@ -1,12 +1,12 @@
-"""There and back: the variants of texts, each kept or dropped for a reason."""
+"""Back-translation: the variants of texts, each kept or dropped for a reason."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.augment.ascii_text import ascii_text, without_loose_marks
 from emoscope.corpus.augment.meaning import OverlapSimilarity, Similarity, denies, word_key, words_in
-from emoscope.corpus.augment.plain import ascii_text, without_loose_marks
 from emoscope.corpus.augment.shield import Shielded, shield
 from emoscope.corpus.augment.translator import ENGLISH, UNTRANSLATED, Engine, Translator, short_code
 
@@ -23,21 +23,21 @@ REASONS = (NO_WORDS, EMPTY, NAME_LOST, UNKNOWN_WORD, SAME, SAME_AS_OTHER, NEGATI
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What came back through one language, if it is kept; else why it is dropped."""
+    """The text that came back through one language if it is kept, else the reason to drop it."""
 
     text: str | None
     reason: str | None = None
 
 
 class BackTranslator:
-    """English texts, through other languages and back to English.
+    """Translates English texts into other languages and back.
 
     >>> class Shout:
     ...     name = "shout"
     ...     def translator(self, source, target):
     ...         return lambda texts: [text.replace("glad", "happy") for text in texts]
-    >>> made = BackTranslator(Shout(), ["es"], similarity=0.0)(["so glad 😂", "ok"])
-    >>> made[0]["es"].text, made[1]["es"].reason
+    >>> variants = BackTranslator(Shout(), ["es"], similarity=0.0)(["so glad 😂", "ok"])
+    >>> variants[0]["es"].text, variants[1]["es"].reason
     ('so happy 😂', 'the same words')
     """
 
@@ -55,13 +55,13 @@ class BackTranslator:
         self._measure = measure or OverlapSimilarity()
         self.similarity = self._measure.threshold if similarity is None else similarity
         self._engine = engine
-        self._ways: list[tuple[str, Translator, Translator]] = [
+        self._routes: list[tuple[str, Translator, Translator]] = [
             (language, engine.translator(ENGLISH, language), engine.translator(language, ENGLISH))
             for language in self.via
         ]
 
     def description(self) -> dict[str, Any]:
-        """All that decides what comes back, as plain values for JSON."""
+        """Everything the variants depend on, as plain values for JSON."""
         return {
             "engine": self._engine.name,
             "via": list(self.via),
@@ -71,57 +71,50 @@ class BackTranslator:
 
     def __call__(self, texts: Sequence[str]) -> list[dict[str, Variant]]:
         """The variants of each text, by language. A text that occurs twice is translated once."""
-        different = list(dict.fromkeys(texts))
-        plain = [ascii_text(text) for text in different]
+        variants: dict[str, dict[str, Variant]] = {text: {} for text in texts}
+        plain = [ascii_text(text) for text in variants]
         shields = [shield(text) for text in plain]
-        made: list[dict[str, Variant]] = [{} for _ in different]
-        for language, there, back in self._ways:
-            for variants, variant in zip(made, self._through(plain, shields, there, back), strict=True):
-                variants[language] = variant
-        for variants in made:
-            _drop_repeated(variants)
-        found = dict(zip(different, made, strict=True))
-        return [found[text] for text in texts]
+        for language, there, back in self._routes:
+            for own, variant in zip(variants.values(), self._through(plain, shields, there, back), strict=True):
+                own[language] = variant
+        for own in variants.values():
+            _drop_repeated(own)
+        return [variants[text] for text in texts]
 
     def _through(
         self, texts: Sequence[str], shields: Sequence[Shielded], there: Translator, back: Translator
     ) -> list[Variant]:
-        pieces = [piece for shielded in shields for piece in shielded.wanted]
-        abroad = [text.replace(UNTRANSLATED, "") for text in there(pieces)]
-        returned = iter(back(abroad))
-        judged: list[Variant] = []
+        pieces = [piece for shielded in shields for piece in shielded.translatable]
+        foreign = [text.replace(UNTRANSLATED, "") for text in there(pieces)]
+        returned = iter(back(foreign))
+        variants: list[Variant] = []
         for text, shielded in zip(texts, shields, strict=True):
-            judged.append(_judged(text, shielded, [next(returned) for _ in shielded.wanted]))
-        kept = [place for place, variant in enumerate(judged) if variant.text is not None]
-        alike = self._measure([texts[place] for place in kept], [str(judged[place].text) for place in kept])
-        for place, value in zip(kept, alike, strict=True):
+            variants.append(_checked(text, shielded, [next(returned) for _ in shielded.translatable]))
+        kept = [place for place, variant in enumerate(variants) if variant.text is not None]
+        values = self._measure([texts[place] for place in kept], [str(variants[place].text) for place in kept])
+        for place, value in zip(kept, values, strict=True):
             if value < self.similarity:
-                judged[place] = Variant(None, UNLIKE)
-        return judged
+                variants[place] = Variant(None, UNLIKE)
+        return variants
 
 
-def _judged(text: str, shielded: Shielded, translated: Sequence[str]) -> Variant:
-    """A variant after all checks but that of how alike it is."""
-    if not shielded.wanted:
+def _checked(text: str, shielded: Shielded, translated: Sequence[str]) -> Variant:
+    """A variant after all checks but that of similarity."""
+    if not shielded.translatable:
         return Variant(None, NO_WORDS)
     if not all(map(word_key, translated)):
         return Variant(None, EMPTY)
-    # A word that the engine does not know in English, such as "lol", comes back as it was; any other is still Spanish.
-    known = {word for piece in shielded.wanted for word in words_in(piece)}
+    # English words that the engine does not know, such as "lol", come back as they were; any other is still foreign.
+    known = {word for piece in shielded.translatable for word in words_in(piece)}
     if any(word not in known for piece in translated for word in _untranslated_words(piece)):
         return Variant(None, UNKNOWN_WORD)
-    said = shielded.put_back([ascii_text(piece.replace(UNTRANSLATED, "")) for piece in translated])
-    if said is None:
+    restored = shielded.put_back([ascii_text(piece.replace(UNTRANSLATED, "")) for piece in translated])
+    if restored is None:
         return Variant(None, NAME_LOST)
-    variant = without_loose_marks(" ".join(said.split()))
-    reason = _fault(text, variant)
-    return Variant(None if reason else variant, reason)
-
-
-def _fault(text: str, variant: str) -> str | None:
+    variant = without_loose_marks(" ".join(restored.split()))
     if word_key(variant) == word_key(text):
-        return SAME
-    return NEGATION if denies(variant) != denies(text) else None
+        return Variant(None, SAME)
+    return Variant(variant) if denies(variant) == denies(text) else Variant(None, NEGATION)
 
 
 def _untranslated_words(piece: str) -> Iterator[str]:

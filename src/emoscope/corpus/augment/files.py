@@ -1,7 +1,4 @@
-"""Files of dialogues that get variants: EmotionX's JSON (`utterance_es`) and tables (`turn1_es`).
-
-Each kind is read item by item, an item being a dialogue: what it says, and how it looks with its variants.
-"""
+"""Files of dialogues to augment: EmotionX's JSON (`utterance_es`) and tables (`turn1_es`)."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,58 +10,50 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write
 from emoscope.corpus.augment.backtranslation import Variant
 from emoscope.tables import PIPE, Record, format_of, open_writer, read_records, turn_columns
+from emoscope.tables.json_stream import array_elements
 
 Variants = Sequence[Mapping[str, Variant]]
 Write = Callable[[Any], None]
 
 
 class DialogueFile(Protocol):
-    """A file whose dialogues can be given variants."""
+    """A file whose dialogues can get variants."""
 
     path: str
 
     def check_output(self, output: str) -> None:
-        """An error if the dialogues cannot be written to a file of this name."""
-        ...
+        """Raise an error if the dialogues cannot be written to a file of this name."""
 
     def items(self, languages: Sequence[str]) -> Iterator[Any]:
-        """The dialogues, streamed, every call from the first; one that has such variants already is an error."""
-        ...
+        """Stream the dialogues from the start; one that has variants in these languages already is an error."""
 
     def texts(self, item: Any) -> Sequence[str]:
-        """What is said in a dialogue, turn by turn."""
-        ...
+        """The turns of a dialogue."""
 
     def reworded(self, item: Any, variants: Variants) -> Any:
-        """The dialogue as it is written, with the variants of each turn."""
-        ...
+        """The dialogue to write, with the variants of each turn."""
 
     def writer(self, output: str) -> AbstractContextManager[Write]:
-        """A context that gives a function to write dialogues with; the file is whole or not there."""
-        ...
+        """A context with a function that writes dialogues; the file is complete or absent."""
 
 
 class EmotionXFile:
     """EmotionX's format: a list of dialogues, each a list of objects with an `utterance`.
 
-    All an object has is kept, the label, the votes and variants through other languages among it. `elements` streams
-    the elements of a JSON list.
+    Everything else in an object is kept: the label, the votes, and variants through other languages.
     """
 
-    def __init__(self, path: str, elements: Callable[[str], Iterable[Any]]) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
-        self._elements = elements
 
     def check_output(self, output: str) -> None:
-        """It must be JSON, too."""
         if Path(output).suffix.lower() != ".json":
             raise EmoscopeError(f"{output}: expected a name that ends in .json, as the input's does")
 
     def items(self, languages: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
-        """The dialogues."""
         added = [f"utterance_{language}" for language in languages]
         number = 0
-        for number, dialogue in enumerate(self._elements(self.path), start=1):
+        for number, dialogue in enumerate(array_elements(self.path), start=1):
             where = f"dialogue {number:,}"
             if not isinstance(dialogue, list) or not dialogue:
                 raise InputError(self.path, "expected a list of utterances", row=where)
@@ -78,19 +67,17 @@ class EmotionXFile:
             raise InputError(self.path, "holds no dialogues")
 
     def texts(self, item: list[dict[str, Any]]) -> list[str]:
-        """The utterances."""
         return [entry["utterance"] for entry in item]
 
     def reworded(self, item: list[dict[str, Any]], variants: Variants) -> list[dict[str, Any]]:
-        """Each utterance with `utterance_es` and so on, where that variant is kept."""
         return [
-            entry | {f"utterance_{language}": made.text for language, made in own.items() if made.text is not None}
+            entry | {f"utterance_{via}": variant.text for via, variant in own.items() if variant.text is not None}
             for entry, own in zip(item, variants, strict=True)
         ]
 
     @contextmanager
     def writer(self, output: str) -> Iterator[Write]:
-        """Laid out as the published files are."""
+        """Write with the layout of the published files."""
         with atomic_write(output) as handle:
             before = "[\n    "
 
@@ -116,12 +103,10 @@ class TableFile:
         self._column = column
 
     def check_output(self, output: str) -> None:
-        """It must be a kind of file that has columns."""
         if output == PIPE or format_of(output) == "text":
             raise EmoscopeError(f"{output}: expected a file that has columns: .csv, .tsv, .jsonl or .parquet")
 
     def items(self, languages: Sequence[str]) -> Iterator[Record]:
-        """The rows."""
         for record in read_records(self.path, self._format, column=self._column):
             added = (f"{name}_{language}" for language in languages for name in self._columns(record))
             _check_free(self.path, record.row, record.columns, added)
@@ -131,31 +116,38 @@ class TableFile:
         return turn_columns(record.columns) if self._column is None else [self._column]
 
     def texts(self, item: Record) -> tuple[str, ...]:
-        """The turns."""
         return item.dialogue.texts
 
     def reworded(self, item: Record, variants: Variants) -> dict[str, Any]:
-        """The row with a column for each turn and language, empty where the variant is dropped.
+        """The row with a column for each turn and language, empty where the variant was dropped.
 
-        In `turns_es`, a list, such a turn is the original; without any variant of the dialogue there is no list.
+        In a list such as `turns_es`, a dropped variant is the original turn; without any variant there is no list.
         """
         names = self._columns(item)
         added: dict[str, Any] = {}
         for language in variants[0]:
-            said = [own[language].text for own in variants]
+            texts = [own[language].text for own in variants]
             if names == ["turns"]:
-                whole = [text or turn for text, turn in zip(said, item.dialogue.texts, strict=True)]
-                added[f"turns_{language}"] = whole if any(said) else None
+                whole = [text or turn for text, turn in zip(texts, item.dialogue.texts, strict=True)]
+                added[f"turns_{language}"] = whole if any(texts) else None
             else:
-                said += [None] * (len(names) - len(said))
-                added |= {f"{name}_{language}": text for name, text in zip(names, said, strict=True)}
+                texts += [None] * (len(names) - len(texts))
+                added |= {f"{name}_{language}": text for name, text in zip(names, texts, strict=True)}
         return {**item.columns, **added}
 
     @contextmanager
     def writer(self, output: str) -> Iterator[Write]:
-        """In the format that the output's name says."""
         with open_writer(output) as writer:
             yield writer.write
+
+
+def open_dialogue_file(path: str, *, column: str | None = None, format: str | None = None) -> DialogueFile:
+    """EmotionX's JSON or a table, by the file's suffix."""
+    if Path(path).suffix.lower() != ".json":
+        return TableFile(path, column=column, format=format)
+    if column or format:
+        raise EmoscopeError(f"{path}: --column and --format are for tables, not for EmotionX's JSON")
+    return EmotionXFile(path)
 
 
 def _check_free(path: str, row: int | str, taken: Iterable[str], added: Iterable[str]) -> None:

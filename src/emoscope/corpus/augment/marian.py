@@ -1,4 +1,4 @@
-"""MarianMT models through transformers, such as those of the OPUS-MT project."""
+"""MarianMT models in transformers, such as those of the OPUS-MT project."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,15 +8,14 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed, require
 from emoscope.corpus.augment.translator import Translator, short_code
 
-_TOGETHER = 32
-_LONGEST = 256  # pieces; a turn of a chat has a few dozen
+_BATCH = 32
+_MAX_TOKENS = 256  # a chat turn has a few dozen
 
 
 class Marian:
-    """Models whose folder or name on the hub differs in the languages only: `Helsinki-NLP/opus-mt-{source}-{target}`.
+    """Models whose folders or hub names differ only in the languages, as in `Helsinki-NLP/opus-mt-{source}-{target}`.
 
-    A folder is read without touching the network. What is not a folder is a name on the hub: it comes from the hub's
-    cache, or is downloaded, as the user who named it wants it.
+    A folder is read without the network. Anything else is a hub name: it comes from the hub's cache or is downloaded.
     """
 
     def __init__(self, model: str) -> None:
@@ -32,11 +31,9 @@ class Marian:
 
     @property
     def name(self) -> str:
-        """Its models, and the version of what runs them."""
         return f"marian {self._model}, transformers {self._transformers.__version__}"
 
     def translator(self, source: str, target: str) -> Translator:
-        """One direction, if there is a model for it."""
         path = self._model.replace("{source}", short_code(source)).replace("{target}", short_code(target))
         local = Path(path).expanduser().is_dir()
         name = str(Path(path).expanduser()) if local else path
@@ -62,21 +59,21 @@ class _ModelTranslator:
         self._tokenizer = tokenizer
         self._model = model
         self._torch = torch
-        self._longest = min(_LONGEST, model.config.max_position_embeddings)
+        self._max_tokens = min(_MAX_TOKENS, model.config.max_position_embeddings)
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        # Texts of about the same length together: less padding, and the answers go back to their places.
+        # Texts of similar length go together, for less padding.
         order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), place))
-        answers = [""] * len(texts)
-        for start in range(0, len(order), _TOGETHER):
-            places = order[start : start + _TOGETHER]
-            for place, answer in zip(places, self._some([texts[place] for place in places]), strict=True):
-                answers[place] = answer
-        return answers
+        translated = [""] * len(texts)
+        for start in range(0, len(order), _BATCH):
+            places = order[start : start + _BATCH]
+            for place, text in zip(places, self._generate([texts[place] for place in places]), strict=True):
+                translated[place] = text
+        return translated
 
-    def _some(self, texts: list[str]) -> list[str]:
-        given = self._tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=self._longest)
-        longest = min(self._longest, 2 * given["input_ids"].shape[1] + 10)
+    def _generate(self, texts: list[str]) -> list[str]:
+        tokens = self._tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=self._max_tokens)
+        max_length = min(self._max_tokens, 2 * tokens["input_ids"].shape[1] + 10)
         with self._torch.inference_mode():
-            said = self._model.generate(**given, num_beams=4, do_sample=False, max_length=longest)
-        return [text.strip() for text in self._tokenizer.batch_decode(said, skip_special_tokens=True)]
+            output = self._model.generate(**tokens, num_beams=4, do_sample=False, max_length=max_length)
+        return [text.strip() for text in self._tokenizer.batch_decode(output, skip_special_tokens=True)]

@@ -1,4 +1,4 @@
-"""Whether a back-translation still says what was said: how alike two texts are, and whether one of them denies it."""
+"""Whether a back-translation kept the meaning: the similarity of two texts, and whether one negates the other."""
 
 import math
 import re
@@ -19,18 +19,16 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Similarity(Protocol):
-    """How alike each text is to its partner, from 0 to 1."""
+    """How similar each variant is to its original, from 0 to 1."""
 
     name: str
-    threshold: float  # under which a meaning counts as lost, unless the user says otherwise
+    threshold: float  # the default; less similar variants count as having lost the meaning
 
-    def __call__(self, originals: Sequence[str], variants: Sequence[str]) -> Sequence[float]:
-        """A value for each pair."""
-        ...
+    def __call__(self, originals: Sequence[str], variants: Sequence[str]) -> Sequence[float]: ...
 
 
 class EmbeddingSimilarity:
-    """The cosine of the two texts' vectors, and 0 where it is negative.
+    """The cosine of the two texts' vectors, but no less than 0.
 
     >>> class Length:
     ...     name = "length"
@@ -47,7 +45,6 @@ class EmbeddingSimilarity:
         self._embedder = embedder
 
     def __call__(self, originals: Sequence[str], variants: Sequence[str]) -> list[float]:
-        """A cosine for each pair."""
         if not originals:
             return []
         texts = [Dialogue.of([text]) for text in (*originals, *variants)]
@@ -61,8 +58,7 @@ class EmbeddingSimilarity:
 class OverlapSimilarity:
     """Without a model: the cosine of the character 3-grams of the words that carry meaning.
 
-    A word that comes back as another one with the same meaning counts as lost, so this drops too much rather than too
-    little.
+    A synonym counts as a lost word, so this drops too much rather than too little.
 
     >>> OverlapSimilarity()(["I lost my keys", "I lost my keys"], ["I have lost my keys", "very good"])
     [1.0, 0.0]
@@ -72,13 +68,12 @@ class OverlapSimilarity:
     threshold = 0.4
 
     def __call__(self, originals: Sequence[str], variants: Sequence[str]) -> list[float]:
-        """A cosine for each pair."""
         pairs = zip(originals, variants, strict=True)
         return [round(_cosine(_grams(one), _grams(other)), 4) for one, other in pairs]
 
 
 def denies(text: str) -> bool:
-    """Whether a text holds a negation.
+    """Whether a text contains a negation.
 
     >>> denies("I don't know"), denies("dont know"), denies("I know a knot")
     (True, True, False)
@@ -96,7 +91,7 @@ def words_in(text: str) -> list[str]:
 
 
 def word_key(text: str) -> str:
-    """The letters and digits alone: what two texts share that differ in marks, case and spaces only.
+    """The letters and digits alone, equal for texts that differ only in punctuation, case and spaces.
 
     >>> word_key("It's OK!") == word_key("its ok")
     True
@@ -104,7 +99,7 @@ def word_key(text: str) -> str:
     return "".join(words_in(text))
 
 
-# Words that say little by themselves and change places and forms in translation; negations are not among them.
+# Function words, which translation moves and changes; without negations.
 _FUNCTION_WORDS = set(
     words_in(
         "a an the this that these those it its i me my mine you your yours he him his she her hers we us our they them "
@@ -116,9 +111,9 @@ _FUNCTION_WORDS = set(
 
 def _grams(text: str) -> Counter[str]:
     words = words_in(text)
-    # A text of such words alone is compared by them.
-    carrying = [word for word in words if word not in _FUNCTION_WORDS] or words
-    return Counter(f" {word} "[start : start + 3] for word in carrying for start in range(len(word)))
+    # A text of function words alone is compared by them.
+    content = [word for word in words if word not in _FUNCTION_WORDS] or words
+    return Counter(f" {word} "[start : start + 3] for word in content for start in range(len(word)))
 
 
 def _cosine(one: Counter[str], other: Counter[str]) -> float:

@@ -1,7 +1,7 @@
-"""What no engine may touch: emoji, emoticons, links, user names and the masks that stand for people and places.
+"""Shield from translation: emoji, emoticons, links, user names, and masks that stand for people and places.
 
-Emoji and links are no part of a sentence, so the text is cut there, and they go back where they were. A masked name is:
-it becomes a made-up word, which engines carry over as they would a foreign name.
+Emoji and links are not part of a sentence, so the text is cut there and they go back where they were. A masked name is
+part of it: it becomes a made-up word, which engines carry over like a foreign name.
 """
 
 import re
@@ -22,7 +22,7 @@ _HAS_LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True, slots=True)
 class Shielded:
-    """A text in pieces, those to translate (which hold letters) and those to keep; and the words behind made-up names.
+    """A text in pieces, to translate or to keep, and the names behind its made-up words.
 
     >>> shield("hey person_3 😂 you ok? @bob").pieces
     ('hey Zqxa', ' 😂 ', 'you ok? Zqxb')
@@ -33,20 +33,20 @@ class Shielded:
     names: tuple[str, ...]
 
     @property
-    def wanted(self) -> list[str]:
+    def translatable(self) -> list[str]:
         """The pieces to translate."""
-        return [piece for piece, wanted in zip(self.pieces, self.to_translate, strict=True) if wanted]
+        return [piece for piece, translate in zip(self.pieces, self.to_translate, strict=True) if translate]
 
     def put_back(self, translated: Sequence[str]) -> str | None:
-        """The whole text, from the translations of `wanted`; None if a name got lost, or was said twice.
+        """The whole text from the translations of `translatable`; None if a name was lost or doubled.
 
         >>> shield("hey person_3 😂 you ok?").put_back(["hello Zqxa", "are you well?"])
         'hello person_3 😂 are you well?'
         """
-        given = iter(translated)
+        translations = iter(translated)
         text = "".join(
-            next(given).strip() if wanted else piece
-            for piece, wanted in zip(self.pieces, self.to_translate, strict=True)
+            next(translations).strip() if translate else piece
+            for piece, translate in zip(self.pieces, self.to_translate, strict=True)
         )
         expected = [_word(number) for number in range(len(self.names))]
         if sorted(match.group(1).lower() for match in _MADE_UP.finditer(text)) != sorted(expected):
@@ -56,7 +56,7 @@ class Shielded:
 
 
 def shield(text: str) -> Shielded:
-    """Cut a text at what is no part of a sentence, and give names that are masked a made-up word each."""
+    """Cut a text at what is not part of a sentence, and replace masked names by made-up words."""
     pieces: list[tuple[str, bool]] = []
     names: list[str] = []
     sentence, end, begun = "", 0, False
@@ -64,7 +64,7 @@ def shield(text: str) -> Shielded:
         sentence += text[end:start]
         begun = begun or _HAS_LETTER.search(sentence) is not None
         kept, end = text[start:stop], stop
-        # A user name before all that is said is whom it is said to: "@bob how are you".
+        # A user name at the start is the addressee: "@bob how are you".
         if apart or (kept.startswith("@") and not begun):
             pieces += [*_trimmed(sentence), (kept, False)]
             sentence = ""
@@ -73,11 +73,11 @@ def shield(text: str) -> Shielded:
             names.append(kept)
     pieces += _trimmed(sentence + text[end:])
     merged = _merged(pieces)
-    return Shielded(tuple(piece for piece, _ in merged), tuple(wanted for _, wanted in merged), tuple(names))
+    return Shielded(tuple(piece for piece, _ in merged), tuple(translate for _, translate in merged), tuple(names))
 
 
 def _kept_spans(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Where something is to be kept, from left to right, and whether it stands apart from the sentence."""
+    """The spans to keep, from left to right, and whether each stands apart from the sentence."""
     end = 0
     for match in _KEPT.finditer(text):
         yield from _emoticon_spans(text, end, match.start())
@@ -88,14 +88,14 @@ def _kept_spans(text: str) -> Iterator[tuple[int, int, bool]]:
 
 def _emoticon_spans(text: str, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
     for emoticon in emoticons_in(text[start:stop]):
-        found = text.find(emoticon, start, stop)
-        if found >= 0:
-            start = found + len(emoticon)
-            yield found, start, True
+        place = text.find(emoticon, start, stop)
+        if place >= 0:
+            start = place + len(emoticon)
+            yield place, start, True
 
 
 def _trimmed(sentence: str) -> list[tuple[str, bool]]:
-    """A sentence with the white space around it as pieces to keep; all is kept if there is no word to translate."""
+    """A sentence to translate, with the white space around it to keep; without a word, all of it is kept."""
     if not _HAS_LETTER.search(_MADE_UP.sub("", sentence)):
         return [(sentence, False)]
     core = sentence.strip()
@@ -104,13 +104,13 @@ def _trimmed(sentence: str) -> list[tuple[str, bool]]:
 
 
 def _merged(pieces: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Neighbours that are kept as one piece, and none that is empty."""
+    """The pieces without empty ones, and with neighbours to keep joined."""
     merged: list[tuple[str, bool]] = []
-    for piece, wanted in pieces:
-        if merged and not wanted and not merged[-1][1]:
+    for piece, translate in pieces:
+        if merged and not translate and not merged[-1][1]:
             merged[-1] = merged[-1][0] + piece, False
         elif piece:
-            merged.append((piece, wanted))
+            merged.append((piece, translate))
     return merged
 
 

@@ -1,56 +1,22 @@
-"""What translates, seen from outside: one direction is a function of many texts; an engine has several directions."""
+"""What an engine of machine translation looks like to us, and codes of languages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-# Before a word that the engine could not translate and left as it was. Engines that cannot tell never write it.
+# Put before a word that the engine left untranslated. Engines that cannot tell never write it.
 UNTRANSLATED = "\ue000"
 
 ENGLISH = "en"
-_SHORT = {
-    "ara": "ar",
-    "cat": "ca",
-    "ces": "cs",
-    "dan": "da",
-    "deu": "de",
-    "ell": "el",
-    "eng": "en",
-    "epo": "eo",
-    "est": "et",
-    "eus": "eu",
-    "fin": "fi",
-    "fra": "fr",
-    "glg": "gl",
-    "heb": "he",
-    "hin": "hi",
-    "hun": "hu",
-    "ind": "id",
-    "isl": "is",
-    "ita": "it",
-    "jpn": "ja",
-    "kor": "ko",
-    "mkd": "mk",
-    "nld": "nl",
-    "pol": "pl",
-    "por": "pt",
-    "ron": "ro",
-    "rus": "ru",
-    "spa": "es",
-    "swe": "sv",
-    "tur": "tr",
-    "ukr": "uk",
-    "vie": "vi",
-    "zho": "zh",
-}
-_LONG = {short: long for long, short in _SHORT.items()}
+_CODES = """
+    ara-ar cat-ca ces-cs dan-da deu-de ell-el eng-en epo-eo est-et eus-eu fin-fi fra-fr glg-gl heb-he hin-hi hun-hu
+    ind-id isl-is ita-it jpn-ja kor-ko mkd-mk nld-nl pol-pl por-pt ron-ro rus-ru spa-es swe-sv tur-tr ukr-uk vie-vi
+    zho-zh
+"""
+_TWO_LETTERS = dict(pair.split("-") for pair in _CODES.split())
+_THREE_LETTERS = {short: long for long, short in _TWO_LETTERS.items()}
 
-
-class Translator(Protocol):
-    """One direction: as many texts come back as went in, in the same order."""
-
-    def __call__(self, texts: Sequence[str]) -> list[str]:
-        """The texts in the other language."""
-        ...
+# One direction: as many texts come back as went in, in the same order.
+Translator = Callable[[Sequence[str]], list[str]]
 
 
 class Engine(Protocol):
@@ -58,27 +24,25 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is, with its version: texts from another version may differ."""
-        ...
+        """The engine with its version: translations of another version may differ."""
 
     def translator(self, source: str, target: str) -> Translator:
         """The direction from one language to another, or an error that says what is missing."""
-        ...
 
 
 def short_code(language: str) -> str:
-    """The two-letter code of a language, where we know it.
+    """The two-letter code of a language, if it is known.
 
     >>> short_code("spa"), short_code("es"), short_code("oci")
     ('es', 'es', 'oci')
     """
-    return _SHORT.get(language, language)
+    return _TWO_LETTERS.get(language, language)
 
 
 def long_code(language: str) -> str:
-    """The three-letter code of a language, where we know it.
+    """The three-letter code of a language, if it is known.
 
     >>> long_code("es"), long_code("oci")
     ('spa', 'oci')
     """
-    return _LONG.get(language, language)
+    return _THREE_LETTERS.get(language, language)

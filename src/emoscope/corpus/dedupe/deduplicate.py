@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,23 +11,23 @@ from typing import Any
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
+from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import Spread, in_this_process
 from emoscope.tables import PIPE, Record, open_writer, read_records, turn_columns
 
-Watch = Callable[[str, Iterator[Record]], Iterator[Record]]
 _LANGUAGE = re.compile(r"(.+)_([a-z]{2,3})")
 
 
 @dataclass(slots=True)
 class FileCounts:
-    """How many rows of one file were read and dropped: copies of its own rows, and of rows in earlier files."""
+    """Rows read from a file, and rows dropped by reason."""
 
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
     @property
     def kept(self) -> int:
-        """How many rows stay."""
+        """The number of rows that stay."""
         return self.read - self.dropped.total()
 
     def as_dict(self) -> dict[str, Any]:
@@ -46,23 +46,23 @@ def deduplicate(
     column: str | None = None,
     group: str | None = None,
     format: str | None = None,
-    watch: Watch = lambda _, records: records,
+    progress: ShowProgress = no_progress,
     spread: Spread = in_this_process,
 ) -> dict[str, FileCounts]:
-    """Write the files without rows that are copies of earlier rows, their own or of earlier files.
+    """Write the files without copies of earlier rows in the same or earlier files.
 
-    A row and its back-translations, in columns such as `turn1_de`, or in rows of the same file with the same value in
-    the column `group`, stay or go together. One file becomes a file; several become a folder, complete or absent.
+    A row and its back-translations stay or go together, be they in columns such as `turn1_de` or in rows of the same
+    file with the same value in the column `group`. One file gives a file; several give a folder, complete or absent.
     """
     _check(paths, output)
     finder = DuplicateFinder(threshold=threshold, spread=spread)
-    # The number of the item that each row belongs to, and of each item the file.
+    # The item of each row of each file, and the file of each item.
     items: list[list[int]] = []
     file_of: list[int] = []
     for number, path in enumerate(paths):
         groups: dict[str, int] = {}
         items.append([])
-        for record in watch(f"reading {Path(path).name}", read_records(path, format, column=column)):
+        for record in progress(f"reading {Path(path).name}", read_records(path, format, column=column)):
             key = _group(record, path, group)
             item = len(file_of) if key is None else groups.setdefault(key, len(file_of))
             if item == len(file_of):
@@ -79,13 +79,13 @@ def deduplicate(
         folder = stack.enter_context(atomic_folder(output)) if len(paths) > 1 else None
         for path, rows in zip(paths, items, strict=True):
             target = str(output if folder is None else folder / Path(path).name)
-            records = watch(f"writing {Path(path).name}", read_records(path, format, column=column))
+            records = progress(f"writing {Path(path).name}", read_records(path, format, column=column))
             _write(records, rows, reasons, target, counts[path], format if folder is not None else None)
     return counts
 
 
 def texts_of(record: Record, column: str | None = None) -> Iterator[str]:
-    """What a row says, and what its back-translations say.
+    """The text of a row, and of its back-translations.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> columns = {"turn1": "hi", "turn2": "you?", "turn1_de": "hello", "turn2_de": "and you?"}
@@ -99,8 +99,8 @@ def texts_of(record: Record, column: str | None = None) -> Iterator[str]:
     )
     for language in languages:
         turns = [record.columns.get(f"{name}_{language}") or record.columns.get(name) for name in names]
-        said = [text for turn in turns for text in (turn if isinstance(turn, list) else [turn]) if text]
-        yield "\n".join(text["text"] if isinstance(text, Mapping) else str(text) for text in said)
+        texts = [text for turn in turns for text in (turn if isinstance(turn, list) else [turn]) if text]
+        yield "\n".join(text["text"] if isinstance(text, Mapping) else str(text) for text in texts)
 
 
 def _check(paths: Sequence[str], output: str | Path) -> None:
@@ -129,7 +129,7 @@ def _write(
     counts: FileCounts,
     format: str | None,
 ) -> None:
-    """Write the rows that stay, in the format of the file they came from."""
+    """Write the rows that stay, in the format of their file."""
     with ExitStack() as stack:
         writer = None
         for record, item in zip(records, items, strict=True):
@@ -138,7 +138,7 @@ def _write(
                 counts.dropped[reasons[item]] += 1
                 continue
             if writer is None:
-                # A table in a .txt has its header, a plain text has none.
+                # A .txt holds a table with a header, or plain lines.
                 table_as_text = Path(target).suffix == ".txt" and set(record.columns) != {"turns"}
                 writer = stack.enter_context(open_writer(target, "tsv" if table_as_text else format))
             writer.write(record.columns)

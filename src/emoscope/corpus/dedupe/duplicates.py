@@ -1,4 +1,4 @@
-"""Exact and near copies, found among any items: dialogues, splits of a corpus, texts and their back-translations."""
+"""Exact and near copies among items of one or more texts, such as dialogues and their back-translations."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,13 +12,13 @@ from emoscope.parallel.parts import Spread, batches, in_this_process
 
 THRESHOLD = 0.8
 _BATCH = 2048
-_PART = 32_768  # texts that one process signs: half a second, for a process takes longer than that to start
-# An estimate from 100 numbers is off by more than this once in a thousand pairs; what passes is compared exactly.
+_PART = 32_768  # texts per process: half a second of work
+# An estimate from 100 numbers is off by more than this in one of a thousand pairs; the rest is compared exactly.
 _SLACK = 0.15
-# A bucket fuller than this tells little (a greeting that thousands of dialogues begin with), and going through all of
-# it would take time that grows with the square of the corpus; a near copy shares several other buckets.
+# A fuller bucket says little (a greeting that thousands of dialogues begin with), and going through it would take time
+# quadratic in the size of the corpus; a near copy shares several other buckets.
 _CROWDED = 256
-_COMPARED = 32  # so many candidates at most are compared exactly, the likeliest first
+_COMPARED = 32  # the most candidates compared exactly, the likeliest first
 _RUN = re.compile(r"(.)\1{2,}")
 
 
@@ -32,12 +32,12 @@ class Duplicate:
 
     @property
     def exact(self) -> bool:
-        """Whether the two differ in nothing but case, white space and how long a letter is held."""
+        """Whether the two differ only in case, white space and stretched letters."""
         return self.similarity == 1.0
 
 
 def comparable(text: str) -> str:
-    """The text as it is compared: white space and case folded, stretched letters and marks reduced to two.
+    """The text as it is compared: case and white space folded, letters and marks repeated at most twice.
 
     >>> comparable("  Sooooo   GOOD!!!!")
     'soo good!!'
@@ -46,7 +46,7 @@ def comparable(text: str) -> str:
 
 
 class DuplicateFinder:
-    """Takes texts, each with the number of the item it belongs to; then tells which items are copies of earlier ones.
+    """Collects the texts of numbered items, then finds the items that are copies of earlier ones.
 
     >>> finder = DuplicateFinder()
     >>> for item, text in enumerate(["how are you today?", "How are you  today??", "fine"]):
@@ -57,16 +57,16 @@ class DuplicateFinder:
 
     def __init__(self, *, threshold: float = THRESHOLD, spread: Spread = in_this_process) -> None:
         self.threshold = threshold
-        self._spread = spread  # who signs texts; which are copies is decided here, one after the other
+        self._spread = spread  # for signatures only; copies are decided here, in order
         self._numbers: dict[str, int] = {}
         self._texts_of: dict[int, list[int]] = {}
 
     def add(self, item: int, text: str) -> None:
-        """Take one more text of an item."""
+        """Add a text of an item."""
         number = self._numbers.setdefault(comparable(text), len(self._numbers))
-        mine = self._texts_of.setdefault(item, [])
-        if number not in mine:
-            mine.append(number)
+        texts = self._texts_of.setdefault(item, [])
+        if number not in texts:
+            texts.append(number)
 
     def _near(self) -> "_NearTexts | None":
         if self.threshold == 1:
@@ -76,28 +76,27 @@ class DuplicateFinder:
         return _NearTexts(texts, np.concatenate(signed) if signed else signatures([]), self.threshold)
 
     def duplicates(self) -> Iterator[Duplicate]:
-        """The items to drop, from the smallest number on: copies of items with a smaller number that are not dropped.
+        """The items to drop, in ascending order: copies of items with a smaller number that are not dropped.
 
-        An item of several texts is a copy if any of them is one; texts of one item are never compared.
+        An item is a copy if any of its texts is one; texts of one item are never compared with each other.
         """
         near = self._near()
-        holder: dict[int, int] = {}  # which item that is not dropped holds a text
-        for item in sorted(self._texts_of):
-            mine = self._texts_of[item]
-            copy = next((Duplicate(item, holder[text], 1.0) for text in mine if text in holder), None)
+        holder: dict[int, int] = {}  # the item that is kept for each text
+        for item, texts in sorted(self._texts_of.items()):
+            copy = next((Duplicate(item, holder[text], 1.0) for text in texts if text in holder), None)
             if copy is None and near is not None:
-                found = (match for text in mine if (match := near.match(text)) is not None)
-                copy = next((Duplicate(item, holder[text], similarity) for text, similarity in found), None)
+                matches = (match for text in texts if (match := near.match(text)) is not None)
+                copy = next((Duplicate(item, holder[text], similarity) for text, similarity in matches), None)
             if copy is not None:
                 yield copy
                 continue
-            for text in mine:
+            for text in texts:
                 holder[text] = item
                 if near is not None:
                     near.keep(text)
 
     def related(self) -> Iterator[tuple[int, int]]:
-        """Pairs of items that are copies, exact or near; whoever puts each pair together parts no copies.
+        """Pairs of items that are copies, exact or near; joining each pair keeps all copies together.
 
         >>> finder = DuplicateFinder()
         >>> for item, text in enumerate(["how are you today?", "fine", "How are you  today??"]):
@@ -107,10 +106,10 @@ class DuplicateFinder:
         """
         near = self._near()
         holder: dict[int, int] = {}
-        for item in sorted(self._texts_of):
+        for item, texts in sorted(self._texts_of.items()):
             others: dict[int, None] = {}
-            for text in self._texts_of[item]:
-                if text in holder:  # whatever is near to the text is tied to its first holder already
+            for text in texts:
+                if text in holder:  # what is near to the text is paired with its first holder already
                     others[holder[text]] = None
                     continue
                 others.update((holder[match], None) for match, _ in (near.matches(text) if near is not None else ()))
@@ -121,16 +120,16 @@ class DuplicateFinder:
 
 
 def _signed(texts: Sequence[str]) -> NDArray[np.uint32]:
-    """The signatures of many texts, made from a few at a time: on the way they take much more memory."""
+    """The signatures of many texts, a batch at a time, because computing them takes much more memory."""
     return np.concatenate([signatures(part) for part in batches(texts, _BATCH)])
 
 
 class _NearTexts:
-    """The texts that are kept so far, in the buckets where a near copy would lie, too."""
+    """The texts kept so far, in the buckets that near copies would share."""
 
-    def __init__(self, texts: list[str], found: NDArray[np.uint32], threshold: float) -> None:
+    def __init__(self, texts: list[str], signed: NDArray[np.uint32], threshold: float) -> None:
         self._texts = texts
-        self._signatures = found
+        self._signatures = signed
         self._threshold = threshold
         self._buckets = shared_buckets(self._signatures)
         self._kept: dict[int, list[int]] = {}
@@ -147,23 +146,23 @@ class _NearTexts:
                     members.append(text)
 
     def match(self, text: int) -> tuple[int, float] | None:
-        """The kept text that is most like this one, if it is like enough; the first of several."""
+        """The most similar kept text at or above the threshold, the first of several."""
         return max(self.matches(text), key=lambda match: match[1], default=None)
 
     def matches(self, text: int) -> Iterator[tuple[int, float]]:
-        """The kept texts that are like this one, likeliest first, and how much."""
+        """The kept texts at or above the threshold with their similarity, the likeliest first."""
         if self._alone[text]:
             return
         candidates = sorted({other for bucket in self._shared(text) for other in self._kept.get(bucket, ())})
         if not candidates:
             return
         agreeing = (self._signatures[candidates] == self._signatures[text]).sum(axis=1) / (BANDS * ROWS)
-        mine = shingles(self._texts[text])
+        own = shingles(self._texts[text])
         likeliest = np.argsort(-agreeing, kind="stable")[:_COMPARED]
         for place in likeliest[agreeing[likeliest] >= self._threshold - _SLACK].tolist():
             other = candidates[place]
-            # Texts that differ may share all their n-grams ("hahaha", "hahahaha"); 1 is for exact copies.
-            similarity = min(jaccard(mine, shingles(self._texts[other])), 1.0 - 1e-6)
+            # Different texts may share all n-grams ("hahaha", "hahahaha"); 1 is for exact copies.
+            similarity = min(jaccard(own, shingles(self._texts[other])), 1.0 - 1e-6)
             if similarity >= self._threshold:
                 yield other, similarity
 

@@ -1,10 +1,8 @@
-"""What conversations look like: how long they are, who speaks, how many hold emoticons."""
+"""Statistics of whole dialogues: their length, their speakers, how many hold emoticons."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.corpus.describe.distribution import Distribution
@@ -12,37 +10,18 @@ from emoscope.corpus.describe.distribution import Distribution
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
-    """The dialogues of a corpus.
-
-    `turns` is the distribution of turns in a dialogue, `speakers` the turns of each speaker, most talkative first, and
-    `cast` the distribution of speakers in a dialogue, over the dialogues whose speakers are known.
-    """
+    """The dialogues of a corpus."""
 
     dialogues: int
     with_emoticons: int
-    turns: Distribution
-    speakers: Mapping[str, int]
-    cast: Distribution
-
-    @property
-    def emoticon_share(self) -> float:
-        """The share of dialogues with an emoticon in any turn."""
-        return self.with_emoticons / self.dialogues if self.dialogues else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "dialogues": self.dialogues,
-            "with_emoticons": self.with_emoticons,
-            "emoticon_share": self.emoticon_share,
-            "turns": self.turns.as_dict(),
-            "speakers": dict(self.speakers),
-            "cast": self.cast.as_dict(),
-        }
+    emoticon_share: float  # of dialogues with an emoticon in any turn
+    turns: Distribution  # of a dialogue
+    speakers: Mapping[str, int]  # the turns of each, most first
+    cast: Distribution  # speakers in a dialogue, where they are known
 
 
 class ConversationCounter:
-    """Counts dialogues as their examples stream by; an example per turn still makes one dialogue."""
+    """Counts the dialogues in a stream of examples; the examples of one dialogue count once."""
 
     def __init__(self) -> None:
         self._dialogue: Dialogue | None = None
@@ -53,10 +32,10 @@ class ConversationCounter:
         self._with_emoticons = 0
 
     def is_new(self, example: Example) -> bool:
-        """Whether the example opens a dialogue: a later turn of the one before does not."""
-        goes_on = example.turn > self._turn and example.dialogue == self._dialogue
+        """Whether the example begins another dialogue than the one before it."""
+        same = example.turn > self._turn and example.dialogue == self._dialogue
         self._dialogue, self._turn = example.dialogue, example.turn
-        return not goes_on
+        return not same
 
     def add(self, dialogue: Dialogue, *, has_emoticons: bool) -> None:
         """Count one dialogue."""
@@ -68,12 +47,13 @@ class ConversationCounter:
         self._with_emoticons += has_emoticons
 
     def result(self) -> Conversations:
-        """What was counted."""
-        ranked = sorted(self._speakers.items(), key=lambda item: (-item[1], item[0]))
+        """The statistics."""
+        dialogues = self._turns.total()
         return Conversations(
-            dialogues=self._turns.total(),
+            dialogues=dialogues,
             with_emoticons=self._with_emoticons,
-            turns=Distribution(self._turns),
-            speakers=MappingProxyType(dict(ranked)),
-            cast=Distribution(self._cast),
+            emoticon_share=self._with_emoticons / max(dialogues, 1),
+            turns=Distribution.of(self._turns),
+            speakers=dict(sorted(self._speakers.items(), key=lambda item: (-item[1], item[0]))),
+            cast=Distribution.of(self._cast),
         )

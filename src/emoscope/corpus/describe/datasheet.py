@@ -1,7 +1,7 @@
-"""The datasheet of a corpus: what it is, how it was made, what it may be used for. Markdown, and HTML with figures.
+"""The datasheet of a corpus, as Markdown and as HTML with figures. Needs the extra `plots`.
 
-It answers the questions of Gebru et al. (2021), "Datasheets for Datasets", as far as a program can: from the plan, the
-counts of each step and the statistics of the splits. Needs the extra `plots`.
+It answers the questions of Gebru et al. (2021), "Datasheets for Datasets", as far as the plan, the counts of each step
+and the statistics of the splits can.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,21 +18,17 @@ PACKAGES = ("jinja2", "altair", "vl_convert")
 
 @dataclass(frozen=True, slots=True)
 class Datasheet:
-    """All that a datasheet says.
+    """The content of a datasheet."""
 
-    `about` has the plan's words: name, title, description, labels, neutral, terms, contact, citation. `steps` are the
-    counts of each step, `files` and `inputs` sha256 digests; inputs have no names, which may be people's.
-    """
-
-    about: Mapping[str, Any]
+    about: Mapping[str, Any]  # the plan's name, title, description, labels, neutral, terms, contact, citation
     metric: str
     splits: Mapping[str, CorpusStatistics]
     natural_prior: Mapping[str, float]
     natural_source: str
-    steps: Sequence[Mapping[str, Any]]
+    steps: Sequence[Mapping[str, Any]]  # the counts of each
     agreement: Mapping[str, Any] | None
-    files: Mapping[str, str]
-    inputs: Sequence[str]
+    files: Mapping[str, str]  # their sha256
+    inputs: Sequence[str]  # their sha256 without names, which may be people's
     plan: str
     emoscope: str  # the version that made it
 
@@ -43,18 +39,18 @@ class Datasheet:
 
     @property
     def judging(self) -> Mapping[str, Any] | None:
-        """The counts of the step that made labels of judgements, if there was one."""
+        """The counts of the step `aggregate`, if there was one."""
         return next((step for step in self.steps if step["step"] == "aggregate"), None)
 
     @property
     def filters(self) -> Mapping[str, Mapping[str, Any]]:
-        """What each filter dropped and masked, and how often it errs as far as that was measured."""
+        """What each filter dropped and masked, and its measured error rates."""
         step = next((step for step in self.steps if step["step"] == "filter"), None)
         return {} if step is None else step["filters"]
 
 
 def check_datasheet() -> None:
-    """Say now, rather than when all else is done, which `pip install` a datasheet needs."""
+    """Raise an error if an extra that datasheets need is not installed."""
     check_installed(*PACKAGES, extra="plots")
 
 
@@ -64,16 +60,14 @@ def markdown(sheet: Datasheet) -> str:
 
 
 def page(sheet: Datasheet) -> str:
-    """The datasheet as one page of HTML: figures inside, no scripts, nothing fetched."""
+    """The datasheet as a self-contained HTML page, with figures and without scripts."""
     markup = require("markupsafe", extra="plots").Markup
-    # Development and test set are drawn alike, so figures of the one would show the same again.
-    drawn = {
-        name: chart
+    charts = {
+        # The renderer escapes the text it draws, so its SVG needs no escaping.
+        name: markup(svg(chart))
         for name, chart in figures(sheet.splits, str(sheet.about["title"])).items()
-        if not name.startswith("dev-")
+        if not name.startswith("dev-")  # drawn from the same rows as test, and so alike
     }
-    # The renderer escapes the words it draws, so its SVG is the one thing let through as it is.
-    charts = {name: markup(svg(chart)) for name, chart in drawn.items()}
     return _rendered("datasheet.html.j2", sheet, autoescape=True, charts=charts)
 
 
@@ -87,21 +81,21 @@ def _rendered(template: str, sheet: Datasheet, *, autoescape: bool, **values: An
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["whole"] = lambda value: f"{value:,}"
-    environment.filters["three"] = lambda value: "–" if value is None else f"{value:.3f}"
-    environment.filters["percent"] = lambda value: f"{value:.1%}"
-    environment.filters["interval"] = lambda value: (
-        "–" if value is None else f"{value['low']:.3f} to {value['high']:.3f}"
-    )
-    environment.filters["cell"] = _cell
-    environment.filters["listed"] = _listed
-    environment.filters["fenced"] = _fenced
+    environment.filters |= {
+        "whole": "{:,}".format,
+        "three": lambda value: "–" if value is None else f"{value:.3f}",
+        "percent": "{:.1%}".format,
+        "interval": lambda value: "–" if value is None else f"{value['low']:.3f} to {value['high']:.3f}",
+        "cell": _cell,
+        "listed": _listed,
+        "fenced": _fenced,
+    }
     text: str = environment.get_template(template).render(sheet=sheet, **values)
     return text
 
 
 def _cell(value: object) -> str:
-    """A value as it may stand in a cell of a Markdown table.
+    """A value escaped for a cell of a Markdown table.
 
     >>> _cell("a|b")
     'a\\\\|b'
@@ -110,25 +104,21 @@ def _cell(value: object) -> str:
 
 
 def _listed(values: Mapping[str, Any] | None) -> str:
-    """Plain values by name, in a line; what is made of several is left out.
+    """Plain values with their names on one line; nested ones are left out.
 
     >>> _listed({"macro_f1": 0.71972, "items": 1860, "at": {}})
     'macro f1 0.720, items 1,860'
     """
-    shown = {str(name).replace("_", " "): value for name, value in (values or {}).items()}
+    formats = {float: ".3f", int: ",", str: ""}
     return ", ".join(
-        f"{name} {value:.3f}"
-        if isinstance(value, float)
-        else f"{name} {value:,}"
-        if isinstance(value, int)
-        else f"{name} {value}"
-        for name, value in shown.items()
-        if isinstance(value, str | int | float)
+        f"{name.replace('_', ' ')} {value:{formats[type(value)]}}"
+        for name, value in (values or {}).items()
+        if type(value) in formats
     )
 
 
 def _fenced(text: str) -> str:
-    """A block of code whose fence is longer than any within it."""
+    """A block of code with a fence longer than any inside it."""
     fence = "```"
     while fence in text:
         fence += "`"

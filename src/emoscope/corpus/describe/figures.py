@@ -1,6 +1,7 @@
-"""The figures of a corpus: charts from its statistics. Shares rather than counts, since classes differ in size."""
+"""The figures of a corpus, drawn from its statistics; shares rather than counts, since classes differ in size."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import emoji
 
@@ -17,25 +18,25 @@ _ALL = "all utterances"  # stands in for classes where there are no labels
 
 
 def figures(splits: Mapping[str, CorpusStatistics], title: str) -> dict[str, Chart]:
-    """Every figure these splits have something to say for, by a name fit for a file.
+    """Every figure that these splits have data for, by a name fit for a file.
 
     `labels` compares the splits; the others are of one split each, such as `train-words`.
     """
-    found = {"labels": label_shares(splits, title)} if any(split.labelled for split in splits.values()) else {}
+    charts = {"labels": label_shares(splits, title)} if any(split.labelled for split in splits.values()) else {}
     for name, split in splits.items():
         of = f"{title}, {name}"
-        found[f"{name}-words"] = word_counts(split, of)
+        charts[f"{name}-words"] = word_counts(split, of)
         if any(wording.unigrams for wording in split.wording.values()):
-            found[f"{name}-unigrams"] = unigrams(split, of)
+            charts[f"{name}-unigrams"] = unigrams(split, of)
         if split.overall.emoticons:
-            found[f"{name}-emoticons"] = emoticons(split, of)
+            charts[f"{name}-emoticons"] = emoticons(split, of)
         if len(split.conversations.turns.counts) > 1:
-            found[f"{name}-turns"] = dialogue_lengths(split, of)
+            charts[f"{name}-turns"] = dialogue_lengths(split, of)
         if split.votes is not None:
-            found[f"{name}-agreement"] = agreement(split.votes, of)
+            charts[f"{name}-agreement"] = agreement(split.votes, of)
             if split.votes.by_label:
-                found[f"{name}-votes"] = votes_by_label(split.votes, list(split.labels), of)
-    return found
+                charts[f"{name}-votes"] = votes_by_label(split.votes, list(split.labels), of)
+    return charts
 
 
 def label_shares(splits: Mapping[str, CorpusStatistics], title: str) -> Chart:
@@ -88,7 +89,7 @@ def word_counts(split: CorpusStatistics, title: str) -> Chart:
                 counts,
                 first=0,
                 last=last,
-                tail=split.overall.words.largest > last,
+                tail=split.overall.words.max > last,
                 colour=_colour(name),
                 title="words in the utterance, emoticons removed" if place > len(parts) - columns else None,
             ).properties(width=width, height=80),
@@ -126,25 +127,15 @@ def unigrams(split: CorpusStatistics, title: str) -> Chart:
 
 
 def emoticons(split: CorpusStatistics, title: str) -> Chart:
-    """The most frequent emoticons of each class (Table 3 of the EmoContext paper), by name: few fonts can draw them."""
+    """The most frequent emoticons of each class (Table 3 of the EmoContext paper), by name: few fonts have them."""
     alt = altair()
     chosen = {name: wording for name, wording in split.wording.items() if wording.emoticons} or {_ALL: split.overall}
     top = max(term.utterances / wording.utterances for wording in chosen.values() for term in wording.emoticons)
 
     def bars(name: str) -> Chart:
         wording = chosen[name]
-        table = [
-            {
-                "emoticon": emoticon_name(term.text),
-                "share": term.utterances / wording.utterances,
-                "text": f"{term.utterances / wording.utterances:.1%}",
-            }
-            for term in wording.emoticons
-        ]
-        base = alt.Chart(rows(table), width=230, height={"step": 22}).encode(
-            y=alt.Y("emoticon:N", sort=None, title=None, axis=_names()),
-            x=alt.X("share:Q", axis=None, scale=_room(top, 230, 45)),
-        )
+        shares = [(emoticon_name(term.text), term.utterances / wording.utterances) for term in wording.emoticons]
+        table = [{"emoticon": emoticon, "share": share, "text": f"{share:.1%}"} for emoticon, share in shares]
         heading = {
             "text": name,
             "subtitle": f"{wording.emoticon_share:.1%} of {wording.utterances:,} utterances have any",
@@ -154,10 +145,8 @@ def emoticons(split: CorpusStatistics, title: str) -> Chart:
             "subtitlePadding": 3,
             "subtitleFontSize": 12,
         }
-        return alt.layer(
-            base.mark_bar(color=_colour(name)),
-            base.mark_text(align="left", dx=5).encode(text="text:N"),
-        ).properties(title=alt.TitleParams(**heading))
+        scale = _room(top, 230, 45)
+        return _bars(table, ("emoticon", "share"), 230, 22, scale, heading, color=_colour(name))
 
     share = split.conversations.emoticon_share
     chart = alt.concat(*map(bars, chosen), columns=2, spacing={"row": 24, "column": 48})
@@ -174,22 +163,22 @@ def dialogue_lengths(split: CorpusStatistics, title: str) -> Chart:
     last = turns.quantile(0.995)
     chart = _histogram(
         turns,
-        first=turns.smallest,
+        first=turns.min,
         last=last,
-        tail=turns.largest > last,
+        tail=turns.max > last,
         colour=_ACCENT,
         title="turns in the dialogue",
     )
     return titled(
         chart.properties(width=_WIDTH, height=200),
         f"Turns per dialogue: {title}",
-        f"Share of {turns.total:,} dialogues of {turns.smallest} to {turns.largest} turns; "
+        f"Share of {turns.total:,} dialogues of {turns.min} to {turns.max} turns; "
         f"median {turns.median}, mean {turns.mean:.1f}",
     )
 
 
 def agreement(votes: Votes, title: str) -> Chart:
-    """How many annotators were of one mind, and Fleiss' kappa per label."""
+    """How many annotators agreed, and Fleiss' kappa per label."""
     alt = altair()
     kappas = {label: kappa for label, kappa in votes.kappa_per_label.items() if kappa is not None}
     raters = next(iter(votes.raters.counts)) if len(votes.raters.counts) == 1 else None
@@ -203,28 +192,31 @@ def agreement(votes: Votes, title: str) -> Chart:
     ]
     scores = [{"label": label, "kappa": kappa, "text": f"{kappa:.3f}"} for label, kappa in kappas.items()]
     most = max(votes.largest.counts.values()) / votes.items
-    left = alt.Chart(rows(minds), width=260, height={"step": 26}).encode(
-        y=alt.Y("votes:N", sort=None, title=None, axis=_names()),
-        x=alt.X("share:Q", axis=None, scale=_room(most, 260, 55)),
-    )
     lowest, highest = min([0.0, *kappas.values()]), max([0.1, *kappas.values()])
-    right = alt.Chart(rows(scores), width=300, height={"step": 26}).encode(
-        y=alt.Y("label:N", sort=list(kappas), title=None, axis=_names()),
-        x=alt.X("kappa:Q", axis=None, scale=_room(highest, 300, 55, lowest)),
-    )
     overall = "not defined" if votes.kappa is None else f"{votes.kappa:.3f}"
 
-    def heading(text: str) -> object:
-        return alt.TitleParams(text=text, fontSize=13, frame="group", offset=8)
+    def heading(text: str) -> dict[str, Any]:
+        return {"text": text, "fontSize": 13, "frame": "group", "offset": 8}
 
     chart = alt.hconcat(
-        alt.layer(left.mark_bar(color=_ACCENT), left.mark_text(align="left", dx=5).encode(text="text:N")).properties(
-            title=heading("Votes for the most chosen label")
+        _bars(
+            minds,
+            ("votes", "share"),
+            260,
+            26,
+            _room(most, 260, 55),
+            heading("Votes for the most chosen label"),
+            color=_ACCENT,
         ),
-        alt.layer(
-            right.mark_bar().encode(color=alt.Color("label:N", scale=label_colours(list(kappas)), legend=None)),
-            right.mark_text(align="left", dx=5).encode(text="text:N"),
-        ).properties(title=heading(f"Fleiss' kappa per label (overall {overall})")),
+        _bars(
+            scores,
+            ("label", "kappa"),
+            300,
+            26,
+            _room(highest, 300, 55, lowest),
+            heading(f"Fleiss' kappa per label (overall {overall})"),
+            labels=list(kappas),
+        ),
         spacing=48,
     )
     return titled(chart, f"Agreement of the annotators: {title}", f"{votes.items:,} utterances with votes")
@@ -283,6 +275,32 @@ def _room(highest: float, width: int, text: int, lowest: float = 0.0) -> object:
     return altair().Scale(domain=[lowest, (highest or 1.0) * width / (width - text)], nice=False)
 
 
+def _bars(
+    table: list[dict[str, Any]],
+    fields: tuple[str, str],
+    width: int,
+    step: int,
+    scale: object,
+    heading: dict[str, Any],
+    *,
+    labels: list[str] | None = None,
+    color: str | None = None,
+) -> Chart:
+    """Bars of (name, value) with their `text` beside them, in one colour, or in those of `labels`."""
+    alt = altair()
+    name, value = fields
+    base = alt.Chart(rows(table), width=width, height={"step": step}).encode(
+        y=alt.Y(f"{name}:N", sort=labels, title=None, axis=_names()),
+        x=alt.X(f"{value}:Q", axis=None, scale=scale),
+    )
+    if labels is None:
+        bars = base.mark_bar(color=color)
+    else:
+        bars = base.mark_bar().encode(color=alt.Color(f"{name}:N", scale=label_colours(labels), legend=None))
+    texts = base.mark_text(align="left", dx=5).encode(text="text:N")
+    return alt.layer(bars, texts).properties(title=alt.TitleParams(**heading))
+
+
 def _heading(name: str, note: str, width: int) -> tuple[Chart, Chart]:
     """A line above a panel: its name at the left, a note at the right."""
     base = altair().Chart(rows([{"name": name, "note": note}])).encode(y=altair().value(-13))
@@ -295,7 +313,7 @@ def _heading(name: str, note: str, width: int) -> tuple[Chart, Chart]:
 
 
 def _histogram(counts: Distribution, *, first: int, last: int, tail: bool, colour: str, title: str | None) -> Chart:
-    """The share of each number up to `last`; those above are counted at `last`, since a long tail hides the rest."""
+    """The share of each number up to `last`, where all higher ones are counted, since a long tail hides the rest."""
     alt = altair()
     shares: dict[int, float] = {}
     for value, count in counts.counts.items():
@@ -328,7 +346,7 @@ def _histogram(counts: Distribution, *, first: int, last: int, tail: bool, colou
 
 
 def _ticks(first: int, last: int) -> list[int]:
-    """Round values from `first` to `last`, and both of these; none so near the last as to touch its name."""
+    """`first`, `last`, and round values between them that are not too near to either."""
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000, 10**9) if (last - first) / step <= 12)
     inner = range(first - first % step + step, last, step)
     return [first, *(value for value in inner if 2 * (last - value) >= step and 2 * (value - first) >= step), last]

@@ -1,4 +1,4 @@
-"""Words around a circle: the length of each bar is how often the word occurs."""
+"""Words around a circle, each with a bar as long as the word is frequent."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -11,21 +11,21 @@ _OUTER = 172  # radius of the longest bar
 _MARGIN = 14  # around it; words that reach further make the chart grow
 _GAP = math.radians(16)  # left open at the top, for the rings' values
 _LONGEST = 15  # characters of a word that are shown
-_FEWEST = 15  # bars that a circle is laid out for: fewer leave the rest of it empty rather than grow fat
+_FEWEST = 15  # the least number of bars a circle is laid out for, so that few bars do not grow fat
 
 
 @dataclass(frozen=True, slots=True)
 class Spoke:
-    """A word and how often it occurs, in any unit."""
+    """A word and its frequency, in any unit."""
 
     word: str
     rate: float
 
 
 def wheel(name: str, spokes: Sequence[Spoke], colour: str, *, caption: str = "") -> Chart:
-    """One circle of bars, the most frequent word first and then clockwise, so that they wind inwards.
+    """One circle of bars, clockwise from the most frequent word.
 
-    Vega-Lite has no polar axis, so places are reckoned here in pixels.
+    Vega-Lite has no polar axis, so places are computed here in pixels.
     """
     alt = altair()
     size = 2 * (_OUTER + _MARGIN)
@@ -76,7 +76,7 @@ def ring_values(top: float) -> list[float]:
     """
     if top <= 0:
         return []
-    reach = top * (1 + 1e-9)  # a rate a hair below a round value still reaches its ring
+    reach = top * (1 + 1e-9)  # rounding must not cost the outermost ring
     power = 10.0 ** math.floor(math.log10(top))
     step = next(factor * power for factor in (0.2, 0.5, 1.0, 2.0, 5.0) if reach / (factor * power) < 5)
     return [round(step * number, 10) for number in range(1, int(reach / step) + 1)]
@@ -99,7 +99,7 @@ def _bars(spokes: Sequence[Spoke], top: float, centre: float) -> Iterator[dict[s
             "start": start,
             "end": start + width,
             "radius": radius,
-            "opacity": 0.95 if position % 2 == 0 else 0.75,  # so that neighbours of one height stay apart
+            "opacity": 0.95 if position % 2 == 0 else 0.75,  # tells neighbours of one height apart
             "x": centre + (radius + 6) * math.sin(middle),
             "y": centre - (radius + 6) * math.cos(middle),
             "angle": math.degrees(middle) + (-90 if right else 90),

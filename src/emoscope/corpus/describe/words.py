@@ -1,13 +1,12 @@
-"""What utterances are made of: how many words, which ones, which emoticons."""
+"""Statistics of utterances: their number of words, frequent words and emoticons."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from emoscope.corpus.describe.distribution import Distribution
 
-# A word of one utterance says something about that utterance, not about its class.
+# A word of a single utterance says nothing about its class.
 FEWEST = 2
 
 
@@ -19,43 +18,18 @@ class Term:
     count: int
     utterances: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"text": self.text, "count": self.count, "utterances": self.utterances}
-
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """The utterances of one class, or of all.
-
-    `words` counts words once emoticons are removed, so an utterance of nothing but emoticons counts as 0.
-    `emoticons` are those that the most utterances hold, since people repeat them within one. `unigrams` are the words
-    that occur most often, leaving out the common ones, numbers, and words of a single utterance.
-    """
+class UtteranceStatistics:
+    """The utterances of one class, or of all."""
 
     utterances: int
-    words: Distribution
+    words: Distribution  # without emoticons; an utterance of only emoticons has 0
     with_emoticons: int
     only_emoticons: int
-    emoticons: tuple[Term, ...]
-    unigrams: tuple[Term, ...]
-
-    @property
-    def emoticon_share(self) -> float:
-        """The share of utterances that hold an emoticon."""
-        return self.with_emoticons / self.utterances if self.utterances else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "utterances": self.utterances,
-            "words": self.words.as_dict(),
-            "with_emoticons": self.with_emoticons,
-            "only_emoticons": self.only_emoticons,
-            "emoticon_share": self.emoticon_share,
-            "emoticons": [term.as_dict() for term in self.emoticons],
-            "unigrams": [term.as_dict() for term in self.unigrams],
-        }
+    emoticon_share: float  # of utterances with an emoticon
+    emoticons: tuple[Term, ...]  # in the most utterances, since people repeat them within one
+    unigrams: tuple[Term, ...]  # the most frequent words, without common ones, numbers, and words of one utterance
 
 
 class TermCounter:
@@ -71,16 +45,16 @@ class TermCounter:
         self.utterances.update(set(terms))
 
     def merge(self, other: "TermCounter") -> None:
-        """Add what another has counted."""
+        """Add the counts of another."""
         self.count.update(other.count)
         self.utterances.update(other.utterances)
 
     def most_frequent(self, number: int) -> tuple[Term, ...]:
-        """The terms that occur most often; where counts are equal, in the order of the alphabet."""
+        """The terms that occur most often, ties in alphabetical order."""
         return self._top(number, self.count)
 
     def most_widespread(self, number: int) -> tuple[Term, ...]:
-        """The terms that the most utterances hold, however often each repeats them."""
+        """The terms in the most utterances, ties in alphabetical order."""
         return self._top(number, self.utterances)
 
     def _top(self, number: int, by: Mapping[str, int]) -> tuple[Term, ...]:
@@ -88,7 +62,7 @@ class TermCounter:
         return tuple(Term(text, self.count[text], self.utterances[text]) for text, _ in ranked)
 
     def without(self, terms: Collection[str], fewest: int) -> "TermCounter":
-        """The terms that are words, not among the given ones, and in at least `fewest` utterances."""
+        """The words that are not among `terms` and occur in at least `fewest` utterances."""
         kept = TermCounter()
         for text, utterances in self.utterances.items():
             if utterances >= fewest and text not in terms and any(map(str.isalpha, text)):
@@ -96,8 +70,8 @@ class TermCounter:
         return kept
 
 
-class WordingCounter:
-    """Counts the utterances of one class as they stream by."""
+class UtteranceCounter:
+    """Counts a stream of utterances of one class."""
 
     def __init__(self) -> None:
         self.lengths: Counter[int] = Counter()
@@ -115,21 +89,23 @@ class WordingCounter:
             self.with_emoticons += 1
             self.only_emoticons += not words
 
-    def result(self, common: Collection[str], unigrams: int, emoticons: int) -> Wording:
-        """What was counted, with the most frequent emoticons and uncommon words."""
-        return Wording(
-            utterances=self.lengths.total(),
-            words=Distribution(self.lengths),
+    def result(self, common: Collection[str], unigrams: int, emoticons: int) -> UtteranceStatistics:
+        """The statistics, with the most frequent emoticons and uncommon words."""
+        utterances = self.lengths.total()
+        return UtteranceStatistics(
+            utterances=utterances,
+            words=Distribution.of(self.lengths),
             with_emoticons=self.with_emoticons,
             only_emoticons=self.only_emoticons,
+            emoticon_share=self.with_emoticons / max(utterances, 1),
             emoticons=self.emoticons.most_widespread(emoticons),
             unigrams=self.words.without(common, FEWEST).most_frequent(unigrams),
         )
 
 
-def merged(counters: Iterable[WordingCounter]) -> WordingCounter:
-    """One counter that has seen what all of these have seen."""
-    total = WordingCounter()
+def merged(counters: Iterable[UtteranceCounter]) -> UtteranceCounter:
+    """The sum of several counters."""
+    total = UtteranceCounter()
     for counter in counters:
         total.lengths.update(counter.lengths)
         total.words.merge(counter.words)

@@ -1,4 +1,4 @@
-"""Passwords, PINs and numbers of documents that someone gives away; to speak of them is harmless."""
+"""Passwords, PINs and document numbers given away in a text; merely mentioning them is harmless."""
 
 import re
 
@@ -38,7 +38,7 @@ _DOCUMENT = re.compile(
 
 
 def discloses_credentials(text: str) -> bool:
-    """Whether a text gives a password, a PIN, a code or the number of a document away.
+    """Whether a text gives away a password, PIN, code or document number.
 
     >>> [discloses_credentials(text) for text in ("my password is hunter2", "my password is too long", "pin: 4821")]
     [True, False, True]
@@ -57,7 +57,7 @@ def discloses_credentials(text: str) -> bool:
 
 
 def _is_secret(value: str, *, named: bool) -> bool:
-    """Whether a word that stands where a password would is one; after a colon it need not look like one."""
+    """Whether a word in the place of a password is one; after a colon it need not look like one."""
     bare = value.strip(".,;?)\"'`")
     if _is_mixed(bare) or (bare.isdigit() and len(bare) >= 4):
         return True
@@ -66,7 +66,7 @@ def _is_secret(value: str, *, named: bool) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    """Whether letters stand with digits or marks, as in no word of a language."""
+    """Whether letters are mixed with digits or symbols, unlike in any word."""
     bare = value.strip(".,;?)\"'`")
     if len(bare) < 4 or re.fullmatch(r"\d+(?:st|nd|rd|th|am|pm|k|m)?|\d+[:.]\d+\w*|[a-z]+'[a-z]+", bare, re.IGNORECASE):
         return False

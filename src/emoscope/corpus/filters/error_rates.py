@@ -1,4 +1,4 @@
-"""How often each filter errs, as measured by `python benchmarks/filters.py measure`; every report quotes it."""
+"""The measured error rates of each filter, which every report quotes (`python benchmarks/filters.py measure`)."""
 
 import json
 from functools import cache
@@ -9,17 +9,17 @@ _FILE = "error_rates.json"
 
 
 def error_rates(name: str) -> Any:
-    """What was measured for a filter, as plain values; None for a filter of somebody else.
+    """The measured error rates of a shipped filter, as plain values; None for any other.
 
     >>> error_rates("offensive")["set"]
     'TweetEval offensive, test'
     >>> error_rates("mine") is None
     True
     """
-    return _measured().get(name)
+    return _all_rates().get(name)
 
 
 @cache
-def _measured() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(files("emoscope.corpus.filters").joinpath(_FILE).read_text(encoding="utf-8"))
-    return found
+def _all_rates() -> dict[str, Any]:
+    rates: dict[str, Any] = json.loads(files("emoscope.corpus.filters").joinpath(_FILE).read_text(encoding="utf-8"))
+    return rates

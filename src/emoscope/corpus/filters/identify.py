@@ -1,4 +1,4 @@
-"""Which language a dialogue is in, or which two: lingua for whole sentences, word lists for single words."""
+"""The language of a dialogue, or the two it mixes: lingua for whole sentences, word lists for single words."""
 
 import re
 from collections import Counter
@@ -11,26 +11,26 @@ from emoscope.corpus.filters.language_words import WordCounts, count_words
 
 UNKNOWN = "und"
 ENGLISH, SPANISH, HINDI = "en", "es", "hi"
-# Languages of chat that lingua weighs against each other. More would make short texts less certain, not more right:
-# Swahili and Maori, for one, are where it puts romanised Hindi.
+# The languages lingua chooses from. More would make short texts less certain, not more right: it takes romanised Hindi
+# for Swahili or Maori, for example.
 CANDIDATES = (
     "ar", "bn", "cs", "da", "de", "el", "en", "es", "fa", "fi", "fr", "gu", "he", "hi", "hu", "id", "it", "ja",
     "ko", "mr", "ms", "nb", "nl", "pa", "pl", "pt", "ro", "ru", "sv", "ta", "te", "th", "tl", "tr", "uk", "ur",
     "vi", "zh",
 )  # fmt: skip
-# Too alike for lingua to part in a few words; the first stands for both.
+# Too alike for lingua to tell apart in a few words; the value stands for both.
 _TWINS = {"ms": "id", "da": "nb"}
-# What lingua must give a language before a dialogue is said to be in it; less, where hardly a word is English.
+# The confidence lingua must reach; less will do where hardly a word is English.
 _SURE, _SURE_WITHOUT_ENGLISH = 0.5, 0.35
 _FEW = 3  # words; fewer say too little for lingua
 _NOT_PROSE = re.compile(r"(?:https?://|www\.)\S+|<[A-Z]+>|[@#]\w+|\S+@\S+")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\u02b0-\u036f\u1d00-\u1dbf]+")
-# Characters of another script: beside Latin words, fewer are a face such as (ノ ゜ノ) or a name.
+# Characters of another script that count: beside Latin words, fewer are a face such as (ノ ゜ノ) or a name.
 _MIN_OTHER, _MIN_OTHER_BESIDE = 2, 4
 
 
 class LanguageIdentifier:
-    """Names the language of a dialogue: `en`, two where they are mixed (`en+hi`), or `und` where too little is said.
+    """Identifies a dialogue's language: `en`, a mix such as `en+hi`, or `und` where there is too little text.
 
     >>> said = (["hey how are you"], ["lol ok"], ["yaar this is so boring", "kya kare"], ["tu fais quoi"])
     >>> [LanguageIdentifier().identify(turns) for turns in said]
@@ -52,20 +52,18 @@ class LanguageIdentifier:
         turns = [_NOT_PROSE.sub(" ", text) for text in texts]
         other = " ".join(part for turn in turns for part in _OTHER_SCRIPT.findall(turn))
         latin = [_OTHER_SCRIPT.sub(" ", turn) for turn in turns]
-        found = {self._latin(latin)}
-        if len(other.replace(" ", "")) >= (_MIN_OTHER if found == {UNKNOWN} else _MIN_OTHER_BESIDE):
-            found.add(self._confident(other, 0.0))
-        found.discard(UNKNOWN)
-        return "+".join(sorted({code for name in found for code in name.split("+")})) or UNKNOWN
+        languages = {self._latin(latin)}
+        if len(other.replace(" ", "")) >= (_MIN_OTHER if languages == {UNKNOWN} else _MIN_OTHER_BESIDE):
+            languages.add(self._confident(other, 0.0))
+        languages.discard(UNKNOWN)
+        return "+".join(sorted({code for name in languages for code in name.split("+")})) or UNKNOWN
 
     def _latin(self, turns: Sequence[str]) -> str:
-        """The language of what is written in Latin letters."""
         counts = count_words(" ".join(turns))
         if not counts.telling:
             return UNKNOWN
-        listed = _by_words(counts)
-        if listed is not None:
-            return listed
+        if (by_words := _by_words(counts)) is not None:
+            return by_words
         named = Counter[str]()
         for turn in turns:
             if count_words(turn).telling >= _FEW:
@@ -75,7 +73,7 @@ class LanguageIdentifier:
         return _settled(counts, whole, {code for code in named if code != UNKNOWN})
 
     def _confident(self, text: str, least: float) -> str:
-        """The language lingua finds most likely, where it finds it likely enough."""
+        """The language lingua finds most likely, if it is more than `least` likely."""
         values: Counter[str] = Counter()
         for one in self._detector.compute_language_confidence_values(text):
             code = one.language.iso_code_639_1.name.lower()
@@ -84,14 +82,15 @@ class LanguageIdentifier:
         return code if value > least else UNKNOWN
 
     def _code(self, code: str) -> Any:
-        found = getattr(self._codes, code.upper(), None)
-        if found is None:
-            raise EmoscopeError(f"no language {code!r}; give a code of two letters that lingua knows, such as en or es")
-        return found
+        try:
+            return getattr(self._codes, code.upper())
+        except AttributeError:
+            problem = f"no language {code!r}; give a code of two letters that lingua knows, such as en or es"
+            raise EmoscopeError(problem) from None
 
 
 def _by_words(counts: WordCounts) -> str | None:
-    """What the word lists alone can decide: most dialogues, and all that lingua could not."""
+    """What the word lists can decide alone: most dialogues, and those that lingua cannot."""
     for code, own, rest in (
         (HINDI, counts.hindi, counts.spanish),
         (SPANISH, counts.spanish, counts.hindi),
@@ -110,7 +109,7 @@ def _by_words(counts: WordCounts) -> str | None:
 
 
 def _settled(counts: WordCounts, whole: str, turns: set[str]) -> str:
-    """lingua's answers weighed with the words: it must not call English what has none, nor foreign what is English."""
+    """lingua's answers, overruled where the words contradict them."""
     english = counts.english / counts.telling
     foreign = sorted(turns - {ENGLISH})
     if ENGLISH in turns and foreign and english >= 0.2:

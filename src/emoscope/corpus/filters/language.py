@@ -1,4 +1,4 @@
-"""Dialogues in other languages than those to keep, and dialogues that mix two."""
+"""Dialogues in a language that is not wanted, or that mix two."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from emoscope.corpus.filters.review import Review
 
 
 class LanguageFilter:
-    """Drops dialogues in languages that are not to be kept; where too little is said to tell, they stay.
+    """Drops dialogues in languages other than `keep`; dialogues too short to tell stay.
 
-    A language is a code of two letters; two with a plus are dialogues that mix them, which have to be named to be kept.
+    A language is a two-letter code; dialogues that mix two are kept only if the mix is named, as in `en+hi`.
 
     >>> english = LanguageFilter(["en"])
     >>> said = [Dialogue.of(turns) for turns in (["lol ok"], ["tu fais quoi"], ["yaar this is so boring", "kya kare"])]
@@ -33,20 +33,18 @@ class LanguageFilter:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Plain values for the report."""
         return {"keep": list(self.keep)}
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
-        """One review for each dialogue; its details are the language found."""
-        found = []
+        reviews = []
         for dialogue in dialogues:
             language = self._identifier.identify(dialogue.texts)
             if language == UNKNOWN or language in self.keep:
-                found.append(Review(dialogue))
+                reviews.append(Review(dialogue))
             else:
                 reason = "code-mixed" if "+" in language else "other language"
-                found.append(Review(dialogue, reason, {"language": language}))
-        return found
+                reviews.append(Review(dialogue, reason, {"language": language}))
+        return reviews
 
 
 def _normal(code: str) -> str:

@@ -1,7 +1,7 @@
-"""Word lists: what tells English, Spanish and romanised Hindi apart within a sentence, where lingua cannot.
+"""Word lists that tell English, Spanish and romanised Hindi apart within a sentence, where lingua cannot.
 
-lingua has no model of Hindi in Latin letters, and needs more than a few words of a language to name it. A word that
-stands in two lists, or that people write in any language, counts for none.
+lingua has no model of Hindi in Latin letters, and needs more than a few words to name a language. A word in two lists,
+or one that people write in any language, counts for none.
 """
 
 import re
@@ -22,7 +22,7 @@ _LAUGH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """How many different words of a text are of each language only, of none of the lists, and say nothing."""
+    """How many different words of a text are of one language only, unknown, or used in any language."""
 
     english: int = 0
     spanish: int = 0
@@ -32,12 +32,12 @@ class WordCounts:
 
     @property
     def telling(self) -> int:
-        """Words that may say something about the language."""
+        """The words that may tell the language."""
         return self.english + self.spanish + self.hindi + self.unknown
 
 
 def count_words(text: str) -> WordCounts:
-    """Sort the words of a text by language.
+    """Count the words of a text by language.
 
     >>> count_words("yaar this is soooo boring, kya kare lol")
     WordCounts(english=4, spanish=0, hindi=3, unknown=0, anywhere=1)
@@ -45,13 +45,12 @@ def count_words(text: str) -> WordCounts:
     known = _languages()
     counts = {"en": 0, "es": 0, "hi": 0, "": 0, "?": 0}
     for word in dict.fromkeys(words_in(text)):  # "yaar" twice is still one borrowed word
-        found = known.get(word)
-        if found is None:
-            squeezed = _LONG_RUN.sub(r"\1", word)
-            found = known.get(_LONG_RUN.sub(r"\1\1", word)) or known.get(squeezed)
-        if found is None:
-            found = "" if _LAUGH.fullmatch(word) else "?"
-        counts[found] += 1
+        language = known.get(word)
+        if language is None:
+            language = known.get(_LONG_RUN.sub(r"\1\1", word)) or known.get(_LONG_RUN.sub(r"\1", word))
+        if language is None:
+            language = "" if _LAUGH.fullmatch(word) else "?"
+        counts[language] += 1
     return WordCounts(counts["en"], counts["es"], counts["hi"], counts["?"], counts[""])
 
 
@@ -66,16 +65,16 @@ def words_in(text: str) -> list[str]:
 
 @cache
 def _languages() -> dict[str, str]:
-    """Of each listed word the one language it belongs to, or nothing for one that says nothing."""
-    found: dict[str, str] = {}
+    """The language of each listed word, or "" for words that do not tell."""
+    languages: dict[str, str] = {}
     for language, names in _FILES.items():
         for word in {word for name in names for word in listed_words(name)}:
-            found[word] = "" if word in found else language
-    return found | dict.fromkeys(listed_words(_ANYWHERE), "")
+            languages[word] = "" if word in languages else language
+    return languages | dict.fromkeys(listed_words(_ANYWHERE), "")
 
 
 def is_common(word: str) -> bool:
-    """Whether a word stands in one of the lists.
+    """Whether a word is in one of the lists.
 
     >>> is_common("sad"), is_common("olufemi")
     (True, False)
@@ -85,6 +84,6 @@ def is_common(word: str) -> bool:
 
 @cache
 def listed_words(name: str) -> tuple[str, ...]:
-    """The words of a list that ships with the package; lines with # are notes."""
+    """The words of a shipped list; lines that start with # are comments."""
     lines = files(_folder).joinpath(name).read_text(encoding="utf-8").splitlines()
     return tuple(word for line in lines if not line.startswith("#") for word in line.split())

@@ -1,7 +1,7 @@
-"""Names of people, without a model: a list of first names, titles, and the ways in which people say who they are.
+"""Names of people, without a model: by lists of first names, titles, and the phrases people introduce themselves with.
 
-A first name with a capital is a person, unless it is a word or a place as well. In small letters a name is one only
-after words such as "my name is": who writes "i'm sad" is not called Sad, and who writes "mark my words" is not Mark.
+A capitalised first name is a person, unless it is also a word or a place. In lower case it needs a phrase such as "my
+name is": who writes "i'm sad" is not called Sad, and "mark my words" is not about Mark.
 """
 
 import re
@@ -45,7 +45,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?…:\n]\s*|[\"“(*]\s*)$")
 
 
 def person_names(text: str) -> Iterator[Span]:
-    """Names of people.
+    """The names of people in a text.
 
     >>> text = "im anna and Rahul Sharma is my boss, mark my words"
     >>> [text[span.start : span.end] for span in person_names(text)]
@@ -94,14 +94,14 @@ def _is_person(text: str, match: re.Match[str], *, shouted: bool) -> bool:
 
 
 def _written_in_capitals(text: str) -> bool:
-    """Whether capitals say nothing here, because Every Word Has One."""
+    """Whether most words are capitalised, so that a capital does not mark a name."""
     words = re.findall(r"[^\W\d_]{2,}", text)
     capital = sum(word[0].isupper() for word in words)
     return len(words) >= 3 and capital * 3 >= len(words) * 2
 
 
 def _is_word(word: str) -> bool:
-    """A word that many use: no name, even where a name is expected."""
+    """Whether this is a common word and not a name, even where a name is expected."""
     plain = word.lower()
     return plain in _not_names() or (is_common(plain) and plain not in _names() - _words() - _places())
 

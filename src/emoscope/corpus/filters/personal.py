@@ -1,4 +1,4 @@
-"""Personal data in dialogues: dropped with the dialogue, or masked by their kind."""
+"""Dialogues with personal data: dropped, or masked by kind of data."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,24 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue
-from emoscope.corpus.filters.chat_writing import handles, spelled_emails
-from emoscope.corpus.filters.choice import choose
+from emoscope.corpus.filters.accounts import handles, spelled_emails
 from emoscope.corpus.filters.person_names import person_names
 from emoscope.corpus.filters.presidio import PresidioFinder
-from emoscope.corpus.filters.review import Review
+from emoscope.corpus.filters.review import Review, choose
 from emoscope.corpus.filters.spans import Kind, Span, masked_text, without_overlaps
 from emoscope.corpus.filters.street_addresses import street_addresses
 
-# Longer turns are looked at in pieces; patterns take time that grows faster than the text.
+# Longer turns are searched in pieces, because the time patterns take grows faster than the text.
 _PIECE = 1_000
 
 
 class PersonalFilter:
     """Finds e-mail, links, IBAN, card, IP and phone numbers, street addresses, accounts and names of people.
 
-    Without `mask`, a dialogue that holds any is dropped; with it, `<EMAIL>`, `<NAME>` and so on are put in their place.
-    Who said a turn is no reason to drop a dialogue: speakers who are called by a phone number or the like become
-    `speaker1`, `speaker2`, either way.
+    A dialogue that holds any is dropped or, with `mask`, has `<EMAIL>`, `<NAME>` and so on put in their place. Speakers
+    named by personal data are no reason to drop a dialogue: they become `speaker1`, `speaker2` either way.
 
     >>> PersonalFilter(mask=True).review([Dialogue.of(["my name is Ann, ann@example.com"])])[0].dialogue.texts
     ('my name is <NAME>, <EMAIL>',)
@@ -38,13 +36,12 @@ class PersonalFilter:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Plain values for the report."""
         return {"mode": "mask" if self.mask else "drop", "kinds": [kind.value for kind in self.kinds]}
 
     def find(self, text: str) -> list[Span]:
-        """What is personal in a text, in order, nothing twice."""
-        found = [span for start, piece in _pieces(text) for span in self._find(start, piece)]
-        return [span for span in found if span.kind in self.kinds]
+        """The personal data in a text, in order and without overlaps."""
+        spans = (span for start, piece in _pieces(text) for span in self._find(start, piece))
+        return [span for span in spans if span.kind in self.kinds]
 
     def _find(self, start: int, text: str) -> list[Span]:
         finders = (spelled_emails, handles, street_addresses, person_names, self._presidio.find)
@@ -52,26 +49,28 @@ class PersonalFilter:
         return [Span(span.start + start, span.end + start, span.kind) for span in spans]
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
-        """One review for each dialogue; its details are the kinds found and the turns, counted from 1."""
-        return [self._review(self._without_speakers(dialogue)) for dialogue in dialogues]
+        """One review for each dialogue; the details are the kinds and the turns, counted from 1."""
+        return [self._review(self._with_safe_speakers(dialogue)) for dialogue in dialogues]
 
     def _review(self, dialogue: Dialogue) -> Review:
-        found = [self.find(text) for text in dialogue.texts]
-        counts = Counter(span.kind.value for spans in found for span in spans)
+        spans_by_turn = [self.find(text) for text in dialogue.texts]
+        counts = Counter(span.kind.value for spans in spans_by_turn for span in spans)
         if not counts:
             return Review(dialogue)
         if self.mask:
             turns = tuple(
                 replace(turn, text=masked_text(turn.text, spans)) if spans else turn
-                for turn, spans in zip(dialogue.turns, found, strict=True)
+                for turn, spans in zip(dialogue.turns, spans_by_turn, strict=True)
             )
             return Review(Dialogue(turns, dialogue.id), masked=counts)
-        where = [number for number, spans in enumerate(found, start=1) if spans]
+        where = [number for number, spans in enumerate(spans_by_turn, start=1) if spans]
         return Review(dialogue, "personal data", {"kinds": dict(sorted(counts.items())), "turns": where})
 
-    def _without_speakers(self, dialogue: Dialogue) -> Dialogue:
-        known = list(dict.fromkeys(turn.speaker for turn in dialogue.turns if turn.speaker))
-        renamed = {who: f"speaker{place}" for place, who in enumerate(known, start=1) if self.find(who)}
+    def _with_safe_speakers(self, dialogue: Dialogue) -> Dialogue:
+        speakers = dict.fromkeys(turn.speaker for turn in dialogue.turns if turn.speaker)
+        renamed = {
+            speaker: f"speaker{number}" for number, speaker in enumerate(speakers, start=1) if self.find(speaker)
+        }
         if not renamed:
             return dialogue
         turns = (replace(turn, speaker=renamed.get(turn.speaker or "", turn.speaker)) for turn in dialogue.turns)

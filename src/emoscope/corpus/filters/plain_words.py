@@ -1,6 +1,6 @@
-"""Chat writing made plain, so that one pattern finds a word however it is written: "k1lll urself" is "kill yourself".
+"""Chat spelling normalised for matching, so that one pattern finds every spelling: "k1lll urself", "kill yourself".
 
-Nothing here is meant to be read by people: marks become commas, short forms their long ones.
+The result is not for people to read: punctuation becomes commas, and short forms become long ones.
 """
 
 import re
@@ -37,7 +37,7 @@ _ENDINGS = (("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d
 
 
 def plain_words(text: str, known: Container[str] = ()) -> str:
-    """A text in lower-case words with single spaces, marks as commas; `known` are words that may be meant.
+    """A text as lower-case words and commas; a disguised spelling may stand for one of the `known` words.
 
     >>> plain_words("I'm gonna k!lllll u!!", {"kill"})
     'i am going to kill you , '
@@ -46,18 +46,18 @@ def plain_words(text: str, known: Container[str] = ()) -> str:
     """
     split = unicodedata.normalize("NFKD", text.replace("’", "'").lower())
     folded = "".join(mark for mark in split if not unicodedata.combining(mark)).encode("ascii", "replace").decode()
-    joined = _SPELLED.sub(lambda match: _joined(match.group(), known), folded)
+    unspelled = _SPELLED.sub(lambda match: _joined(match.group(), known), folded)
     words = [
         word
-        for token in _TOKEN.findall(joined)
+        for token in _TOKEN.findall(unspelled)
         for word in ([","] if _MARKS.fullmatch(token) else _plain(token, known))
     ]
-    found = " ".join(words)
-    return f"{found} " if found.endswith(",") else found
+    joined = " ".join(words)
+    return f"{joined} " if joined.endswith(",") else joined
 
 
 def _joined(spelled: str, known: Container[str]) -> str:
-    """Letters put together; an "i" or an "a" before a word may be one of its own."""
+    """Spelled-out letters as a word; a leading "i" or "a" may be a word of its own."""
     letters = "".join(_LETTERS.findall(spelled))
     if letters[0] in "ia" and letters not in known and _meant(letters[1:], known) in known:
         return f"{letters[0]} {letters[1:]}"
@@ -76,12 +76,12 @@ def _plain(token: str, known: Container[str]) -> list[str]:
     for ending, whole in _ENDINGS:
         if bare.endswith(ending):
             return [*_LONG_FORMS.get(bare[: -len(ending)], bare[: -len(ending)]).split(), whole, *marked]
-    found = _meant(bare.replace("'", ""), known)
-    return [*_LONG_FORMS.get(found, found).split(), *marked]
+    word = _meant(bare.replace("'", ""), known)
+    return [*_LONG_FORMS.get(word, word).split(), *marked]
 
 
 def _meant(word: str, known: Container[str]) -> str:
-    """The word that is meant: with letters for the digits, and none held for longer than it is written."""
+    """The intended word, with digits read as letters and repeated letters shortened."""
     if not _RUN.search(word) and not _DISGUISED.match(word):
         return word
     for candidate in _readings(word):
@@ -98,5 +98,5 @@ def _readings(word: str) -> tuple[str, ...]:
             word.replace("1", "l").translate(_LEET),
             word.replace("!", "l").translate(_LEET),
         ]
-    found = [reading for one in plain for reading in (one, _RUN.sub(r"\1\1", one), _RUN.sub(r"\1", one))]
-    return tuple(dict.fromkeys(found))
+    readings = [reading for one in plain for reading in (one, _RUN.sub(r"\1\1", one), _RUN.sub(r"\1", one))]
+    return tuple(dict.fromkeys(readings))

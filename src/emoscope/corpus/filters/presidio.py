@@ -1,7 +1,7 @@
-"""Presidio's recognisers of e-mail, links, cards, IBANs, IP and phone numbers, called one by one, with what chats need.
+"""Presidio's recognisers of e-mail, links, cards, IBANs, IP and phone numbers, adapted to chats.
 
-They are called directly rather than through Presidio's engine, which would want a spaCy model. Each is asked only where
-a cheap look shows that it could find something: most turns have neither an @ nor a digit.
+They are called directly, because Presidio's engine needs a spaCy model, and only where a cheap test shows that there
+could be something to find: most turns have neither an @ nor a digit.
 """
 
 import logging
@@ -18,8 +18,8 @@ from emoscope.corpus.filters.spans import Kind, Span
 # Numbers without a country code are read as numbers of these countries.
 REGIONS = ("US", "GB", "IN", "CA", "AU", "NZ", "IE", "DE", "FR", "ES", "IT", "NL", "SE", "PL", "BR", "MX")
 
-# What Presidio takes, where it is there, for engines that are not used here: ten seconds and 300 MB of every process.
-_FOR_ITS_ENGINES = ("torch", "transformers", "stanza", "gliner")
+# Presidio imports these, if installed, for engines not used here: ten seconds and 300 MB in every process.
+_ENGINE_PACKAGES = ("torch", "transformers", "stanza", "gliner")
 
 _DIGIT = re.compile(r"\d")
 _WORD_WITH_DOT = re.compile(r"[^\s.]+\.\S+")
@@ -67,9 +67,9 @@ class PresidioFinder:
     """
 
     def __init__(self) -> None:
-        with _hidden(*_FOR_ITS_ENGINES):
+        with _hidden(*_ENGINE_PACKAGES):
             recognisers = require("presidio_analyzer.predefined_recognizers", extra="corpus")
-        # An IBAN-like word that is none is not worth a line on the user's screen.
+        # Presidio logs every word that only looks like an IBAN.
         logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)
         self._email = _offline_email(recognisers.EmailRecognizer)
         self._url = recognisers.UrlRecognizer()
@@ -82,20 +82,20 @@ class PresidioFinder:
         return PresidioFinder, ()  # another process makes its own
 
     def find(self, text: str) -> list[Span]:
-        """All finds; they may overlap."""
-        found: list[Span] = []
+        """All spans, which may overlap."""
+        spans: list[Span] = []
         if "@" in text:
-            found += _asked(self._email, text, Kind.EMAIL)
+            spans += _spans(self._email, text, Kind.EMAIL)
         if "." in text:
-            found += self._links(text)
+            spans += self._links(text)
         digits = len(_DIGIT.findall(text))
         if digits >= 4 or text.count(":") > 1:
-            found += self._addresses(text)
+            spans += self._addresses(text)
         if digits >= 7:
-            found += self._phones(text)
+            spans += self._phones(text)
         if digits >= 12:
-            found += _asked(self._card, text, Kind.CARD)
-            found += [
+            spans += _spans(self._card, text, Kind.CARD)
+            spans += [
                 Span(match.start(), match.end(), Kind.CARD)
                 for match in _MASTERCARD_2.finditer(text)
                 if _has_check_digit(match.group())
@@ -103,8 +103,8 @@ class PresidioFinder:
         if digits >= 10:
             # Chats write IBANs in small letters too; upper case must not move any character.
             upper = text.upper()
-            found += _asked(self._iban, upper if len(upper) == len(text) else text, Kind.IBAN)
-        return found
+            spans += _spans(self._iban, upper if len(upper) == len(text) else text, Kind.IBAN)
+        return spans
 
     def _links(self, text: str) -> Iterator[Span]:
         for match in _SCHEME.finditer(text):
@@ -130,20 +130,20 @@ class PresidioFinder:
                 yield span
 
     def _bare_links(self, text: str) -> Iterator[Span]:
-        """What Presidio takes for a link, asked word by word: its pattern takes very long on long texts."""
+        """Presidio's links, searched word by word: its pattern is very slow on long texts."""
         for word in _WORD_WITH_DOT.finditer(text):
             if len(word.group()) <= _LONGEST_LINK:
-                for span in _asked(self._url, word.group(), Kind.URL):
+                for span in _spans(self._url, word.group(), Kind.URL):
                     yield Span(span.start + word.start(), span.end + word.start(), Kind.URL)
 
     def _addresses(self, text: str) -> Iterator[Span]:
-        for span in _asked(self._ip, text, Kind.IP):
+        for span in _spans(self._ip, text, Kind.IP):
             if "." in text[span.start : span.end] and _VERSION.search(text[: span.start]):
                 continue
             yield span
 
     def _phones(self, text: str) -> Iterator[Span]:
-        for span in _asked(self._phone, text, Kind.PHONE):
+        for span in _spans(self._phone, text, Kind.PHONE):
             number = text[span.start : span.end]
             before = text[: span.start]
             if number.startswith("+"):
@@ -159,27 +159,27 @@ class PresidioFinder:
 
 
 def _may_be_words(name: str, ending: str) -> bool:
-    """Whether name.ending could be the end of one sentence and the beginning of the next."""
+    """Whether `name.ending` could be two sentences without a space between them."""
     return ending in _WORDS_AS_ENDINGS or (ending in _WORDS_ELSEWHERE and (len(name) < 4 or is_common(name)))
 
 
 def _has_check_digit(number: str) -> bool:
-    """Luhn's rule, which all card numbers follow."""
+    """The Luhn check of card numbers."""
     digits = [int(digit) for digit in reversed(_DIGIT.findall(number))]
     return sum(digit if place % 2 == 0 else sum(divmod(2 * digit, 10)) for place, digit in enumerate(digits)) % 10 == 0
 
 
-def _asked(recogniser: Any, text: str, kind: Kind) -> list[Span]:
+def _spans(recogniser: Any, text: str, kind: Kind) -> list[Span]:
     results = recogniser.analyze(text, recogniser.supported_entities)
     return [Span(one.start, one.end, kind) for one in results if one.score >= 0.3]
 
 
 @contextmanager
 def _hidden(*packages: str) -> Iterator[None]:
-    """Within the block, packages that are not loaded yet are as if they were not installed."""
+    """Make packages that are not loaded yet look uninstalled within the block."""
     unloaded = [name for name in packages if name not in sys.modules]
     for name in unloaded:
-        sys.modules[name] = None  # type: ignore[assignment]  # Python's own way to say that there is no such module
+        sys.modules[name] = None  # type: ignore[assignment]  # makes `import name` raise ImportError
     try:
         yield
     finally:
@@ -188,12 +188,11 @@ def _hidden(*packages: str) -> Iterator[None]:
 
 
 def _offline_email(recogniser: Any) -> Any:
-    """Presidio's e-mail recogniser, but with the list of domain endings that came with the package."""
+    """Presidio's e-mail recogniser with the packaged list of domain endings, so that it downloads none."""
     extract = require("tldextract", extra="corpus").TLDExtract(suffix_list_urls=(), cache_dir=None)
 
     class OfflineEmail(recogniser):  # type: ignore[misc]
         def validate_result(self, pattern_text: str) -> bool:
-            """Whether the address ends in a domain that there is."""
             return bool(extract(pattern_text).suffix)
 
     return OfflineEmail()

@@ -1,37 +1,35 @@
-"""What every filter says of a dialogue, and what a filter is."""
+"""What a filter is, and what it says about a dialogue."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Protocol
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
 
 from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
 
-
-def _nothing() -> Mapping[str, Any]:
-    return MappingProxyType({})
+S = TypeVar("S", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The dialogue, perhaps with parts masked; the reason to drop it, if there is one; and what was found.
+    """The dialogue, perhaps masked; why to drop it, if at all; and how many pieces of each kind were masked.
 
-    `details` never hold text of the dialogue: a list of what was dropped must not hold the personal data again.
-    `masked` counts what was masked, by kind.
+    `details` never hold text of the dialogue: the list of dropped rows must not leak the personal data it reports.
     """
 
     dialogue: Dialogue
     reason: str | None = None
-    details: Mapping[str, Any] = field(default_factory=_nothing)
-    masked: Mapping[str, int] = field(default_factory=_nothing)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    masked: Mapping[str, int] = field(default_factory=dict)
 
 
 class DialogueFilter(Protocol):
-    """Looks at dialogues, many at a time; each review must not depend on the other dialogues of the batch."""
+    """Reviews dialogues in batches; a review must not depend on the rest of the batch."""
 
     @property
     def name(self) -> str:
-        """What the report calls it."""
+        """The filter's name in reports."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -39,3 +37,20 @@ class DialogueFilter(Protocol):
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         """One review for each dialogue, in order."""
+
+
+def choose(options: type[S], names: Iterable[S | str], noun: str) -> tuple[S, ...]:
+    """The named options, in their declared order; `noun` is what messages call one of them.
+
+    >>> Colour = StrEnum("Colour", ["RED", "BLUE"])
+    >>> choose(Colour, ["blue"], "colour")
+    (<Colour.BLUE: 'blue'>,)
+    """
+    chosen = list(map(str, names))
+    known = ", ".join(options)
+    for name in chosen:
+        if name not in set(options):
+            raise EmoscopeError(f"no {noun} {name!r}; there are: {known}")
+    if not chosen:
+        raise EmoscopeError(f"no {noun} to look for; there are: {known}")
+    return tuple(option for option in options if option in chosen)

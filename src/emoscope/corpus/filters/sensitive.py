@@ -1,4 +1,4 @@
-"""Dialogues about what people may not want in a corpus: self-harm, sex, violence, drugs, hate, illness, credentials."""
+"""Dialogues about self-harm, sex, violence, drugs, hate, illness, or that give credentials away."""
 
 import codecs
 import re
@@ -11,15 +11,14 @@ from importlib.resources import files
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue
-from emoscope.corpus.filters.choice import choose
 from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.corpus.filters.plain_words import plain_words
-from emoscope.corpus.filters.review import Review
+from emoscope.corpus.filters.review import Review, choose
 from emoscope.corpus.filters.words import sensitive as _folder
 
 
 class Topic(StrEnum):
-    """What a dialogue may be about."""
+    """Topics to keep out of a corpus."""
 
     SELF_HARM = "self-harm"
     SEXUAL = "sexual"
@@ -45,38 +44,33 @@ class SensitiveFilter:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Plain values for the report."""
         return {"topics": [topic.value for topic in self.topics]}
 
-    def find(self, text: str) -> list[Topic]:
-        """The topics of a text, those that were asked for."""
-        return [topic for topic in topics_of(text) if topic in self.topics]
-
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
-        """One review for each dialogue; its details are the turns, counted from 1, of each topic."""
+        """One review for each dialogue; the details are the turns, counted from 1, of each topic."""
         return [self._review(dialogue) for dialogue in dialogues]
 
     def _review(self, dialogue: Dialogue) -> Review:
         turns: dict[Topic, list[int]] = {}
         for number, text in enumerate(dialogue.texts, start=1):
-            for topic in self.find(text):
+            for topic in topics_of(text):
                 turns.setdefault(topic, []).append(number)
-        if not turns:
+        wanted = {topic.value: turns[topic] for topic in self.topics if topic in turns}
+        if not wanted:
             return Review(dialogue)
-        found = {topic.value: turns[topic] for topic in self.topics if topic in turns}
-        return Review(dialogue, " and ".join(f"sensitive:{topic}" for topic in found), {"turns": found})
+        return Review(dialogue, " and ".join(f"sensitive:{topic}" for topic in wanted), {"turns": wanted})
 
 
 def topics_of(text: str) -> list[Topic]:
-    """What a text is about.
+    """The sensitive topics of a text.
 
     >>> topics_of("my p1n is 4821, k i l l him"), topics_of("I'd kill for a pizza")
     ([<Topic.VIOLENCE: 'violence'>, <Topic.CREDENTIALS: 'credentials'>], [])
     """
     patterns, known = _lexicon()
     plain = plain_words(text, known)
-    found = [topic for topic, own in patterns.items() if own.match(plain)]
-    return [*found, Topic.CREDENTIALS] if discloses_credentials(text) else found
+    topics = [topic for topic, own in patterns.items() if own.match(plain)]
+    return [*topics, Topic.CREDENTIALS] if discloses_credentials(text) else topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +79,18 @@ class _Patterns:
     sensitive: re.Pattern[str]
 
     def match(self, plain: str) -> bool:
-        """Whether something is left to find without what is harmless."""
+        """Whether a sensitive pattern matches outside the harmless ones."""
         return bool(self.sensitive.search(plain)) and bool(self.sensitive.search(self.harmless.sub(",", plain)))
 
 
 @cache
 def _lexicon() -> tuple[dict[Topic, _Patterns], frozenset[str]]:
-    """The patterns of each topic, and all words in them, which may be written in disguise.
+    """The patterns of each topic, and the words in them, which people may disguise.
 
-    A file has `patterns`, which are about the topic, and `harmless` ones, which are taken out before; both are of plain
-    words, and {names} in them stand for one of the words in `parts`. Slurs are in ROT13, for the sake of its readers.
+    A file has `patterns` of the topic and `harmless` ones, which are removed first. Both match plain words, and {names}
+    in them stand for one of the words in `parts`. Slurs are in ROT13, to spare those who read the file.
     """
-    made: dict[Topic, _Patterns] = {}
+    patterns: dict[Topic, _Patterns] = {}
     known: set[str] = set()
     for topic in Topic:
         if topic is Topic.CREDENTIALS:
@@ -106,21 +100,22 @@ def _lexicon() -> tuple[dict[Topic, _Patterns], frozenset[str]]:
         coded = [codecs.decode(pattern, "rot13") for pattern in file.get("rot13", ())]
         sensitive = [_filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
         harmless = [_filled(pattern, parts) for pattern in file["harmless"]]
-        made[topic] = _Patterns(_any_of(harmless), _any_of(sensitive))
+        patterns[topic] = _Patterns(_any_of(harmless), _any_of(sensitive))
         known |= {word for pattern in sensitive for word in _words_in(pattern)}
-    return made, frozenset(known)
+    return patterns, frozenset(known)
 
 
 def _filled(pattern: str, parts: Mapping[str, Sequence[str]]) -> str:
-    """A pattern without line ends, and with the words of each part it names; these may name others."""
-    found = re.sub(r"\n *", "", pattern)
-    return re.sub(
-        r"\{([a-z_]+)\}", lambda match: f"(?:{'|'.join(_filled(one, parts) for one in parts[match[1]])})", found
-    )
+    """A pattern on one line, with its {names} replaced by their words, which may hold {names} too."""
+
+    def alternatives(match: re.Match[str]) -> str:
+        return f"(?:{'|'.join(_filled(part, parts) for part in parts[match[1]])})"
+
+    return re.sub(r"\{([a-z_]+)\}", alternatives, re.sub(r"\n *", "", pattern))
 
 
 def _words_in(pattern: str) -> set[str]:
-    """The words of a pattern, with and without a last letter that may be left out.
+    """The words of a pattern, with and without an optional last letter.
 
     >>> sorted(_words_in("(?:kill|stabs?) \\\\w+ him"))
     ['him', 'kill', 'stab', 'stabs']

@@ -1,4 +1,4 @@
-"""Stretches of text that are personal data, and which of them stay where several overlap."""
+"""Spans of personal data in a text, and which of them win where several overlap."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """Kinds of personal data; of overlapping finds, the kind that stands first here stays."""
+    """Kinds of personal data; where spans overlap, the kind listed first wins."""
 
     EMAIL = "email"
     URL = "url"
@@ -20,7 +20,7 @@ class Kind(StrEnum):
 
     @property
     def mask(self) -> str:
-        """What is written in its place.
+        """What replaces it in a masked text.
 
         >>> Kind.EMAIL.mask
         '<EMAIL>'
@@ -33,7 +33,7 @@ _RANK = {kind: rank for rank, kind in enumerate(Kind)}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """One find: from `start` up to `end`."""
+    """Personal data from `start` up to `end`."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ class Span:
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
-    """The finds that stay, in the order of the text: the kind that comes first, then the longer one.
+    """The spans that win, in text order: first by kind, then by length.
 
     >>> without_overlaps([Span(0, 5, Kind.NAME), Span(0, 13, Kind.EMAIL), Span(20, 24, Kind.NAME)])
     [Span(start=0, end=13, kind=<Kind.EMAIL: 'email'>), Span(start=20, end=24, kind=<Kind.NAME: 'name'>)]
@@ -54,7 +54,7 @@ def without_overlaps(spans: Iterable[Span]) -> list[Span]:
 
 
 def masked_text(text: str, spans: Iterable[Span]) -> str:
-    """The text with each find replaced by its kind.
+    """The text with each span replaced by its kind.
 
     >>> masked_text("call 555-0100 now", [Span(5, 13, Kind.PHONE)])
     'call <PHONE> now'

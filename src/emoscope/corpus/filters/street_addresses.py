@@ -1,15 +1,15 @@
-"""Street addresses in the ways of English, German, French, Spanish and Italian, and post boxes."""
+"""Street addresses as written in English, German, French, Spanish and Italian, and post boxes."""
 
 import re
 from collections.abc import Iterator
 
 from emoscope.corpus.filters.spans import Kind, Span
 
-# Hardly ever anything but a street after a number and a name.
+# After a number and a name, hardly ever anything but a street.
 _STREETS = (
     "street|avenue|ave|boulevard|blvd|lane|rd|crescent|cres|terrace|parkway|pkwy|turnpike|esplanade|mews|freeway|hwy"
 )
-# Words of their own: "5 minutes drive", "2 way street", "10 park visits". They need capitals, or "live at" before.
+# Also ordinary words ("5 minutes drive", "10 park visits"): these need capitals, or "live at" before them.
 _ALSO_WORDS = (
     "road|st|str|drive|dr|way|court|ct|place|pl|square|sq|circle|cir|alley|close|gardens?|grove|heights|hill|hills|park|"
     "parade|path|plaza|row|walk|view|views|loop|bridge|coves?|cove|crossing|crossroad|crossroads|estates?|expressway|"

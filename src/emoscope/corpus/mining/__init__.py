@@ -1,1 +1,1 @@
-"""Finding dialogues that are worth a judgement: those that resemble a few hundred known ones, as EmoContext did."""
+"""Find dialogues worth judging: those that resemble a few hundred labelled ones, as EmoContext did."""

@@ -1,13 +1,12 @@
-"""Candidates for human judges out of a pool of dialogues, as EmoContext's organisers found theirs.
+"""Find candidates for human judges in a pool of dialogues, as EmoContext's organisers did.
 
-The pool is read three times and never held: its vectors go to disk, its similarities are a few numbers a dialogue.
+The pool is read three times and never held in memory: its vectors go to disk, its scores are a few numbers a dialogue.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,31 +14,31 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write
-from emoscope.corpus.mining.choice import NONE, ClassCounts, Nearness, drawn
 from emoscope.corpus.mining.embedder import Embedder
-from emoscope.corpus.mining.learnt import LearntSeeds, Scorer, background
-from emoscope.corpus.mining.pruning import Pruner, Reason
+from emoscope.corpus.mining.pruning import Pruner, PruneReason
+from emoscope.corpus.mining.seed_classifier import SeedClassifier, sample_vectors
+from emoscope.corpus.mining.selection import NONE, Nearness, sample_rows
 from emoscope.corpus.mining.similarity import NEIGHBOURS, SeedVectors
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
+from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import Spread, in_this_process
 from emoscope.tables import PIPE, Record, open_writer, read_records
 
 CANDIDATES, COUNTS, VECTORS = "candidates.jsonl", "counts.json", "vectors"
 OTHERS = "others"
-RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # whose thresholds are told, for the next run
-Watch = Callable[[str, Iterator[Record]], Iterator[Record]]
+RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # reported with their thresholds, to plan the next run
 Seeds = Mapping[str, Sequence[Dialogue]]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class MiningSettings:
     """How to mine.
 
-    `recall` is the share of an emotion to look for, which sets each class's threshold by its seeds. `threshold` is one
-    for all classes instead: a cosine or, if some seeds are `others`, by how much nearer to the class than to those;
-    what is learnt from the seeds is left out then, as without `learn`.
-    `per_class` is the largest number of candidates of a class, and `others` the number of dialogues drawn at random, by
-    default as many as there are candidates. Without `prune`, rules about the text are left out.
+    `recall` is the share of each emotion to look for; it sets each class's threshold by its seeds. `threshold` sets
+    one for all classes instead: a cosine or, if some seeds are `others`, the margin to those. With a threshold, or
+    without `learn`, there is no linear classifier of the seeds.
+    `per_class` caps the candidates of a class. `others` is the number of dialogues drawn at random, by default as many
+    as there are candidates. `prune` applies the rules about emoticons, sentiment and length.
     """
 
     threshold: float | None = None
@@ -52,23 +51,26 @@ class Settings:
     seed: int = 1
 
 
+@dataclass(slots=True)
+class ClassCounts:
+    """One class: its seeds and threshold, the dialogues near to them, those dropped and why, and the candidates."""
+
+    seeds: int
+    threshold: float
+    threshold_at_recall: dict[str, float]
+    near: int = 0
+    dropped: dict[PruneReason, int] = field(default_factory=lambda: dict.fromkeys(PruneReason, 0))
+    candidates: int = 0
+
+
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """What was read, what became of each class's neighbours, and how many others were drawn."""
+class MiningCounts:
+    """How many dialogues were read and were seeds themselves, what became of each class, and the others drawn."""
 
     read: int
     seeds_in_pool: int
-    classes: Mapping[str, ClassCounts]
+    classes: dict[str, ClassCounts]
     others: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "read": self.read,
-            "seeds_in_pool": self.seeds_in_pool,
-            "classes": {name: counts.as_dict() for name, counts in self.classes.items()},
-            "others": self.others,
-        }
 
 
 def read_seeds(path: str | Path) -> dict[str, list[Dialogue]]:
@@ -80,15 +82,15 @@ def read_seeds(path: str | Path) -> dict[str, list[Dialogue]]:
     >>> read_seeds(file)["sad"][0].texts
     ('so sad',)
     """
-    found: dict[str, list[Dialogue]] = {}
+    seeds: dict[str, list[Dialogue]] = {}
     for record in read_records(str(path)):
         label = record.columns.get("label")
         if not isinstance(label, str) or not label.strip():
             raise InputError(path, "expected a seed's class in the column 'label'", row=record.row)
-        found.setdefault(label.strip(), []).append(record.dialogue)
-    if not set(found) - {OTHERS}:
+        seeds.setdefault(label.strip(), []).append(record.dialogue)
+    if not set(seeds) - {OTHERS}:
         raise InputError(path, f"holds no seeds of a class other than {OTHERS!r}")
-    return found
+    return seeds
 
 
 def mine(
@@ -96,65 +98,58 @@ def mine(
     seeds: Seeds,
     folder: str | Path,
     embedder: Embedder,
-    settings: Settings | None = None,
+    settings: MiningSettings | None = None,
     *,
     format: str | None = None,
-    watch: Watch | None = None,
+    progress: ShowProgress = no_progress,
     spread: Spread = in_this_process,
-) -> Counts:
+) -> MiningCounts:
     """Write `candidates.jsonl` and `counts.json` into a folder, beside the vectors of the pool.
 
-    A candidate is a row of the pool with `mined_as`, a class or `others`, and `mined_score`. A second run takes
-    the vectors that are there, so it goes on after a kill, and another threshold costs no embedding. `spread` says who
-    embeds and compares; an embedder that goes to other processes is pickled.
+    A candidate is a row of the pool with `mined_as`, a class or `others`, and `mined_score`. A second run reuses the
+    vectors, so it resumes after a kill, and another threshold costs no embedding. `spread` shares out the embedding and
+    the comparing; an embedder that it sends to other processes is pickled.
     """
     if pool == PIPE:
         raise EmoscopeError("the pool is read three times, which a pipe does not allow; give a file")
-    settings = settings or Settings()
+    settings = settings or MiningSettings()
     target = _prepared(Path(folder))
 
     def records(title: str) -> Iterator[Record]:
-        found = read_records(pool, format)
-        return found if watch is None else watch(title, found)
+        return progress(title, read_records(pool, format))
 
-    embedded = {name: as_bytes(embedder.vectors(list(seeds[name]))) for name in sorted(seeds)}
-    others = embedded.pop(OTHERS, None)
-    near = SeedVectors(embedded, others, settings.neighbours)
     vectors = VectorFolder(target / VECTORS, embedder)
-    total = vectors.fill((record.dialogue for record in records("embedding")), spread=spread)
-    known: Scorer = near
-    if settings.learn and settings.threshold is None and total:
-        known = LearntSeeds.of(near, background(vectors.shards(), total, seed=settings.seed))
+    scorer = _scorer(seeds, embedder, vectors, records("embedding"), settings, spread)
+    names = sorted(set(seeds) - {OTHERS})
+    thresholds = [
+        scorer.threshold(name, settings.recall) if settings.threshold is None else settings.threshold for name in names
+    ]
     counts = {
         name: ClassCounts(
             len(seeds[name]),
-            known.threshold(name, settings.recall) if settings.threshold is None else settings.threshold,
-            {recall: known.threshold(name, recall) for recall in RECALLS},
+            round(threshold, 6),
+            {str(recall): round(scorer.threshold(name, recall), 6) for recall in RECALLS},
         )
-        for name in embedded
+        for name, threshold in zip(names, thresholds, strict=True)
     }
-    nearness = Nearness.of(
-        np.concatenate(list(spread(known.scores, vectors.shards()))),
-        [each.threshold for each in counts.values()],
-    )
-    texts = {dialogue.texts for found in seeds.values() for dialogue in found}
-    passed, free = _pruned(records("pruning"), nearness, counts, texts, Pruner.of(seeds) if settings.prune else None)
+    nearness = Nearness.of(np.concatenate(list(spread(scorer.scores, vectors.shards()))), thresholds)
+    passed, eligible = _pruned(records("pruning"), nearness, counts, seeds, prune=settings.prune)
     chosen: dict[int, str] = {}
     for (name, each), rows in zip(counts.items(), passed, strict=True):
         best = nearness.best(rows, settings.per_class)
         each.candidates = len(best)
-        each.dropped[Reason.SURPLUS] = len(rows) - len(best)
+        each.dropped[PruneReason.SURPLUS] = len(rows) - len(best)
         chosen |= dict.fromkeys(best.tolist(), name)
-    free[list(chosen)] = False
-    wanted = len(chosen) if settings.others is None else settings.others
-    at_random = drawn(np.flatnonzero(free), wanted, seed=settings.seed)
-    seeds_in_pool = len(free) - int(free.sum()) - len(chosen)
-    chosen |= dict.fromkeys(at_random.tolist(), OTHERS)
-    _write(records("writing"), target / CANDIDATES, chosen, nearness)
-    made = Counts(len(free), seeds_in_pool, counts, len(at_random))
+    seeds_in_pool = len(eligible) - int(eligible.sum())
+    eligible[list(chosen)] = False
+    number = len(chosen) if settings.others is None else settings.others
+    others = sample_rows(np.flatnonzero(eligible), number, seed=settings.seed)
+    chosen |= dict.fromkeys(others.tolist(), OTHERS)
+    _write_candidates(records("writing"), target / CANDIDATES, chosen, nearness)
+    totals = MiningCounts(len(eligible), seeds_in_pool, counts, len(others))
     with atomic_write(target / COUNTS) as handle:
-        handle.write(json.dumps({**made.as_dict(), "encoder": embedder.name, **asdict(settings)}, indent=2) + "\n")
-    return made
+        handle.write(json.dumps({**asdict(totals), "encoder": embedder.name, **asdict(settings)}, indent=2) + "\n")
+    return totals
 
 
 def _prepared(target: Path) -> Path:
@@ -163,44 +158,59 @@ def _prepared(target: Path) -> Path:
     if not target.absolute().parent.is_dir():
         raise EmoscopeError(f"{target.parent}: no such folder to write {target.name} into")
     target.mkdir(exist_ok=True)
-    # Written last: where it is, the candidates are those it counts.
+    # Written last: where it exists, it counts the candidates beside it.
     (target / COUNTS).unlink(missing_ok=True)
     return target
 
 
+def _scorer(
+    seeds: Seeds,
+    embedder: Embedder,
+    vectors: VectorFolder,
+    pool: Iterator[Record],
+    settings: MiningSettings,
+    spread: Spread,
+) -> SeedVectors | SeedClassifier:
+    """Embed the seeds and the pool; what scores the pool's vectors by class."""
+    embedded = {name: as_bytes(embedder.vectors(list(seeds[name]))) for name in sorted(seeds)}
+    others = embedded.pop(OTHERS, None)
+    near = SeedVectors(embedded, others, settings.neighbours)
+    total = vectors.fill((record.dialogue for record in pool), spread=spread)
+    if not settings.learn or settings.threshold is not None or not total:
+        return near
+    return SeedClassifier.fit(near, sample_vectors(vectors.shards(), total, seed=settings.seed))
+
+
 def _pruned(
-    records: Iterator[Record],
-    nearness: Nearness,
-    counts: Mapping[str, ClassCounts],
-    seeds: set[tuple[str, ...]],
-    pruner: Pruner | None,
+    records: Iterator[Record], nearness: Nearness, counts: Mapping[str, ClassCounts], seeds: Seeds, *, prune: bool
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
-    """The rows of each class that nothing speaks against, and which rows of the pool are no seeds."""
+    """The rows of each class that no rule drops, and which rows of the pool are not seeds."""
+    seed_texts = {dialogue.texts for dialogues in seeds.values() for dialogue in dialogues}
+    pruner = Pruner.of(seeds) if prune else None
     names = list(counts)
     passed: list[list[int]] = [[] for _ in names]
-    free = np.ones(len(nearness.classes), np.bool_)
+    eligible = np.ones(len(nearness.classes), np.bool_)
     read = 0
-    for row, (record, number) in enumerate(zip(records, nearness.classes.tolist(), strict=False)):
+    for row, (record, index) in enumerate(zip(records, nearness.classes.tolist(), strict=False)):
         read += 1
-        is_seed = record.dialogue.texts in seeds
-        free[row] = not is_seed
-        if number == NONE:
+        is_seed = record.dialogue.texts in seed_texts
+        eligible[row] = not is_seed
+        if index == NONE:
             continue
-        each = counts[names[number]]
-        each.near += 1
-        reason = Reason.SEED if is_seed else None
+        counts[names[index]].near += 1
+        reason = PruneReason.SEED if is_seed else None
         if reason is None and pruner is not None:
-            reason = pruner.reason(names[number], record.dialogue)
+            reason = pruner.reason(names[index], record.dialogue)
         if reason is None:
-            passed[number].append(row)
+            passed[index].append(row)
         else:
-            each.dropped[reason] += 1
-    if read != len(free):
+            counts[names[index]].dropped[reason] += 1
+    if read != len(eligible):
         raise EmoscopeError("the pool has become shorter while it was read")
-    return [np.array(rows, np.int64) for rows in passed], free
+    return [np.array(rows, np.int64) for rows in passed], eligible
 
 
-def _write(records: Iterator[Record], path: Path, chosen: Mapping[int, str], nearness: Nearness) -> None:
+def _write_candidates(records: Iterator[Record], path: Path, chosen: Mapping[int, str], nearness: Nearness) -> None:
     with open_writer(str(path)) as writer:
         for row, record in enumerate(records):
             if row in chosen:

@@ -1,4 +1,4 @@
-"""Vectors without a model: the character n-grams of the last turn, thrown onto a few hundred dimensions."""
+"""Vectors without a model: the hashed character n-grams of the last turn."""
 
 from collections.abc import Sequence
 
@@ -12,13 +12,13 @@ WIDTH = 256
 SIZES = (3, 4, 5)
 _BASE = np.uint64(0x100000001B3)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_AT_ONCE = 2048  # texts whose sums are held in double precision
+_BATCH = 2048  # texts whose sums are held in double precision
 
 
 class NgramEmbedder:
-    """Every n-gram adds 1 or takes 1 from one dimension, by its hash: a random projection that needs no table.
+    """Each n-gram adds 1 to, or takes 1 from, the dimension its hash gives: a random projection without a table.
 
-    Two texts are alike if they share n-grams. Emoji and emoticons count by their names.
+    Texts are similar if they share n-grams. Emoji and emoticons count by their names.
 
     >>> one, same, other = NgramEmbedder().vectors([Dialogue.of([text]) for text in ("so sad", "so SAD", "hello")])
     >>> bool((one == same).all()), bool((one == other).all())
@@ -28,13 +28,13 @@ class NgramEmbedder:
     name = f"ngrams-{WIDTH}-{'-'.join(map(str, SIZES))}"
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> NDArray[np.float32]:
-        """A row for each dialogue; of its last turn alone, for n-grams of the others say little about it."""
+        """A row for each dialogue, of its last turn alone: the n-grams of earlier turns say little about it."""
         texts = [f" {normalise_text(dialogue.turns[-1].text, lowercase=True)} " for dialogue in dialogues]
-        made = np.empty((len(texts), WIDTH), np.float32)
-        for first in range(0, len(texts), _AT_ONCE):
-            part = texts[first : first + _AT_ONCE]
-            made[first : first + len(part)] = _sums(part)
-        return made
+        vectors = np.empty((len(texts), WIDTH), np.float32)
+        for first in range(0, len(texts), _BATCH):
+            part = texts[first : first + _BATCH]
+            vectors[first : first + len(part)] = _sums(part)
+        return vectors
 
 
 def _sums(texts: Sequence[str]) -> NDArray[np.float64]:
@@ -45,7 +45,7 @@ def _sums(texts: Sequence[str]) -> NDArray[np.float64]:
         hashes = np.full(max(len(codes) - size + 1, 0), size, np.uint64)
         for offset in range(size):
             hashes = hashes * _BASE + codes[offset : offset + len(hashes)]
-        for _ in range(2):  # so that the low bits, the dimension, and bit 40, the sign, depend on every character
+        for _ in range(2):  # so that the low bits (the dimension) and bit 40 (the sign) depend on every character
             hashes = (hashes ^ (hashes >> np.uint64(29))) * _MIX
             hashes ^= hashes >> np.uint64(32)
         # An n-gram that begins in one text and ends in the next belongs to neither.

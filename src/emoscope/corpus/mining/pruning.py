@@ -1,4 +1,4 @@
-"""What speaks against a candidate, however near to the seeds it is."""
+"""Rules against candidates that are near to the seeds and still of another emotion."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.text import words
 from emoscope.corpus.mining.valence import sentiment, valence_of_class, valences_of_faces
 
-# A text whose sentiment is stronger than this contradicts an emotion of the other kind; weaker ones are often wrong.
+# Sentiment stronger than this contradicts an emotion of the other kind; weaker sentiment is often wrong.
 STRONG = 0.5
-# A few seeds in a hundred are longer than this, and so no longer what the class looks like.
+# The quantile of the seeds' lengths beyond which a text no longer looks like the class.
 LONGEST = 0.99
 
 
-class Reason(StrEnum):
+class PruneReason(StrEnum):
     """Why a dialogue near to the seeds of a class is not shown to judges."""
 
     SEED = "is a seed"
@@ -28,29 +28,29 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pruner:
-    """The rules that look at a dialogue's last turn; `longest` is the number of words a class's turns have at most."""
+    """The rules, which look at a dialogue's last turn; `longest` is the most words a turn of each class may have."""
 
     longest: Mapping[str, float]
 
     @classmethod
     def of(cls, seeds: Mapping[str, Sequence[Dialogue]]) -> "Pruner":
-        """Rules by the seeds of each class.
+        """The rules for these seeds of each class.
 
         >>> Pruner.of({"sad": [Dialogue.of(["I lost it"])]}).longest
         {'sad': 3.0}
         """
         return cls(
             {
-                name: float(np.quantile([len(words(dialogue.turns[-1].text)) for dialogue in found], LONGEST))
-                for name, found in seeds.items()
+                name: float(np.quantile([len(words(dialogue.turns[-1].text)) for dialogue in dialogues], LONGEST))
+                for name, dialogues in seeds.items()
             }
         )
 
-    def reason(self, name: str, dialogue: Dialogue) -> Reason | None:
-        """Why the dialogue is no candidate for a class, if anything says so.
+    def reason(self, name: str, dialogue: Dialogue) -> PruneReason | None:
+        """Why the dialogue is no candidate for a class, if a rule says so.
 
         >>> Pruner({"happy": 5}).reason("happy", Dialogue.of(["I am so happy :'("]))
-        <Reason.EMOTICON: 'opposite emoticon'>
+        <PruneReason.EMOTICON: 'opposite emoticon'>
         """
         text = dialogue.turns[-1].text
         valence = valence_of_class(name)
@@ -58,9 +58,9 @@ class Pruner:
             faces = valences_of_faces(text)
             # Tears among smiles are tears of joy.
             if -valence in faces and valence not in faces:
-                return Reason.EMOTICON
+                return PruneReason.EMOTICON
             if sentiment(text) * valence < -STRONG:
-                return Reason.SENTIMENT
+                return PruneReason.SENTIMENT
         if len(words(text)) > self.longest[name]:
-            return Reason.LENGTH
+            return PruneReason.LENGTH
         return None

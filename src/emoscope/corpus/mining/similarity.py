@@ -1,8 +1,8 @@
 """How near dialogues are to the seeds of each class: the mean cosine to the nearest ten of them.
 
-The nearest one alone may be an odd one: of a few hundred seeds some hold hardly any emotion. Every vector is compared
-with every seed, by usearch, in whole numbers: so nothing that is near is missed, an index need not be built first, and
-the answer is the same on any machine and with any number of threads.
+The single nearest seed may be an odd one: of a few hundred, some hold hardly any emotion. usearch compares every vector
+with every seed in whole numbers, so no neighbour is missed, there is no index to build, and the result is the same on
+any machine and with any number of threads.
 """
 
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class SeedVectors:
-    """The vectors of the seeds: those of each class, and counterexamples, if there are any.
+    """The seeds of each class, and counterexamples, if there are any.
 
-    A vector's score for a class is how near it is to the class's seeds, less how near it is to the counterexamples.
+    A vector's score for a class is its nearness to the class's seeds, less its nearness to the counterexamples.
     """
 
     classes: Mapping[str, Bytes]
@@ -55,9 +55,9 @@ class SeedVectors:
         return float(np.quantile(self.own_scores(name), 1 - recall))
 
     def own_scores(self, name: str) -> Floats:
-        """The scores of a class's seeds among the others of them."""
+        """The scores of a class's seeds, each compared with the others."""
         seeds = self.classes[name]
-        # The nearest is the seed itself, or one that is its double.
+        # The nearest is the seed itself, or a duplicate.
         own = nearest(seeds, seeds, self.neighbours + 1)[:, 1:].mean(axis=1)
         return np.asarray(own - self._near_others(seeds))
 
@@ -75,16 +75,16 @@ def nearest(seeds: Bytes, vectors: Bytes, count: int) -> Floats:
     """
     usearch = load_usearch()
     count = min(count, len(seeds))
-    # In one thread: whoever wants several shares out the vectors.
-    found = usearch.search(seeds, vectors, count, usearch.MetricKind.Cos, exact=True, threads=1)
-    distances = np.asarray(found.distances, np.float32).reshape(len(vectors), count)
-    # A vector of nothing but zeros has no direction, so it is near to none.
+    # One thread: callers spread the vectors over processes.
+    matches = usearch.search(seeds, vectors, count, usearch.MetricKind.Cos, exact=True, threads=1)
+    distances = np.asarray(matches.distances, np.float32).reshape(len(vectors), count)
+    # A zero vector has no direction and is near to none.
     directed = np.abs(vectors).max(axis=1, keepdims=True) > 0
     return np.where(directed, 1 - distances, 0).astype(np.float32)
 
 
 def load_usearch() -> ModuleType:
-    """The module `usearch.index`, or the line that says how to install it."""
+    """The module `usearch.index`, or an error that says how to install it."""
     # onnxruntime 1.31 crashes the process when it is loaded after usearch 2.26; the other way round both work.
     import_module("onnxruntime")
     return require("usearch.index", extra="corpus")

@@ -1,4 +1,4 @@
-"""Whether an emotion, an emoticon or a text is pleasant or not: what shows that a candidate is none."""
+"""Whether an emotion, an emoticon or a text is pleasant or unpleasant."""
 
 from functools import cache
 from typing import Any
@@ -7,12 +7,12 @@ from emoscope.core.extras import require
 from emoscope.core.text import emoticons_in, normalise_text, strip_emoticons
 
 PLEASANT, UNPLEASANT = 1, -1
-# What of a class's name is known. Surprise and others may be either, so nothing contradicts them.
+# Surprise and others may be either, so nothing contradicts them.
 _OF_CLASS = {
     **dict.fromkeys(("happy", "happiness", "joy", "love"), PLEASANT),
     **dict.fromkeys(("sad", "sadness", "angry", "anger", "fear", "disgust"), UNPLEASANT),
 }
-# Parts of the names that emoji and emoticons have in words; the first that is found counts.
+# Parts of the names of emoji and emoticons; the first that matches counts.
 _OF_FACE = (
     ("smiling face with tear", 0),  # as often moved as sad
     ("horns", 0),
@@ -29,7 +29,7 @@ _OF_FACE = (
 
 
 def valence_of_class(name: str) -> int:
-    """1 for a pleasant emotion, -1 for an unpleasant one, 0 where the name does not say.
+    """1 for a pleasant emotion, -1 for an unpleasant one, 0 where the name does not tell.
 
     >>> valence_of_class("happy"), valence_of_class("sad"), valence_of_class("surprise")
     (1, -1, 0)
@@ -38,7 +38,7 @@ def valence_of_class(name: str) -> int:
 
 
 def valences_of_faces(text: str) -> set[int]:
-    """The kinds of emoji and emoticons in a text; those that may be either are left out.
+    """The valences of the emoji and emoticons in a text, without those that may be either.
 
     >>> sorted(valences_of_faces("so what :'( :)")), valences_of_faces("ok 😐")
     ([-1, 1], set())

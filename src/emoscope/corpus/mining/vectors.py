@@ -1,7 +1,7 @@
-"""The vectors of millions of dialogues: bytes in files of a few thousand, read in place and never all in memory.
+"""The vectors of millions of dialogues: int8, in memory-mapped files of a few thousand, never all in memory.
 
-A file is named by what its vectors were made of, the embedder and the turns. So a run that was killed goes on where it
-stopped, a pool that has grown is embedded only where it is new, and no vector is ever used for another text.
+A file is named by the embedder and the turns its vectors were made from. So a killed run resumes, only new dialogues of
+a pool that has grown are embedded, and no vector is ever used for another text.
 """
 
 import io
@@ -18,11 +18,11 @@ from emoscope.corpus.mining.embedder import Embedder, Floats
 from emoscope.parallel.parts import PartFolder, Spread, batches, in_this_process, packed, unpacked
 
 Bytes = NDArray[np.int8]
-SHARD = 2048  # dialogues in a file: at most the work of so many is lost, for each worker, when a run is killed
+SHARD = 2048  # dialogues in a file: what each worker loses when a run is killed
 
 
 def as_bytes(vectors: Floats) -> Bytes:
-    """Vectors as whole numbers from -127 to 127, each with a step of its own: a cosine does not ask for lengths.
+    """Vectors as whole numbers from -127 to 127, each scaled on its own, which does not change a cosine.
 
     >>> as_bytes(np.array([[0.5, -1.0], [0.0, 0.0]])).tolist()
     [[64, -127], [0, 0]]
@@ -40,7 +40,7 @@ class VectorFolder:
         self._files: list[Path] = []
 
     def fill(self, dialogues: Iterable[Dialogue], *, shard: int = SHARD, spread: Spread = in_this_process) -> int:
-        """Embed what is not embedded yet, forget what is no longer in the pool, and say how many dialogues that has."""
+        """Embed new dialogues, delete vectors of those no longer in the pool, and return the size of the pool."""
         read = 0
 
         def parts() -> Iterator[bytes]:
@@ -54,14 +54,14 @@ class VectorFolder:
         return read
 
     def shards(self) -> Iterator[Bytes]:
-        """The vectors file by file, read from the disk when they are looked at."""
+        """The vectors file by file, memory-mapped."""
         for path in self._files:
             yield np.load(path, mmap_mode="r", allow_pickle=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Embedding:
-    """The vectors of a part's dialogues, as a file."""
+    """Embeds a part's dialogues into the bytes of a `.npy` file."""
 
     embedder: Embedder
 
@@ -70,6 +70,6 @@ class _Embedding:
         vectors = self.embedder.vectors(dialogues)
         if len(vectors) != len(dialogues) or not np.isfinite(vectors).all():
             raise EmoscopeError(f"{self.embedder.name}: expected {len(dialogues)} finite vectors")
-        made = io.BytesIO()
-        np.save(made, as_bytes(vectors))
-        return made.getvalue()
+        buffer = io.BytesIO()
+        np.save(buffer, as_bytes(vectors))
+        return buffer.getvalue()

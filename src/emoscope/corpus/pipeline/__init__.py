@@ -1,1 +1,1 @@
-"""`corpus build`: a plan and its steps."""
+"""`corpus build`: plans, their steps, and running them. Each step is the file of its name."""

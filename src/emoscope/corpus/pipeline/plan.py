@@ -1,27 +1,27 @@
-"""The plan of a corpus: a TOML file that says what it is, and names the steps that make it."""
+"""The plan of a corpus: a TOML file that describes it and names the steps that make it."""
 
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
-from emoscope.corpus.pipeline.step import STEPS, Stage, Step
+from emoscope.core.frozen import FrozenModel
+from emoscope.core.metrics import MetricName
+from emoscope.corpus.pipeline.registry import STEPS
+from emoscope.corpus.pipeline.step import PipelineStep, Stage
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Label = Annotated[str, StringConstraints(pattern=r"^[^\s,;][^,;\t\r\n]*$")]
-MetricName = Literal["micro-f1", "macro-f1", "accuracy"]
 
 
-class About(BaseModel):
-    """What a plan says of the corpus itself."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class CorpusInfo(FrozenModel):
+    """What a plan says about the corpus itself."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
     title: Text
@@ -44,40 +44,37 @@ class About(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CorpusPlan:
     """A checked plan. Paths in it are relative to the folder it lies in."""
 
-    about: About
-    steps: tuple[Step, ...]
+    info: CorpusInfo
+    steps: tuple[PipelineStep, ...]
     path: Path
     text: str
 
     @property
     def step_names(self) -> tuple[str, ...]:
-        """The names of the steps' folders.
-
-        Numbered, so that a listing shows them in their order.
-        """
+        """The names of the steps' folders, numbered so that a listing shows them in order."""
         return tuple(f"{number:02}-{step.name}" for number, step in enumerate(self.steps, start=1))
 
     def files(self, patterns: Sequence[str]) -> list[Path]:
-        """The files that paths and patterns (`logs/*.txt`) stand for, each once, by name within a pattern."""
-        found: dict[Path, None] = {}
+        """The existing files that match paths and patterns (`logs/*.txt`), each once, sorted within a pattern."""
+        files: dict[Path, None] = {}
         for pattern in patterns:
             matching = sorted(self.path.parent.glob(pattern)) if not Path(pattern).is_absolute() else [Path(pattern)]
-            found.update(dict.fromkeys(path for path in matching if path.exists()))
-        return list(found)
+            files.update(dict.fromkeys(path for path in matching if path.exists()))
+        return list(files)
 
     def shown(self, path: Path) -> str:
-        """A file's name as seen from the plan, the same wherever both are moved to."""
+        """A file's path relative to the plan, which stays the same when both are moved."""
         try:
             return path.resolve().relative_to(self.path.resolve().parent).as_posix()
         except ValueError:
             return path.name
 
 
-def load_plan(path: str | Path) -> Plan:
-    """Read and check a plan; what is wrong with it is one line."""
+def load_plan(path: str | Path) -> CorpusPlan:
+    """Read and check a plan."""
     source = Path(path)
     text = whole_text(source)
     try:
@@ -88,12 +85,12 @@ def load_plan(path: str | Path) -> Plan:
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(source, 'names no steps: expected [[steps]] with use = "collect", and so on')
     try:
-        about = About.model_validate(document)
+        info = CorpusInfo.model_validate(document)
     except ValidationError as error:
-        raise InputError(source, _problem(error, list(About.model_fields))) from None
+        raise InputError(source, _problem(error, list(CorpusInfo.model_fields))) from None
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(entries, start=1))
     _check_order(source, steps)
-    plan = Plan(about, steps, source, text)
+    plan = CorpusPlan(info, steps, source, text)
     for number, step in enumerate(steps, start=1):
         try:
             step.check(plan)
@@ -104,7 +101,7 @@ def load_plan(path: str | Path) -> Plan:
     return plan
 
 
-def _step(path: Path, number: int, entry: dict[str, Any]) -> Step:
+def _step(path: Path, number: int, entry: dict[str, Any]) -> PipelineStep:
     settings = dict(entry)
     name = settings.pop("use", None)
     if not isinstance(name, str):
@@ -124,7 +121,7 @@ def _where(number: int, name: str) -> str:
 
 
 def _problem(error: ValidationError, known: Sequence[str]) -> str:
-    """The first mistake that pydantic has found, in a line."""
+    """The first of pydantic's errors as one line."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
@@ -137,12 +134,12 @@ def _problem(error: ValidationError, known: Sequence[str]) -> str:
     return f"{key!r}: {message[0].lower()}{message[1:]}" if key else message
 
 
-def _check_order(path: Path, steps: Sequence[Step]) -> None:
+def _check_order(path: Path, steps: Sequence[PipelineStep]) -> None:
     stage = Stage.NOTHING
     for number, step in enumerate(steps, start=1):
         if stage not in step.takes:
-            wanted = " or ".join(sorted(step.takes))
+            takes = " or ".join(sorted(step.takes))
             raise InputError(
-                path, f"takes {wanted}, but the steps before it give {stage}", row=_where(number, step.name)
+                path, f"takes {takes}, but the steps before it give {stage}", row=_where(number, step.name)
             )
         stage = step.gives or stage

@@ -1,14 +1,13 @@
-"""What steps hand to each other: dialogues as JSONL, a row each, in `dialogues.jsonl`.
+"""The rows that steps hand to each other: dialogues as JSONL in `dialogues.jsonl`.
 
-A row has `id`, `turns` (`{"speaker", "text"}`, or `{"text"}` where nobody knows who spoke) and `source`, the id of the
-dialogue it was cut from. Steps add `draw` (how it came to be chosen), `label`, `votes`, `soft` and `variants`.
+A row has `id`, `turns` (`{"speaker", "text"}`, or `{"text"}` where the speaker is unknown) and `source`, the id of the
+dialogue it was cut from. Steps add `draw` (how it was chosen), `label`, `votes`, `soft` and `variants`.
 """
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from emoscope.core.dialogue import Dialogue, Turn
 
@@ -17,30 +16,29 @@ Row = dict[str, Any]
 
 
 def read_rows(folder: Path, name: str = ROWS) -> Iterator[Row]:
-    """Stream the rows that a step has left."""
+    """Stream the rows of a step's folder."""
     with (folder / name).open(encoding="utf-8", newline="\n") as handle:
         for line in handle:
             yield json.loads(line)
 
 
 class RowsFile:
-    """Writes rows and counts them."""
+    """Writes rows into a file of a step's folder, and counts them."""
 
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
+    def __init__(self, folder: Path, name: str = ROWS) -> None:
+        self._handle = (folder / name).open("w", encoding="utf-8", newline="\n")
         self.written = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._handle.close()
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Write one row."""
         self._handle.write(json.dumps(row, ensure_ascii=False) + "\n")
         self.written += 1
-
-
-@contextmanager
-def rows_file(folder: Path, name: str = ROWS) -> Iterator[RowsFile]:
-    """The file a step writes its rows into; the folder as a whole appears only when the step is done."""
-    with (folder / name).open("w", encoding="utf-8", newline="\n") as handle:
-        yield RowsFile(handle)
 
 
 def dialogue_of(row: Mapping[str, Any]) -> Dialogue:
@@ -59,20 +57,20 @@ def turns_of(dialogue: Dialogue) -> list[dict[str, str]]:
     [{'text': 'hi'}]
     """
     return [
-        {"text": writable(turn.text)}
+        {"text": _encodable(turn.text)}
         if turn.speaker is None
-        else {"speaker": turn.speaker, "text": writable(turn.text)}
+        else {"speaker": turn.speaker, "text": _encodable(turn.text)}
         for turn in dialogue.turns
     ]
 
 
-def writable(text: str) -> str:
-    """The text without halves of characters, as broken JSON holds them: UTF-8 cannot write those."""
+def _encodable(text: str) -> str:
+    """The text with lone surrogates, which broken JSON holds and UTF-8 cannot write, replaced."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def text_of(row: Mapping[str, Any]) -> str:
-    r"""What a row's dialogue says, a turn a line.
+    r"""The text of a row's dialogue, one turn per line.
 
     >>> text_of({"turns": [{"text": "hi"}, {"text": "hello"}]})
     'hi\nhello'
@@ -80,8 +78,8 @@ def text_of(row: Mapping[str, Any]) -> str:
     return "\n".join(turn["text"] for turn in row["turns"])
 
 
-def wordings_of(row: Mapping[str, Any]) -> Iterator[str]:
-    """What a row says, and what it says with its last turn in each of its other wordings."""
+def paraphrases_of(row: Mapping[str, Any]) -> Iterator[str]:
+    """The text of a row's dialogue, then the same with each variant of its last turn."""
     yield text_of(row)
     for variant in row.get("variants", {}).values():
         yield "\n".join([*(turn["text"] for turn in row["turns"][:-1]), variant])

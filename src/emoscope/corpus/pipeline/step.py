@@ -1,30 +1,28 @@
-"""What a step is: settings that a plan gives, what it takes and gives, and a function from folder to folder."""
+"""What a step is: settings from the plan, a stage it takes and one it gives, and a function that fills a folder."""
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
-
-from pydantic import BaseModel, ConfigDict
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.registry import Registry
+from emoscope.core.frozen import FrozenModel
+from emoscope.corpus.pipeline.rows import Row, RowsFile, read_rows
+from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import Spread, in_this_process
 
 if TYPE_CHECKING:
-    from emoscope.corpus.filters.offensive import OffensiveScorer
-    from emoscope.corpus.mining.embedder import Embedder
-    from emoscope.corpus.pipeline.plan import Plan
+    from emoscope.corpus.pipeline.plan import CorpusPlan
 
-T = TypeVar("T")
-RANDOM_DRAW = "random"  # a row's `draw` if it was chosen by nothing but chance, as all are until something else chooses
+RANDOM_DRAW = "random"  # a row's `draw` unless something other than chance chose it
 
 
 class Stage(StrEnum):
-    """How far the work has come; each step takes one and gives the same or the next."""
+    """How far the corpus has come; each step takes one stage and gives the same or a later one."""
 
     NOTHING = "nothing"
     DIALOGUES = "dialogues"
@@ -35,116 +33,82 @@ class Stage(StrEnum):
 
 
 @dataclass(slots=True)
-class Counts:
-    """What went into a step, what came out, what was dropped and why, and whatever else the step found out."""
+class StepCounts:
+    """Rows read, rows written, rows dropped by reason, and whatever else the step reports."""
 
     read: int = 0
     written: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     more: dict[str, Any] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"in": self.read, "out": self.written, "dropped": dict(sorted(self.dropped.items())), **self.more}
-
-
-def _unwatched(_: str, items: Iterable[Any]) -> Iterator[Any]:
-    return iter(items)
-
-
-def _ngrams_only(name: str) -> "Embedder":
-    from emoscope.corpus.mining.ngrams import NgramEmbedder
-
-    if name != "ngrams":
-        raise EmoscopeError(f"no encoder named {name!r}; there is: ngrams")
-    return NgramEmbedder()
-
-
-def _no_scorer() -> "tuple[OffensiveScorer, float]":
-    raise EmoscopeError("nothing is at hand that tells offensive texts; set offensive = false")
-
 
 @dataclass(frozen=True, slots=True)
-class Tools:
-    """What only layers above can give: models, someone to show progress to, and processes to share the work out to.
+class StepContext:
+    """What a step works with.
 
-    `offensive` gives what scores texts, and the score from which it takes them for offensive.
+    `folder` is to be filled. `cache` survives a kill and is removed when the step is done. `earlier` are the folders of
+    all steps before, in order, by names such as `02-windows`.
     """
 
-    watch: Callable[[str, Iterable[Any]], Iterator[Any]] = _unwatched
-    embedder: Callable[[str], "Embedder"] = _ngrams_only
-    offensive: Callable[[], "tuple[OffensiveScorer, float]"] = _no_scorer
-    spread: Spread = in_this_process
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a step is given: the plan, the folder the step before has left, its own folder to fill, and tools.
-
-    `done` are the folders of all steps before, in their order, by names such as `02-windows`. What lies in `cache` is
-    still there when the step is run again after a kill, and goes when it is done.
-    """
-
-    plan: "Plan"
+    plan: "CorpusPlan"
     folder: Path
     cache: Path
-    done: Mapping[str, Path]
-    tools: Tools = Tools()
+    earlier: Mapping[str, Path]
+    progress: ShowProgress = no_progress
+    spread: Spread = in_this_process
+    counts: StepCounts = field(default_factory=StepCounts)
 
     @property
-    def before(self) -> Path:
+    def input(self) -> Path:
         """The folder of the step before."""
-        return list(self.done.values())[-1]
+        return list(self.earlier.values())[-1]
 
-    def watch(self, title: str, items: Iterable[T]) -> Iterator[T]:
-        """The items, shown as they pass."""
-        return self.tools.watch(title, items)
+    def rows(self, title: str) -> Iterator[Row]:
+        """The rows of the step before, counted, with progress shown under a title."""
+        self.counts.read = 0  # a step may read them twice
+        for row in self.progress(title, read_rows(self.input)):
+            self.counts.read += 1
+            yield row
+
+    @contextmanager
+    def output(self) -> Iterator[RowsFile]:
+        """The file for the step's own rows, which are counted."""
+        with RowsFile(self.folder) as out:
+            yield out
+        self.counts.written = out.written
 
 
 class WaitingError(EmoscopeError):
-    """The chain cannot go on before a person has done something; the message says what."""
+    """The build cannot go on until a person has done something; the message says what."""
 
 
-class Step(BaseModel):
-    """One kind of step. Its fields are what a plan may set; a plan's unknown keys are mistakes."""
+class PipelineStep(FrozenModel):
+    """A kind of step; its fields are what a plan may set.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    A class `XStep` is the step `x` of a plan.
+    """
 
-    name: ClassVar[str]
     takes: ClassVar[frozenset[Stage]]
     gives: ClassVar[Stage | None] = None  # None: what it takes
-    version: ClassVar[int] = 1  # to be raised when the same input and settings give another output
-    reads_all: ClassVar[bool] = False  # whether it looks at all steps before, not only at the last
+    version: ClassVar[int] = 1  # raise it when the same input and settings give another output
+    reads_all: ClassVar[bool] = False  # whether it looks at all earlier steps, not only at the last
 
-    def outside(self, plan: "Plan") -> Sequence[Path]:  # noqa: ARG002
-        """The files from outside the chain that the step reads; it runs again when their content changes."""
+    @property
+    def name(self) -> str:
+        """The step's name in a plan."""
+        return type(self).__name__.removesuffix("Step").lower()
+
+    def external_files(self, plan: "CorpusPlan") -> Sequence[Path]:  # noqa: ARG002
+        """The files the step reads besides earlier steps' output; it runs again when their content changes."""
         return ()
 
-    def depends(self, plan: "Plan", tools: Tools) -> Any:  # noqa: ARG002
-        """What else decides the result, as plain values for JSON: the version of a model or of an engine."""
+    def depends_on(self, plan: "CorpusPlan") -> Any:  # noqa: ARG002
+        """Whatever else decides the result, such as a model's version, as plain values for JSON."""
         return None
 
-    def check(self, plan: "Plan") -> None:
-        """Raise what can be known to be wrong before anything is run."""
+    def check(self, plan: "CorpusPlan") -> None:
+        """Raise an error for what is known to be wrong before anything runs."""
 
     @abstractmethod
-    def run(self, work: Work) -> Counts:
-        """Fill `work.folder`."""
-
-
-STEPS: Registry[type[Step]] = Registry("step")
-for _name, _target in {
-    "collect": "gather:Collect",
-    "windows": "gather:Windows",
-    "sample": "gather:Sample",
-    "dedupe": "gather:Dedupe",
-    "filter": "sift:Filter",
-    "mine": "enrich:Mine",
-    "distant": "label:Distant",
-    "annotate": "label:Annotate",
-    "aggregate": "label:Aggregate",
-    "augment": "enrich:Augment",
-    "split": "finish:Split",
-    "datasheet": "finish:Datasheet",
-}.items():
-    STEPS.add(_name, f"emoscope.corpus.pipeline.{_target}")
+    def run(self, context: StepContext) -> None:
+        """Fill `context.folder` and `context.counts`."""

@@ -1,29 +1,31 @@
-"""Examples without annotators, as IEST's organisers made them: the emotion word that someone wrote is the label.
+"""Distant supervision, as IEST's organisers used it: the emotion word in a text is its label.
 
-A text counts if exactly one emotion word of Table 1 stands in it, right before "that", "because" or "when". The word is
-masked, so that the emotion must be told from its cause.
+A text counts if it holds exactly one emotion word of the paper's Table 1, right before "that", "because" or "when".
+The word is masked, so that the emotion must be inferred from its cause.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from emoscope.core.emotion_words import EMOTION_OF, TRIGGERS
-from emoscope.core.files import atomic_folder, atomic_write
+from emoscope.core.files import atomic_folder
 from emoscope.core.text import TRIGGER
 
 USER_MASK = "@USERNAME"
 URL_MASK = "http://url.removed"
 NEWLINE_MASK = "[NEWLINE]"
 SPLITS = ("train", "trial", "test")
-# Longer than any tweet by far; a line of the result stays one that every reader takes.
+# Far longer than any tweet, and short enough for every reader of the result.
 MAX_CHARACTERS = 10_000
 
 _WORDS = "|".join(EMOTION_OF)
@@ -40,8 +42,8 @@ _NEWLINE = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class Reason(StrEnum):
-    """Why a text is no example."""
+class Rejection(StrEnum):
+    """Why a text is not an example."""
 
     EMPTY = "empty"
     TOO_LONG = "too long"
@@ -63,8 +65,8 @@ class Tweet:
 
 
 @dataclass(slots=True)
-class Counts:
-    """What went in, what was dropped and why, and what each split got."""
+class DistantCounts:
+    """Texts read, texts dropped by reason, and examples in each split by emotion."""
 
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
@@ -72,7 +74,7 @@ class Counts:
 
     @property
     def kept(self) -> int:
-        """How many texts became examples."""
+        """The number of examples."""
         return sum(split.total() for split in self.splits.values())
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,7 +82,7 @@ class Counts:
         return {
             "read": self.read,
             "kept": self.kept,
-            "dropped": {reason.value: self.dropped[reason] for reason in Reason},
+            "dropped": {reason.value: self.dropped[reason] for reason in Rejection},
             "splits": {name: {emotion: split[emotion] for emotion in TRIGGERS} for name, split in self.splits.items()},
         }
 
@@ -93,12 +95,12 @@ def mask_names(text: str) -> str:
     """
     text = _USER.sub(USER_MASK, _URL.sub(URL_MASK, text))
     text = _CONTROL.sub(" ", _NEWLINE.sub(NEWLINE_MASK, text.strip())).strip()
-    # Half a character, as broken JSON holds them, cannot be written.
+    # Broken JSON holds lone surrogates, which cannot be written.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def label_text(text: str) -> Tweet | Reason:  # noqa: PLR0911 - one return for every reason
-    """The text as an example, or why it is none.
+def label_text(text: str) -> Tweet | Rejection:  # noqa: PLR0911 - one return for every reason
+    """The text as an example, or why it is not one.
 
     >>> label_text("@ann I'm so HAPPY that it works")
     Tweet(text="@USERNAME I'm so [#TRIGGERWORD#] that it works", emotion='joy')
@@ -106,63 +108,63 @@ def label_text(text: str) -> Tweet | Reason:  # noqa: PLR0911 - one return for e
     "'un' before an emotion word"
     """
     if len(text) > MAX_CHARACTERS:
-        return Reason.TOO_LONG
+        return Rejection.TOO_LONG
     text = mask_names(text)
     if not text:
-        return Reason.EMPTY
+        return Rejection.EMPTY
     if _MASKED.search(text):
-        return Reason.MASKED_ALREADY
-    # Anywhere, not only where the trigger is: whether "unhappy" is a second emotion word has no good answer.
+        return Rejection.MASKED_ALREADY
+    # Anywhere in the text: whether "unhappy" is a second emotion word has no good answer.
     if _NEGATED.search(text):
-        return Reason.NEGATED
-    found = list(_EMOTION_WORD.finditer(text))
-    if len(found) != 1:
-        return Reason.SEVERAL if found else Reason.NO_EMOTION_WORD
-    (word,) = found
+        return Rejection.NEGATED
+    emotion_words = list(_EMOTION_WORD.finditer(text))
+    if len(emotion_words) != 1:
+        return Rejection.SEVERAL if emotion_words else Rejection.NO_EMOTION_WORD
+    (word,) = emotion_words
     if not _CAUSE.match(text, word.end()):
-        return Reason.NO_CAUSE
+        return Rejection.NO_CAUSE
     return Tweet(f"{text[: word.start()]}{TRIGGER}{text[word.end() :]}", EMOTION_OF[word.group().lower()])
 
 
-def label_texts(texts: Iterable[str], counts: Counts) -> Iterator[Tweet]:
-    """The examples among any number of texts, each once; `counts` is brought up to date on the way.
+def label_texts(texts: Iterable[str], counts: DistantCounts) -> Iterator[Tweet]:
+    """The examples in a stream of texts, each once; `counts` is updated on the way.
 
-    Two texts are the same if they are so once masked: the same joke at another user would leak from train to test.
+    Texts that are equal once masked are duplicates: the same joke to another user would leak from train to test.
 
-    >>> counts = Counts()
+    >>> counts = DistantCounts()
     >>> [tweet.emotion for tweet in label_texts(["sad when it rains", "sad when it rains", "hi"], counts)]
     ['sad']
-    >>> counts.dropped[Reason.DUPLICATE]
+    >>> counts.dropped[Rejection.DUPLICATE]
     1
     """
     seen: set[bytes] = set()
     for text in texts:
         counts.read += 1
         tweet = label_text(text)
-        if isinstance(tweet, Reason):
+        if isinstance(tweet, Rejection):
             counts.dropped[tweet] += 1
             continue
-        # A digest, because the texts themselves would not fit into memory when there are many millions.
+        # Digests, because many millions of texts would not fit into memory.
         digest = blake2b(tweet.text.encode(), digest_size=16).digest()
         if digest in seen:
-            counts.dropped[Reason.DUPLICATE] += 1
+            counts.dropped[Rejection.DUPLICATE] += 1
             continue
         seen.add(digest)
         yield tweet
 
 
 def split_rows(labels: np.ndarray, *, seed: int, balance: bool = False) -> np.ndarray:
-    """For each row the number of its split (0 train, 1 trial, 2 test; -1 none): 80, 5 and 15 % of every label.
+    """Each row's split (0 train, 1 trial, 2 test, -1 none): 80, 5 and 15 % of every label.
 
-    With `balance`, every label has as many rows as the rarest.
+    With `balance`, every label gets as many rows as the rarest.
 
     >>> np.bincount(split_rows(np.zeros(100, dtype=int), seed=1)).tolist()
     [80, 5, 15]
     """
     rng = np.random.default_rng(seed)
-    found, sizes = np.unique(labels, return_counts=True)
+    distinct, sizes = np.unique(labels, return_counts=True)
     splits = np.full(len(labels), -1, dtype=np.int8)
-    for label, size in zip(found, sizes, strict=True):
+    for label, size in zip(distinct, sizes, strict=True):
         rows = rng.permutation(np.flatnonzero(labels == label))[: sizes.min() if balance else size]
         trial, test = round(len(rows) * 0.05), round(len(rows) * 0.15)
         splits[rows] = 0
@@ -171,8 +173,8 @@ def split_rows(labels: np.ndarray, *, seed: int, balance: bool = False) -> np.nd
     return splits
 
 
-def write_distant(texts: Iterable[str], folder: str | Path, *, seed: int, balance: bool = False) -> Counts:
-    """Make train.csv, trial.csv and test.csv, in the format of IEST, and counts.json; the whole folder or nothing.
+def write_distant(texts: Iterable[str], folder: str | Path, *, seed: int, balance: bool = False) -> DistantCounts:
+    """Write train.csv, trial.csv and test.csv in IEST's format, and counts.json; the whole folder or nothing.
 
     >>> import tempfile, pathlib
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "tweets"
@@ -181,12 +183,10 @@ def write_distant(texts: Iterable[str], folder: str | Path, *, seed: int, balanc
     >>> (target / "train.csv").read_text()
     'sad\\tso [#TRIGGERWORD#] that it ends\\n'
     """
-    import json
-
-    counts = Counts()
+    counts = DistantCounts()
     emotions = tuple(TRIGGERS)
     with atomic_folder(folder) as part:
-        # How much each split gets is known at the end only, so the examples wait on disk, not in memory.
+        # The size of each split is known only at the end, so the examples wait on disk, not in memory.
         waiting = part / "all"
         codes = bytearray()
         with waiting.open("w", encoding="utf-8", newline="") as handle:
@@ -194,19 +194,17 @@ def write_distant(texts: Iterable[str], folder: str | Path, *, seed: int, balanc
                 handle.write(f"{tweet.emotion}\t{tweet.text}\n")
                 codes.append(emotions.index(tweet.emotion))
         splits = split_rows(np.frombuffer(codes, dtype=np.uint8), seed=seed, balance=balance)
-        files: list[IO[str]] = [(part / f"{split}.csv").open("w", encoding="utf-8", newline="") for split in SPLITS]
-        try:
-            with waiting.open(encoding="utf-8", newline="\n") as handle:
-                for line, code, split in zip(handle, codes, splits.tolist(), strict=True):
-                    if split < 0:
-                        counts.dropped[Reason.SURPLUS] += 1
-                    else:
-                        files[split].write(line)
-                        counts.splits[SPLITS[split]][emotions[code]] += 1
-        finally:
-            for file in files:
-                file.close()
+        with ExitStack() as stack:
+            paths = [part / f"{split}.csv" for split in SPLITS]
+            files = [stack.enter_context(path.open("w", encoding="utf-8", newline="")) for path in paths]
+            lines = stack.enter_context(waiting.open(encoding="utf-8", newline="\n"))
+            for line, code, split in zip(lines, codes, splits.tolist(), strict=True):
+                if split < 0:
+                    counts.dropped[Rejection.SURPLUS] += 1
+                else:
+                    files[split].write(line)
+                    counts.splits[SPLITS[split]][emotions[code]] += 1
         waiting.unlink()
-        with atomic_write(part / "counts.json") as handle:
-            handle.write(json.dumps({**counts.as_dict(), "seed": seed, "balanced": balance}, indent=2) + "\n")
+        report = {**counts.as_dict(), "seed": seed, "balanced": balance}
+        (part / "counts.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     return counts

@@ -1,39 +1,43 @@
-"""Dialogues from what chat programs export: WhatsApp, Telegram, Slack and Discord.
+"""Dialogues from chat exports: WhatsApp, Telegram, Slack and Discord.
 
 | format | is |
 |---|---|
 | `whatsapp` | the .txt of "export chat", from Android or an iPhone |
 | `telegram` | `result.json` of Telegram Desktop, of one chat or all |
 | `slack` | the folder of a workspace export |
-| `discord` | a channel's JSON of DiscordChatExporter |
+| `discord` | a channel's JSON from DiscordChatExporter |
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, Literal
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.corpus.sources import json_exports as chat_json
-from emoscope.corpus.sources import whatsapp as chat_whatsapp
+from emoscope.corpus.progress import ShowProgress, no_progress
+from emoscope.corpus.sources.json_exports import read_discord, read_slack, read_telegram
 from emoscope.corpus.sources.messages import GAP, Message, sessions
+from emoscope.corpus.sources.whatsapp import read_whatsapp
+from emoscope.tables import open_writer
 
-Reader = Callable[[Path, Counter[str]], Iterator[Message]]
-CHAT_FORMATS: Mapping[str, Reader] = {
-    "whatsapp": chat_whatsapp.read,
-    "telegram": chat_json.read_telegram,
-    "slack": chat_json.read_slack,
-    "discord": chat_json.read_discord,
+ChatFormat = Literal["whatsapp", "telegram", "slack", "discord"]
+MessageReader = Callable[[Path, Counter[str]], Iterator[Message]]
+CHAT_FORMATS: Mapping[str, MessageReader] = {
+    "whatsapp": read_whatsapp,
+    "telegram": read_telegram,
+    "slack": read_slack,
+    "discord": read_discord,
 }
 
 
 def read_chat(
-    path: str | Path, format: str, *, gap: timedelta = GAP, dropped: Counter[str] | None = None
+    path: str | Path, format: str, *, gap: timedelta = GAP, left_out: Counter[str] | None = None
 ) -> Iterator[Dialogue]:
     """The dialogues of an export, with their speakers; a silence longer than `gap` ends one.
 
-    What is no turn (a photo without words, "Ann joined") is left out, and counted by its reason in `dropped`.
+    Entries that are not turns (a photo without words, "Ann joined") are counted by reason in `left_out`.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "ann.txt"
@@ -46,5 +50,27 @@ def read_chat(
     source = Path(path)
     if format == "slack" and not source.is_dir():
         raise InputError(source, "is no folder, expected that of a Slack export")
-    messages = CHAT_FORMATS[format](source, Counter() if dropped is None else dropped)
+    messages = CHAT_FORMATS[format](source, Counter() if left_out is None else left_out)
     return sessions(messages, source.stem if format != "slack" else source.name, gap=gap)
+
+
+def collect_chats(
+    paths: Sequence[Path],
+    output: str,
+    *,
+    format: ChatFormat,
+    gap: timedelta = GAP,
+    progress: ShowProgress = no_progress,
+) -> dict[str, Any]:
+    """Write the dialogues of exports of one format as a table; returns the counts."""
+    left_out: Counter[str] = Counter()
+    dialogues = turns = 0
+    with open_writer(output) as writer:
+        for path in paths:
+            for dialogue in progress(path.name, read_chat(path, format, gap=gap, left_out=left_out)):
+                dialogues += 1
+                turns += len(dialogue)
+                spoken = [{"speaker": turn.speaker, "text": turn.text} for turn in dialogue.turns]
+                writer.write({"id": dialogue.id, "turns": spoken})
+    reasons = {str(reason): left_out[reason] for reason in sorted(left_out)}
+    return {"dialogues": dialogues, "turns": turns, "left_out": reasons}

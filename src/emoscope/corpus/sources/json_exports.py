@@ -14,10 +14,10 @@ from emoscope.corpus.sources.messages import Message, NoTurn
 
 _SLACK_LINK = re.compile(r"<([@#!]?)([^|<>]+)(?:\|([^<>]*))?>")
 _SLACK_MARKS = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
-_DISCORD_SAID = {"Default", "Reply"}
+_DISCORD_TURNS = {"Default", "Reply"}
 
 
-def read_telegram(path: Path, dropped: Counter[str]) -> Iterator[Message]:
+def read_telegram(path: Path, left_out: Counter[str]) -> Iterator[Message]:
     """The messages of `result.json`: one chat, or all chats of an account."""
     document = _document(path)
     several = isinstance(document, dict) and "messages" not in document
@@ -29,27 +29,27 @@ def read_telegram(path: Path, dropped: Counter[str]) -> Iterator[Message]:
         place = str(chat.get("id", chat_number)) if several and isinstance(chat, dict) else ""
         for where, entry in _objects(path, chat, "messages", f"chat {chat_number}, " if several else ""):
             if entry.get("type") != "message":
-                dropped[NoTurn.SYSTEM] += 1
+                left_out[NoTurn.SYSTEM] += 1
                 continue
             text = _joined(path, where, entry.get("text", "")).strip()
             if not text:
-                dropped[NoTurn.MEDIA if {"file", "photo", "media_type"} & entry.keys() else NoTurn.EMPTY] += 1
+                left_out[NoTurn.MEDIA if {"file", "photo", "media_type"} & entry.keys() else NoTurn.EMPTY] += 1
                 continue
             # A deleted account has no name, but still an id.
             speaker = str(entry.get("from") or entry.get("from_id") or "unknown")
             yield Message(speaker, text, _time(path, where, entry.get("date_unixtime") or entry.get("date")), place)
 
 
-def read_discord(path: Path, dropped: Counter[str]) -> Iterator[Message]:
+def read_discord(path: Path, left_out: Counter[str]) -> Iterator[Message]:
     """The messages of one channel, as DiscordChatExporter writes them."""
     document = _document(path)
     for where, entry in _objects(path, document, "messages", ""):
-        if entry.get("type") not in _DISCORD_SAID:
-            dropped[NoTurn.SYSTEM] += 1
+        if entry.get("type") not in _DISCORD_TURNS:
+            left_out[NoTurn.SYSTEM] += 1
             continue
         text = str(entry.get("content") or "").strip()
         if not text:
-            dropped[NoTurn.MEDIA if entry.get("attachments") or entry.get("stickers") else NoTurn.EMPTY] += 1
+            left_out[NoTurn.MEDIA if entry.get("attachments") or entry.get("stickers") else NoTurn.EMPTY] += 1
             continue
         author = entry.get("author")
         if not isinstance(author, dict):
@@ -58,10 +58,10 @@ def read_discord(path: Path, dropped: Counter[str]) -> Iterator[Message]:
         yield Message(speaker, text, _time(path, where, entry.get("timestamp")))
 
 
-def read_slack(folder: Path, dropped: Counter[str]) -> Iterator[Message]:
+def read_slack(folder: Path, left_out: Counter[str]) -> Iterator[Message]:
     """The messages of an export folder: a folder for each channel, in it a file for each day, and `users.json`.
 
-    A thread is a place of its own; its messages come after those of the channel.
+    A thread is a place of its own; its messages come after the channel's.
     """
     names = _slack_names(folder / "users.json")
     channels = sorted(path for path in folder.iterdir() if path.is_dir() and any(path.glob("*.json")))
@@ -71,7 +71,7 @@ def read_slack(folder: Path, dropped: Counter[str]) -> Iterator[Message]:
         threads: dict[str, list[Message]] = {}
         for day in sorted(channel.glob("*.json")):
             for where, entry in _objects(day, {"messages": _document(day)}, "messages", ""):
-                message = _slack_message(day, where, entry, names, channel.name, dropped)
+                message = _slack_message(day, where, entry, names, channel.name, left_out)
                 if message is None:
                     continue
                 if message.place == channel.name:
@@ -83,14 +83,14 @@ def read_slack(folder: Path, dropped: Counter[str]) -> Iterator[Message]:
 
 
 def _slack_message(
-    path: Path, where: str, entry: dict[str, Any], names: dict[str, str], channel: str, dropped: Counter[str]
+    path: Path, where: str, entry: dict[str, Any], names: dict[str, str], channel: str, left_out: Counter[str]
 ) -> Message | None:
     if entry.get("type") != "message" or entry.get("subtype") not in (None, "thread_broadcast", "me_message"):
-        dropped[NoTurn.SYSTEM] += 1
+        left_out[NoTurn.SYSTEM] += 1
         return None
     text = _slack_text(str(entry.get("text") or ""), names).strip()
     if not text:
-        dropped[NoTurn.MEDIA if entry.get("files") else NoTurn.EMPTY] += 1
+        left_out[NoTurn.MEDIA if entry.get("files") else NoTurn.EMPTY] += 1
         return None
     user = str(entry.get("user") or entry.get("bot_id") or "unknown")
     time = _time(path, where, entry.get("ts"))
@@ -99,14 +99,14 @@ def _slack_message(
 
 
 def _slack_text(text: str, names: dict[str, str]) -> str:
-    """The text as it was shown: `<@U1>` is a user's name, `<https://x|there>` a link.
+    """The text as Slack shows it: `<@U1>` is a user's name, `<https://x|there>` a link.
 
     >>> _slack_text("<@U1> see <https://x.org|this> &amp; that", {"U1": "ann"})
     '@ann see https://x.org & that'
     """
 
-    def shown(found: re.Match[str]) -> str:
-        kind, target, words = found[1], found[2], found[3]
+    def shown(link: re.Match[str]) -> str:
+        kind, target, words = link.groups()
         if kind == "@":
             return f"@{names.get(target, words or target)}"
         return f"{kind.replace('!', '@')}{words or target}" if kind else target
@@ -120,14 +120,14 @@ def _slack_text(text: str, names: dict[str, str]) -> str:
 def _slack_names(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for where, user in _objects(path, {"users": _document(path)}, "users", ""):
         if not isinstance(user.get("id"), str):
             raise InputError(path, "has no 'id'", row=where)
         profile = user.get("profile")
-        shown = profile.get("display_name") if isinstance(profile, dict) else None
-        found[user["id"]] = str(shown or user.get("name") or user["id"])
-    return found
+        display_name = profile.get("display_name") if isinstance(profile, dict) else None
+        names[user["id"]] = str(display_name or user.get("name") or user["id"])
+    return names
 
 
 def _document(path: Path) -> Any:
@@ -140,11 +140,11 @@ def _document(path: Path) -> Any:
 
 
 def _objects(path: Path, holder: Any, key: str, within: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a list and where each stands."""
-    listed = holder.get(key) if isinstance(holder, dict) else None
-    if not isinstance(listed, list):
+    """The objects of a list, each with its place for error messages."""
+    entries = holder.get(key) if isinstance(holder, dict) else None
+    if not isinstance(entries, list):
         raise InputError(path, f"{within}expected a list of {key}")
-    for number, entry in enumerate(listed, start=1):
+    for number, entry in enumerate(entries, start=1):
         where = f"{within}{key.removesuffix('s')} {number:,}"
         if not isinstance(entry, dict):
             raise InputError(path, f"expected an object, found {type(entry).__name__}", row=where)
@@ -152,7 +152,7 @@ def _objects(path: Path, holder: Any, key: str, within: str) -> Iterator[tuple[s
 
 
 def _joined(path: Path, where: str, text: Any) -> str:
-    """Telegram's text: a string, or a list of strings and of objects for what is bold, a link, a mention."""
+    """Telegram's text: a string, or a list of strings and of objects (bold text, links, mentions)."""
     parts = [text] if isinstance(text, str) else text
     if not isinstance(parts, list):
         raise InputError(path, "'text' must be a string or a list", row=where)
@@ -160,7 +160,7 @@ def _joined(path: Path, where: str, text: Any) -> str:
 
 
 def _time(path: Path, where: str, value: Any) -> datetime:
-    """Seconds since 1970, or a date as ISO 8601 writes it; without a zone it is taken for UTC."""
+    """A time from seconds since 1970 or an ISO 8601 date, in UTC unless it names a zone."""
     try:
         text = str(value)
         if text.replace(".", "", 1).isdigit():

@@ -1,4 +1,4 @@
-"""A message of a chat, and how messages become dialogues: a long silence ends one."""
+"""Messages of a chat, and how they become dialogues: a long silence ends one."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ GAP = timedelta(hours=1)
 
 
 class NoTurn(StrEnum):
-    """Why an entry of a chat export is no turn of a dialogue."""
+    """Why an entry of a chat export is not a turn of a dialogue."""
 
     SYSTEM = "said by the system"
     MEDIA = "media without words"
@@ -21,7 +21,7 @@ class NoTurn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What someone wrote, when, and where: `place` is the chat, channel or thread within one export."""
+    """What someone wrote and when; `place` is the chat, channel or thread within an export."""
 
     speaker: str
     text: str
@@ -30,18 +30,18 @@ class Message:
 
 
 def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) -> Iterator[Dialogue]:
-    """The dialogues of a chat: messages of one place, none later than `gap` after the one before.
+    """The dialogues of a chat: messages of one place, each at most `gap` after the one before.
 
     >>> at = datetime(2024, 1, 1, 9)
-    >>> said = [Message("A", "hi", at), Message("B", "hello", at), Message("A", "back", at + timedelta(days=1))]
-    >>> [(dialogue.id, dialogue.texts) for dialogue in sessions(said, "chat")]
+    >>> messages = [Message("A", "hi", at), Message("B", "hello", at), Message("A", "back", at + timedelta(days=1))]
+    >>> [(dialogue.id, dialogue.texts) for dialogue in sessions(messages, "chat")]
     [('chat:1', ('hi', 'hello')), ('chat:2', ('back',))]
     """
     number = 0
     turns: list[Turn] = []
     last: Message | None = None
     for message in messages:
-        # A clock that was set back is no silence.
+        # A clock that was set back is not a silence.
         if last is not None and (message.place != last.place or message.time - last.time > gap):
             number += 1
             yield Dialogue(tuple(turns), _named(name, last.place, number))

@@ -1,11 +1,11 @@
-r"""WhatsApp's "export chat": a text file whose lines begin with a date in the fashion of the phone.
+r"""WhatsApp's "export chat": a text file whose lines begin with a date in the phone's format.
 
 | phone | line |
 |---|---|
 | Android | `31/12/2023, 21:15 - Ann: hi`, `12/31/23, 9:15 PM - Ann: hi`, `31.12.23, 21:15 - Ann: hi` |
 | iPhone | `[31/12/2023, 21:15:03] Ann: hi` |
 
-Whether the day or the month comes first is told from the whole file: no month is over 12, and time does not run back.
+Whether the day or the month comes first is inferred from the whole file: no month is over 12, and time moves forward.
 """
 
 import re
@@ -23,8 +23,8 @@ _HEAD = re.compile(
     r"\[?(\d{1,4})([./-])(\d{1,2})\2(\d{1,4}),?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*([AaPp])\.?\s?[Mm]\.?)?"
     r"(?:\]\s*|\s+-\s+)"
 )
-_SAID = re.compile(r"([^:]{1,100}?): ?(.*)", re.DOTALL)
-_MARKS = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202c\ufeff"))  # they steer the direction of writing, unseen
+_SPOKEN = re.compile(r"([^:]{1,100}?): ?(.*)", re.DOTALL)
+_MARKS = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202c\ufeff"))  # invisible marks of writing direction
 _MEDIA = re.compile(
     r"<[^<>]*(?:omitted|ausgeschlossen|omitido|omis|attached|Anhang)[^<>]*>"
     r"|(?:image|video|audio|GIF|sticker|document|Contact card) omitted|.+\((?:file attached|Datei angehängt)\)",
@@ -41,7 +41,7 @@ class _Head(NamedTuple):
     hour: int
     minute: int
     second_of_minute: int
-    to_twelve: bool
+    twelve_hours: bool
 
     def time(self, order: str) -> datetime:
         year, month, day = {
@@ -56,17 +56,17 @@ class _Head(NamedTuple):
         return datetime(year, month, day, self.hour, self.minute, self.second_of_minute)
 
 
-def read(path: Path, dropped: Counter[str]) -> Iterator[Message]:
-    """Stream the messages of an export; what is none is counted in `dropped` by its reason."""
+def read_whatsapp(path: Path, left_out: Counter[str]) -> Iterator[Message]:
+    """Stream the messages of an export; other entries are counted in `left_out` by reason."""
     order = _date_order(path)
     for row, head, rest in _entries(path):
-        said = _SAID.fullmatch(rest)
-        if said is None:
-            dropped[NoTurn.SYSTEM] += 1
+        spoken = _SPOKEN.fullmatch(rest)
+        if spoken is None:
+            left_out[NoTurn.SYSTEM] += 1
             continue
-        speaker, text = said[1].strip(), said[2].strip()
+        speaker, text = spoken[1].strip(), spoken[2].strip()
         if (reason := _no_turn(text)) is not None:
-            dropped[reason] += 1
+            left_out[reason] += 1
             continue
         try:
             yield Message(speaker, text, head.time(order))
@@ -83,40 +83,40 @@ def _no_turn(text: str) -> NoTurn | None:
 
 
 def _entries(path: Path) -> Iterator[tuple[int, _Head, str]]:
-    """Each message with the lines it goes on over."""
-    begun: tuple[int, _Head] | None = None
+    """Each entry with its row, its head and its text, which may span lines."""
+    start: tuple[int, _Head] | None = None
     lines: list[str] = []
     for row, raw in text_lines(path):
         line = raw.translate(_MARKS)
-        found = _HEAD.match(line)
-        if found is None:
-            if begun is None and line.strip():
+        match = _HEAD.match(line)
+        if match is None:
+            if start is None and line.strip():
                 raise InputError(path, "is no WhatsApp export: expected a line that begins with a date", row=row)
             lines.append(line)
             continue
-        if begun is not None:
-            yield *begun, "\n".join(lines)
-        begun, lines = (row, _head(found)), [line[found.end() :]]
-    if begun is not None:
-        yield *begun, "\n".join(lines)
+        if start is not None:
+            yield *start, "\n".join(lines)
+        start, lines = (row, _head(match)), [line[match.end() :]]
+    if start is not None:
+        yield *start, "\n".join(lines)
 
 
-def _head(found: re.Match[str]) -> _Head:
-    hour = int(found[5])
-    if found[8] is not None:
-        hour = hour % 12 + (12 if found[8] in "Pp" else 0)
-    return _Head(
-        int(found[1]), int(found[3]), int(found[4]), hour, int(found[6]), int(found[7] or 0), found[8] is not None
-    )
+def _head(match: re.Match[str]) -> _Head:
+    first, _, second, third, hour, minute, seconds, half_of_day = match.groups()
+    hours = int(hour)
+    if half_of_day is not None:
+        hours = hours % 12 + (12 if half_of_day in "Pp" else 0)
+    date = int(first), int(second), int(third)
+    return _Head(*date, hours, int(minute), int(seconds or 0), half_of_day is not None)
 
 
 def _date_order(path: Path) -> str:
-    """Which of the date's numbers comes first, by which order has the fewest impossible dates, then steps back."""
+    """Which of day, month and year comes first: the order with the fewest impossible dates, then steps back in time."""
     faults = dict.fromkeys(_ORDERS, (0, 0))
     last: dict[str, datetime] = {}
-    american = False  # who counts hours to twelve mostly writes the month first
+    american = False  # a twelve-hour clock mostly goes with the month first
     for _, head, _ in _entries(path):
-        american |= head.to_twelve
+        american |= head.twelve_hours
         for order in _ORDERS:
             impossible, back = faults[order]
             try:

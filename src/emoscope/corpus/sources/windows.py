@@ -1,20 +1,25 @@
-"""Three turns at a time, user, agent, user, as EmoContext's dialogues were cut from longer ones; and fair samples."""
+"""Windows of three turns, user, agent, user, as EmoContext's dialogues were cut from longer ones; random samples."""
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
+from pathlib import Path
+from random import Random
 from typing import TypeVar
 
 from emoscope.core.dialogue import Dialogue, Turn
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.progress import ShowProgress, no_progress
+from emoscope.tables import PIPE, Record, open_writer, read_records
 
 T = TypeVar("T")
 SIZE = 3
 
 
 def windows(dialogue: Dialogue, *, user: str | None = None) -> Iterator[Dialogue]:
-    """Every window of user, agent, user, from the first to the last.
+    """Every window of user, agent, user, in order.
 
-    Where speakers are known, what one says in a row is one turn, and `user` names whose turns begin and end a window
-    (without it, anyone's may). Where they are not, the user begins and the two take turns.
+    Where speakers are known, consecutive turns of one speaker are merged, and `user` names whose turns begin and end a
+    window (without it, anyone's may). Where they are not, the user begins and the two alternate.
 
     >>> [window.texts for window in windows(Dialogue.of(["a", "b", "c", "d", "e"]))]
     [('a', 'b', 'c'), ('c', 'd', 'e')]
@@ -22,32 +27,62 @@ def windows(dialogue: Dialogue, *, user: str | None = None) -> Iterator[Dialogue
     known = all(turn.speaker is not None for turn in dialogue.turns)
     turns = _merged(dialogue.turns) if known else dialogue.turns
     for start in range(0, len(turns) - SIZE + 1, 1 if known else 2):
-        first, _, last = found = turns[start : start + SIZE]
+        first, _, last = window = turns[start : start + SIZE]
         if not known or (first.speaker == last.speaker and user in (None, first.speaker)):
-            yield Dialogue(found, None if dialogue.id is None else f"{dialogue.id}:{start}")
+            yield Dialogue(window, None if dialogue.id is None else f"{dialogue.id}:{start}")
 
 
 def _merged(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """What one speaker says in a row, as one turn."""
     return tuple(
-        Turn(" ".join(turn.text for turn in said), speaker)
-        for speaker, said in groupby(turns, key=lambda turn: turn.speaker)
+        Turn(" ".join(turn.text for turn in consecutive), speaker)
+        for speaker, consecutive in groupby(turns, key=lambda turn: turn.speaker)
     )
 
 
 def sample(items: Iterable[T], size: int, *, seed: int) -> list[T]:
-    """So many of the items, each equally likely to be among them, in their order; only these are held in memory.
+    """A random sample of a stream, in its order, every item equally likely; only the sample is held in memory.
 
     >>> sample("abc", 5, seed=1), len(sample(range(1000), 5, seed=1))
     (['a', 'b', 'c'], 5)
     """
-    from random import Random
-
     random = Random(seed)
-    kept: list[tuple[int, T]] = []
+    drawn: list[tuple[int, T]] = []
     for position, item in enumerate(items):
         if position < size:
-            kept.append((position, item))
+            drawn.append((position, item))
         elif (place := random.randrange(position + 1)) < size:
-            kept[place] = (position, item)
-    return [item for _, item in sorted(kept, key=lambda pair: pair[0])]
+            drawn[place] = (position, item)
+    return [item for _, item in sorted(drawn, key=lambda pair: pair[0])]
+
+
+def write_windows(
+    source: str,
+    output: str,
+    *,
+    user: str | None = None,
+    size: int | None = None,
+    seed: int = 1,
+    format: str | None = None,
+    progress: ShowProgress = no_progress,
+) -> dict[str, int]:
+    """Cut every dialogue of a table and write all windows, or a sample of `size`; returns the counts."""
+    if PIPE not in (source, output) and Path(source).resolve() == Path(output).resolve():
+        raise EmoscopeError(f"{output}: is the input itself; write to another file")
+    counts = {"read": 0, "without": 0, "windows": 0, "written": 0}
+
+    def cut(record: Record) -> list[Dialogue]:
+        name = record.columns.get("id")
+        dialogue = Dialogue(record.dialogue.turns, str(record.row if name is None else name))
+        cuts = list(windows(dialogue, user=user))
+        counts["read"] += 1
+        counts["without"] += not cuts
+        counts["windows"] += len(cuts)
+        return cuts
+
+    with open_writer(output) as writer:
+        cuts = chain.from_iterable(map(cut, progress("dialogues", read_records(source, format))))
+        for window in cuts if size is None else sample(cuts, size, seed=seed):
+            turns = {f"turn{number}": text for number, text in enumerate(window.texts, start=1)}
+            writer.write({"id": window.id, **turns})
+            counts["written"] += 1
+    return counts

@@ -13,8 +13,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError, Standing
-from emoscope.corpus.annotation.gold_questions import Check
+from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError, WorkerStanding
+from emoscope.corpus.annotation.gold_questions import GoldCheck
 from emoscope.corpus.annotation.items import Item
 from emoscope.server.annotate.links import annotator_of
 from emoscope.server.annotate.rules import StudyRules
@@ -44,9 +44,9 @@ class DeskView:
     version: int
     item: Item | None
     draft: tuple[Answer, ...]
-    standing: Standing
+    standing: WorkerStanding
     can_undo: bool
-    checks: tuple[Check, ...]  # of the last answer, if it was to a gold question
+    checks: tuple[GoldCheck, ...]  # of the last answer, if it was to a gold question
     notice: str | None = None  # why the request was not carried out
 
 

@@ -7,8 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.annotations import Judgement
 from emoscope.corpus.annotation.assignment import Places
-from emoscope.corpus.annotation.gold_questions import LEAST_ANSWERS, SHARE, GoldRules
-from emoscope.corpus.annotation.workers import MIN_GOLD
+from emoscope.corpus.annotation.gold_questions import LEAST_ANSWERS, MIN_GOLD, SHARE, GoldRules
 
 # One key per label, in this order; s and u are skip and undo, and people press n for "next".
 KEYS = "1234567890qwertyiopadfghjklzxcvbm"

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from emoscope.core.dialogue import Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.annotations import Annotations
-from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, Question
+from emoscope.corpus.annotation.assignment import Answer, Assignment, Event
 from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.store import Store
@@ -114,8 +114,8 @@ def load_assignment(session: Session, study: Study) -> Assignment:
     """The assignment before any event."""
     rules = load_rules(study)
     query = select(StudyItem.name, StudyItem.gold).where(StudyItem.study_id == study.id).order_by(StudyItem.id)
-    questions = [Question(name, tuple(gold)) for name, gold in session.execute(query)]
-    return Assignment(questions, rules.places, rules.gold, seed=rules.seed)
+    items = {name: tuple(gold) for name, gold in session.execute(query)}
+    return Assignment(items, rules.places, rules.gold, seed=rules.seed)
 
 
 def load_events(session: Session, study: Study, roster: Roster, after: int = 0) -> Iterator[tuple[int, Event]]:

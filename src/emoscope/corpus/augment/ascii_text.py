@@ -1,4 +1,4 @@
-"""Back-translations as EmotionX has them: in ASCII, except for emoji and letters that have no ASCII form."""
+"""Text as in EmotionX's back-translations: ASCII, but for emoji and letters that have no ASCII form."""
 
 import re
 import unicodedata
@@ -12,15 +12,7 @@ _KEYBOARD = str.maketrans(
         **dict.fromkeys("‐‑‒–—―", "-"),
         **dict.fromkeys("¿¡\u00ad\u200b\u2060\ufeff", None),
         "…": "...",
-        "ß": "ss",
-        "æ": "ae",
-        "Æ": "Ae",
-        "œ": "oe",
-        "Œ": "Oe",
-        "ø": "o",
-        "Ø": "O",
-        "ł": "l",
-        "Ł": "L",
+        **dict(zip("ßæÆœŒøØłŁ", ("ss", "ae", "Ae", "oe", "Oe", *"oOlL"), strict=True)),
         "·": "",  # between the two l of Catalan "intel·ligent"
     }
 )
@@ -29,7 +21,7 @@ _SPACE_BEFORE_MARK = re.compile(r"\s+([,.;!?]+)(?=\s|\Z)")
 
 
 def ascii_text(text: str) -> str:
-    r"""Mend encodings, write quotes, dashes and accents as a keyboard would, and fold white space; emoji stay.
+    r"""Repair encodings, write quotes, dashes and accents in ASCII, and collapse white space; emoji stay.
 
     >>> ascii_text("I\x92d love that cliché … “really” 😂 ")
     'I\'d love that cliche ... "really" 😂'
@@ -48,7 +40,7 @@ def _ascii(character: str) -> str:
 
 
 def without_loose_marks(text: str) -> str:
-    """A text whose marks stand at the words they belong to; engines like to leave a gap.
+    """Remove the spaces that engines leave before punctuation.
 
     >>> without_loose_marks("why not ? well , go")
     'why not? well, go'

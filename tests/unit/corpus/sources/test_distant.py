@@ -1,11 +1,7 @@
 """Labels from emotion words: every rule of IEST's, and the two faults of its data that cannot come back."""
 
 import json
-import os
 import re
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,16 +11,14 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from emoscope.cli.main import app
 from emoscope.core.emotion_words import EMOTION_OF, TRIGGERS
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.text import TRIGGER
 from emoscope.corpus.sources.distant import (
     MAX_CHARACTERS,
-    Counts,
-    Reason,
+    DistantCounts,
+    Rejection,
     Tweet,
     label_text,
     label_texts,
@@ -33,6 +27,7 @@ from emoscope.corpus.sources.distant import (
     write_distant,
 )
 from emoscope.tasks import get_task
+from kits.corpus_command import kill_once_writing, stdout_of
 
 WORDS = sorted(EMOTION_OF)
 
@@ -66,27 +61,27 @@ def test_a_text_with_one_emotion_word_and_its_cause(text: str, masked: str, emot
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (" \n ", Reason.EMPTY),
-        ("sad that " + "x" * MAX_CHARACTERS, Reason.TOO_LONG),
-        ("the [#TRIGGERWORD#] is sad that it is shown", Reason.MASKED_ALREADY),
-        ("it rains because it is autumn", Reason.NO_EMOTION_WORD),
-        ("superhappy that it works", Reason.NO_EMOTION_WORD),
-        ("I'm happyyy that it works", Reason.NO_EMOTION_WORD),
-        ("sad that you are happy", Reason.SEVERAL),
-        ("sad, sad that it ends", Reason.SEVERAL),
-        ("happy birthday", Reason.NO_CAUSE),
-        ("happy, because it is May", Reason.NO_CAUSE),
-        ("happy whenever it is May", Reason.NO_CAUSE),
-        ("happy thats so", Reason.NO_CAUSE),
-        ("that I am happy", Reason.NO_CAUSE),
-        ("unhappy that it rains", Reason.NEGATED),
-        ("UNAFRAID when it thunders", Reason.NEGATED),
-        ("un-happy because it rains", Reason.NEGATED),
-        ("un happy because it rains", Reason.NEGATED),
-        ("sad that she is unhappy", Reason.NEGATED),
+        (" \n ", Rejection.EMPTY),
+        ("sad that " + "x" * MAX_CHARACTERS, Rejection.TOO_LONG),
+        ("the [#TRIGGERWORD#] is sad that it is shown", Rejection.MASKED_ALREADY),
+        ("it rains because it is autumn", Rejection.NO_EMOTION_WORD),
+        ("superhappy that it works", Rejection.NO_EMOTION_WORD),
+        ("I'm happyyy that it works", Rejection.NO_EMOTION_WORD),
+        ("sad that you are happy", Rejection.SEVERAL),
+        ("sad, sad that it ends", Rejection.SEVERAL),
+        ("happy birthday", Rejection.NO_CAUSE),
+        ("happy, because it is May", Rejection.NO_CAUSE),
+        ("happy whenever it is May", Rejection.NO_CAUSE),
+        ("happy thats so", Rejection.NO_CAUSE),
+        ("that I am happy", Rejection.NO_CAUSE),
+        ("unhappy that it rains", Rejection.NEGATED),
+        ("UNAFRAID when it thunders", Rejection.NEGATED),
+        ("un-happy because it rains", Rejection.NEGATED),
+        ("un happy because it rains", Rejection.NEGATED),
+        ("sad that she is unhappy", Rejection.NEGATED),
     ],
 )
-def test_what_is_dropped_and_why(text: str, reason: Reason) -> None:
+def test_what_is_dropped_and_why(text: str, reason: Rejection) -> None:
     assert label_text(text) is reason
 
 
@@ -94,7 +89,7 @@ def test_what_is_dropped_and_why(text: str, reason: Reason) -> None:
 def test_the_first_fault_un_before_an_emotion_word_cannot_happen(word: str) -> None:
     assert label_text(f"I am {word} that it is so") == Tweet(f"I am {TRIGGER} that it is so", EMOTION_OF[word])
     for negated in (f"un{word}", f"Un{word}", f"UN{word.upper()}", f"un-{word}", f"un {word}"):
-        assert label_text(f"I am {negated} that it is so") is Reason.NEGATED
+        assert label_text(f"I am {negated} that it is so") is Rejection.NEGATED
 
 
 PIECES = st.sampled_from(
@@ -107,7 +102,7 @@ MIXES = st.one_of(st.lists(PIECES, max_size=14).map("".join), st.text(max_size=6
 @given(text=MIXES)
 def test_every_example_has_its_trigger_once_and_no_un_before_it(text: str) -> None:
     tweet = label_text(text)
-    if isinstance(tweet, Reason):
+    if isinstance(tweet, Rejection):
         return
     assert tweet.text.count(TRIGGER) == 1
     assert not tweet.text.lower().split(TRIGGER.lower())[0].endswith("un")
@@ -140,13 +135,13 @@ def test_users_links_and_line_ends(text: str, masked: str) -> None:
 
 
 def test_duplicates_are_the_same_once_masked() -> None:
-    counts = Counts()
+    counts = DistantCounts()
     texts = ["@a sad that it ends", "@b sad that it ends", "@b sorrowful that it ends", "@b Sad that it ends!", "hello"]
     assert [tweet.text for tweet in label_texts(texts, counts)] == [
         "@USERNAME [#TRIGGERWORD#] that it ends",
         "@USERNAME [#TRIGGERWORD#] that it ends!",
     ]
-    assert (counts.read, counts.dropped) == (5, Counter({Reason.DUPLICATE: 2, Reason.NO_EMOTION_WORD: 1}))
+    assert (counts.read, counts.dropped) == (5, Counter({Rejection.DUPLICATE: 2, Rejection.NO_EMOTION_WORD: 1}))
 
 
 @given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=6), seed=st.integers(0, 2**32), balance=st.booleans())
@@ -197,7 +192,7 @@ def test_balanced(tmp_path: Path) -> None:
         "trial": {"sad": 2, "joy": 2},
         "test": {"sad": 6, "joy": 6},
     }
-    assert counts.dropped[Reason.SURPLUS] == 60
+    assert counts.dropped[Rejection.SURPLUS] == 60
 
 
 def test_an_error_half_way_leaves_nothing(tmp_path: Path) -> None:
@@ -218,19 +213,9 @@ def test_a_folder_with_files_is_not_touched(tmp_path: Path) -> None:
 
 
 def test_a_killed_run_leaves_no_half_files(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "corpus", "distant", "-"]
     output = tmp_path / "out"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([*command, "-o", str(output)], stdin=subprocess.PIPE, env=environment) as process:
-        assert process.stdin is not None
-        process.stdin.write("".join(text.replace("\n", " ") + "\n" for text in tweets(20_000)).encode())
-        process.stdin.flush()
-        deadline = time.monotonic() + 60
-        while not list(tmp_path.glob(".out.*.part/all")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert list(tmp_path.glob(".out.*.part/all")), "it never began to write"
-        process.kill()
-        process.wait()
+    lines = "".join(text.replace("\n", " ") + "\n" for text in tweets(20_000))
+    kill_once_writing(tmp_path, ".out.*.part/all", "corpus", "distant", "-", "-o", output, stdin=lines)
     assert not output.exists()
     counts = write_distant(tweets(100), output, seed=1)
     assert counts.kept == 100
@@ -255,8 +240,7 @@ def test_the_command_reads_every_kind_of_table(tmp_path: Path, suffix: str) -> N
     source = "-" if pipe else str(tmp_path / f"a.{suffix}")
     column = [] if suffix in ("txt", "pipe") else ["--column", "tweet"]
     arguments = ["corpus", "distant", source, *column, "-o", str(tmp_path / "out"), "--json"]
-    result = CliRunner().invoke(app, arguments, input="\n".join(TEXTS) if pipe else None, catch_exceptions=False)
-    answer = json.loads(result.stdout)
+    answer = json.loads(stdout_of(*arguments, stdin="\n".join(TEXTS) if pipe else None))
     assert (answer["read"], answer["kept"], answer["dropped"]["no emotion word"]) == (3, 2, 1)
     assert (tmp_path / "out" / "train.csv").read_text() == (
         "joy\t@USERNAME I'm [#TRIGGERWORD#] that, well, it works\nsad\tso [#TRIGGERWORD#] when it rains\n"
@@ -266,11 +250,11 @@ def test_the_command_reads_every_kind_of_table(tmp_path: Path, suffix: str) -> N
 def test_the_command_shows_tables_and_names_a_missing_column(tmp_path: Path) -> None:
     write_inputs(tmp_path)
     arguments = ["corpus", "distant", str(tmp_path / "a.csv"), "-o"]
-    result = CliRunner().invoke(app, [*arguments, str(tmp_path / "out"), "--column", "tweet"], catch_exceptions=False)
-    assert "2 of 3 texts" in result.stdout
-    assert "no emotion word" in result.stdout
+    shown = stdout_of(*arguments, tmp_path / "out", "--column", "tweet")
+    assert "2 of 3 texts" in shown
+    assert "no emotion word" in shown
     with pytest.raises(InputError, match="row 1: has no column 'texts', found"):
-        CliRunner().invoke(app, [*arguments, str(tmp_path / "b"), "--column", "texts"], catch_exceptions=False)
+        stdout_of(*arguments, tmp_path / "b", "--column", "texts")
     assert not (tmp_path / "b").exists()
 
 
@@ -286,8 +270,8 @@ def test_masked_data_come_back_as_they_are(data_folder: Path) -> None:
         if isinstance(tweet, Tweet):
             assert tweet.emotion == example.label
             same += tweet.text == text
-        negated += tweet is Reason.NEGATED
+        negated += tweet is Rejection.NEGATED
         if "un" + TRIGGER in text:
-            assert isinstance(tweet, Reason)
+            assert isinstance(tweet, Rejection)
     assert negated >= 374
     assert same / total > 0.9

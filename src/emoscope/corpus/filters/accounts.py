@@ -61,7 +61,7 @@ def spelled_emails(text: str) -> Iterator[Span]:
 
 
 def handles(text: str) -> Iterator[Span]:
-    """Accounts: @name, name#1234, u/name, and what is said to be one's account somewhere.
+    """Account names: @name, name#1234, u/name, and those introduced as in "my insta is ...".
 
     >>> [text[s.start : s.end] for text in ["@ann see you @home, my insta is an.na_7"] for s in handles(text)]
     ['@ann', 'an.na_7']
@@ -83,7 +83,7 @@ def handles(text: str) -> Iterator[Span]:
 
 
 def _is_account(name: str) -> bool:
-    """An account's name has what a word has not: a digit, a mark, an @. "my snap is broken" names none."""
+    """Whether a name has what words lack, a digit, a symbol or an @: "my snap is broken" names no account."""
     return name.startswith(("@", "＠")) or _has_a_mark(name)
 
 

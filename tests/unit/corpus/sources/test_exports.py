@@ -67,9 +67,9 @@ def test_whatsapp_continues_lines_and_leaves_out_what_is_no_turn(tmp_path: Path)
         "31/12/2023, 21:16 - Ben: \n"
         "31/12/2023, 21:17 - Ben: ok\n"
     )
-    dropped: Counter[str] = Counter()
-    assert said(file, "whatsapp", dropped=dropped) == [["Ann: one: two\n\nthree", "Ben: ok"]]
-    assert dropped == {
+    left_out: Counter[str] = Counter()
+    assert said(file, "whatsapp", left_out=left_out) == [["Ann: one: two\n\nthree", "Ben: ok"]]
+    assert left_out == {
         "said by the system": 1,
         "media without words": 1,
         "deleted by its sender": 1,
@@ -109,9 +109,9 @@ def test_telegram_one_chat(tmp_path: Path) -> None:
     ]
     file = tmp_path / "result.json"
     file.write_text(json.dumps({"name": "x", "type": "personal_chat", "id": 1, "messages": messages}))
-    dropped: Counter[str] = Counter()
-    assert said(file, "telegram", dropped=dropped) == [["Ann: hi", "user1: so glad!"]]
-    assert dropped == {"said by the system": 1, "media without words": 1, "empty": 1}
+    left_out: Counter[str] = Counter()
+    assert said(file, "telegram", left_out=left_out) == [["Ann: hi", "user1: so glad!"]]
+    assert left_out == {"said by the system": 1, "media without words": 1, "empty": 1}
 
 
 def test_telegram_all_chats(tmp_path: Path) -> None:
@@ -154,9 +154,9 @@ def test_discord(tmp_path: Path) -> None:
     ]
     file = tmp_path / "orders.json"
     file.write_text(json.dumps({"guild": {}, "channel": {}, "messages": messages}))
-    dropped: Counter[str] = Counter()
-    assert said(file, "discord", dropped=dropped) == [["Annie: hi", "ben: yes"]]
-    assert dropped == {"said by the system": 1, "media without words": 1}
+    left_out: Counter[str] = Counter()
+    assert said(file, "discord", left_out=left_out) == [["Annie: hi", "ben: yes"]]
+    assert left_out == {"said by the system": 1, "media without words": 1}
 
 
 def test_slack(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.dedupe.duplicates import DuplicateFinder, comparable
 from emoscope.corpus.dedupe.minhash import jaccard, shingles
-from emoscope.corpus.splits import Part, assign, join_groups, repeats
+from emoscope.corpus.splits import Split, assign, join_groups, repeats
 
 rows = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 15), st.booleans()), min_size=1, max_size=120)
 
@@ -34,12 +34,12 @@ def test_nothing_is_parted(rows: list[tuple[int, int, bool]], dev: float, test: 
     where: defaultdict[int, set[int]] = defaultdict(set)
     for group, random, part in zip(groups, natural, parts.tolist(), strict=True):
         # Only what was drawn at random may be evaluated on, and what is tied to it is trained on nowhere.
-        assert random or part in (Part.TRAIN, Part.LEAK)
-        assert not random or part != Part.LEAK
+        assert random or part in (Split.TRAIN, Split.LEAK)
+        assert not random or part != Split.LEAK
         where[group].add(part)
     for found in where.values():
-        assert len(found - {Part.LEAK}) <= 1
-        assert Part.LEAK not in found or found & {Part.DEV, Part.TEST}
+        assert len(found - {Split.LEAK}) <= 1
+        assert Split.LEAK not in found or found & {Split.DEV, Split.TEST}
     again = assign(labels, groups, natural, dev=dev, test=test, seed=seed)
     assert parts.tolist() == again.tolist()
 
@@ -49,7 +49,7 @@ def test_nothing_is_parted(rows: list[tuple[int, int, bool]], dev: float, test: 
 def test_evaluation_has_the_natural_mix(counts: list[int], seed: int) -> None:
     labels = np.repeat(np.arange(len(counts)), counts)
     parts = assign(labels, range(len(labels)), [True] * len(labels), dev=0.1, test=0.2, seed=seed)
-    for share, part in ((0.1, Part.DEV), (0.2, Part.TEST)):
+    for share, part in ((0.1, Split.DEV), (0.2, Split.TEST)):
         got = np.bincount(labels[parts == part], minlength=len(counts))
         assert np.all(np.abs(got - share * np.array(counts)) <= 1.0 + 1e-6)
         assert abs(got.sum() - share * sum(counts)) <= 0.5 + 1e-6
@@ -57,7 +57,7 @@ def test_evaluation_has_the_natural_mix(counts: list[int], seed: int) -> None:
 
 def test_a_group_too_large_for_an_evaluation_set_is_trained_on() -> None:
     parts = assign([0] * 60 + [1] * 40, [0] * 60 + list(range(1, 41)), [True] * 100, dev=0.1, test=0.2, seed=1)
-    assert set(parts[:60].tolist()) == {Part.TRAIN}
+    assert set(parts[:60].tolist()) == {Split.TRAIN}
     assert np.bincount(parts, minlength=3).tolist()[1:] == [10, 20]
 
 

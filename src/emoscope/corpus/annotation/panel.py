@@ -1,0 +1,133 @@
+"""A panel of annotators: the votes in files of any kind, EmotionX's vote strings included, and the labels they give."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import atomic_write, existing_file
+from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate, aggregate_votes
+from emoscope.corpus.annotation.annotations import Judgement, votes_of
+from emoscope.corpus.annotation.files import files_in, read_annotations
+from emoscope.corpus.annotation.gold_questions import MIN_GOLD
+from emoscope.corpus.annotation.workers import GOLD_LEAST, WorkerReport, read_gold, screen, worker_reports
+from emoscope.tasks import get_task
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The votes on each task and, unless the votes are anonymous, the judgements behind them."""
+
+    votes: Mapping[str, Mapping[str, int]]
+    judgements: tuple[Judgement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PanelReport:
+    """How many tasks got each label, what was discarded, and the annotators.
+
+    `unlabelled_tasks` were judged by refused workers only.
+    """
+
+    tasks: int
+    labels: dict[str, int]
+    tied: int
+    fallback: int
+    discarded_judgements: int
+    unlabelled_tasks: list[str]
+    workers: list[WorkerReport]
+
+
+def read_panel(paths: Sequence[Path]) -> Panel:
+    """All files as one panel: annotations, or EmotionX files, whose tasks are `file:dialogue:turn`."""
+    files = files_in(paths)
+    anonymous = [_is_emotionx(path) for path in files]
+    if all(anonymous):
+        return Panel(_emotionx_votes(files))
+    if any(anonymous):
+        raise EmoscopeError(f"{files[anonymous.index(True)]}: votes without names cannot be mixed with other files")
+    judgements = read_annotations(files).judgements
+    if not judgements:
+        raise EmoscopeError(f"{', '.join(map(str, paths))}: no judgements")
+    return Panel(votes_of(judgements), judgements)
+
+
+def _is_emotionx(path: Path) -> bool:
+    """Whether a file is a list of lists; Label Studio's are lists of objects."""
+    if path.suffix != ".json":
+        return False
+    with existing_file(path).open("rb") as handle:
+        return b"".join(handle.read(1 << 12).removeprefix(b"\xef\xbb\xbf").split()).startswith(b"[[")
+
+
+def _emotionx_votes(files: Sequence[Path]) -> dict[str, Mapping[str, int]]:
+    task = get_task("emotionx-friends")  # EmotionPush has the same format
+    votes: dict[str, Mapping[str, int]] = {}
+    for path in files:
+        before = len(votes)
+        for example in task.read(path):
+            if any(example.votes.values()):
+                name = f"{path.stem}:{example.dialogue.id}:{example.turn}"
+                if name in votes:
+                    raise InputError(path, "was read already")
+                votes[name] = example.votes
+        if len(votes) == before:
+            raise InputError(path, "holds no votes: no utterance has an 'annotation'")
+    return votes
+
+
+def aggregate_panel(
+    panel: Panel,
+    method: Method = Method.majority,
+    *,
+    fallback: str | None = None,
+    gold: Path | None = None,
+    min_gold: float = MIN_GOLD,
+    gold_least: int = GOLD_LEAST,
+) -> tuple[list[Aggregated], PanelReport]:
+    """One label for each task, without the judgements of workers who fail the gold questions, and a report."""
+    if not panel.judgements:
+        if gold is not None:
+            raise EmoscopeError("gold questions need to know who answered; these files hold votes without names")
+        labels = aggregate_votes(panel.votes, method, fallback=fallback)
+        return labels, _report(labels, 0, [], [])
+    answers = {} if gold is None else read_gold(gold)
+    if answers and not answers.keys() & panel.votes.keys():
+        raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
+    screening = screen(panel.judgements, answers, min_gold=min_gold, gold_least=gold_least)
+    labels = aggregate(screening.kept, method, fallback=fallback)
+    unlabelled = {judgement.task for judgement in screening.discarded} - {result.task for result in labels}
+    workers = worker_reports(screening, labels)
+    return labels, _report(labels, len(screening.discarded), sorted(unlabelled), workers)
+
+
+def _report(
+    labels: Sequence[Aggregated], discarded: int, unlabelled: list[str], workers: list[WorkerReport]
+) -> PanelReport:
+    return PanelReport(
+        tasks=len(labels),
+        labels=dict(sorted(Counter(result.label for result in labels).items())),
+        tied=sum(result.tied for result in labels),
+        fallback=sum(result.fallback for result in labels),
+        discarded_judgements=discarded,
+        unlabelled_tasks=unlabelled,
+        workers=workers,
+    )
+
+
+def write_labels(path: Path, results: Sequence[Aggregated]) -> None:
+    """Write labels as JSONL, with an object of soft labels, or as CSV, with a column (`soft:joy`) for each."""
+    with atomic_write(path) as handle:
+        if path.suffix == ".jsonl":
+            handle.writelines(json.dumps(asdict(result), ensure_ascii=False) + "\n" for result in results)
+            return
+        labels = sorted({label for result in results for label in result.soft})
+        rows = csv.writer(handle, lineterminator="\n")
+        rows.writerow(["task", "label", "votes", "tied", "fallback", *(f"soft:{label}" for label in labels)])
+        for result in results:
+            soft = [repr(result.soft.get(label, 0.0)) for label in labels]
+            votes = sum(result.votes.values())
+            rows.writerow([result.task, result.label, votes, int(result.tied), int(result.fallback), *soft])

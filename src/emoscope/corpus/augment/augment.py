@@ -1,0 +1,137 @@
+"""Add back-translations to a whole file, batch by batch, so that a killed run resumes."""
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import existing_file
+from emoscope.corpus.augment.backtranslation import REASONS, BackTranslator, Variant
+from emoscope.corpus.augment.files import DialogueFile, open_dialogue_file
+from emoscope.corpus.augment.meaning import EmbeddingSimilarity
+from emoscope.corpus.augment.translator import Engine
+from emoscope.corpus.mining.embedder import open_embedder
+from emoscope.corpus.progress import ShowProgress, no_progress
+from emoscope.parallel.parts import PartFolder
+
+BATCH = 1000  # texts; enough to make the cost of starting an engine for each batch negligible
+
+
+@dataclass(slots=True)
+class LanguageCounts:
+    """The variants that came back through one language: how many were kept, and how many dropped by reason."""
+
+    kept: int = 0
+    dropped: dict[str, int] = field(default_factory=lambda: dict.fromkeys(REASONS, 0))
+
+
+@dataclass(slots=True)
+class AugmentCounts:
+    """How many dialogues and turns were read, and what became of the variants through each language."""
+
+    dialogues: int = 0
+    turns: int = 0
+    via: dict[str, LanguageCounts] = field(default_factory=dict)
+
+    def add(self, variants: Sequence[dict[str, Variant]]) -> None:
+        """Count one dialogue."""
+        self.dialogues += 1
+        self.turns += len(variants)
+        for by_language in variants:
+            for language, variant in by_language.items():
+                counts = self.via.setdefault(language, LanguageCounts())
+                if variant.reason is None:
+                    counts.kept += 1
+                else:
+                    counts.dropped[variant.reason] += 1
+
+
+def augment(
+    source: DialogueFile,
+    output: str | Path,
+    translate: BackTranslator,
+    *,
+    batch: int = BATCH,
+    progress: ShowProgress = no_progress,
+) -> AugmentCounts:
+    """Write the source with the variants of every turn.
+
+    Finished batches lie in a hidden folder next to the output until all are done: the same call after a kill resumes,
+    and writes the same bytes.
+    """
+    target = Path(output)
+    if existing_file(source.path).resolve() == target.resolve():
+        raise EmoscopeError(f"{output}: is the input itself; write to another file")
+    source.check_output(str(output))
+    if not target.parent.is_dir():
+        raise EmoscopeError(f"{target.parent}: no such folder to write into")
+    description = json.dumps(translate.description(), sort_keys=True)
+    folder = PartFolder(target.with_name(f".{target.name}.parts"), description, ".json")
+    texts = _batches(source, progress("translating", source.items(translate.via)), batch)
+    parts = list(folder.fill(texts, _TranslateBatch(translate)))
+    counts = AugmentCounts()
+    with source.writer(str(output)) as write:
+        for item, variants in zip(source.items(translate.via), _variants(parts), strict=True):
+            counts.add(variants)
+            write(source.reworded(item, variants))
+    shutil.rmtree(folder.folder, ignore_errors=True)
+    return counts
+
+
+def augment_file(
+    source: str,
+    output: str | Path,
+    engine: Engine,
+    via: Sequence[str],
+    *,
+    similarity: float | None = None,
+    encoder: str | None = None,
+    column: str | None = None,
+    format: str | None = None,
+    progress: ShowProgress = no_progress,
+) -> AugmentCounts:
+    """Augment a file by name; variants are compared by characters, or by the vectors of a sentence encoder's folder."""
+    file = open_dialogue_file(source, column=column, format=format)
+    measure = EmbeddingSimilarity(open_embedder(encoder)) if encoder else None
+    translate = BackTranslator(engine, via, similarity=similarity, measure=measure)
+    return augment(file, output, translate, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _TranslateBatch:
+    """Translates a JSON list of dialogues, each a list of texts; each text becomes its variants by language."""
+
+    translate: BackTranslator
+
+    def __call__(self, part: bytes) -> bytes:
+        dialogues = json.loads(part)
+        variants = iter(self.translate([text for texts in dialogues for text in texts]))
+        entries = [[_entry(next(variants)) for _ in texts] for texts in dialogues]
+        return json.dumps(entries).encode()
+
+
+def _batches(source: DialogueFile, items: Iterator[Any], batch: int) -> Iterator[bytes]:
+    """The texts of whole dialogues, cut at the same places every time."""
+    dialogues: list[Sequence[str]] = []
+    size = 0
+    for item in items:
+        dialogues.append(source.texts(item))
+        size += len(dialogues[-1])
+        if size >= batch:
+            yield json.dumps(dialogues).encode()
+            dialogues, size = [], 0
+    if dialogues:
+        yield json.dumps(dialogues).encode()
+
+
+def _entry(variants: dict[str, Variant]) -> dict[str, tuple[str | None, str | None]]:
+    return {language: (variant.text, variant.reason) for language, variant in variants.items()}
+
+
+def _variants(parts: Sequence[Path]) -> Iterator[list[dict[str, Variant]]]:
+    for path in parts:
+        for dialogue in json.loads(path.read_bytes()):
+            yield [{language: Variant(*entry) for language, entry in entries.items()} for entries in dialogue]

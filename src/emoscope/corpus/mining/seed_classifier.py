@@ -1,0 +1,114 @@
+"""A linear classifier of the seeds, combined with how near a dialogue is to them.
+
+Nearness sees single wordings; a linear model sees what all seeds of a class have in common and others lack. Their
+errors differ, so the two scores are added. Dialogues drawn at random from the pool stand for "no emotion": a few of
+them have one, but nobody has to judge them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.corpus.mining.similarity import Floats, SeedVectors
+from emoscope.corpus.mining.vectors import Bytes
+
+BACKGROUND = 4_000  # dialogues of the pool that stand for no emotion
+_PENALTY = 3.0
+_FOLDS = 5
+_DIGITS = 5  # weights and scores are rounded, so that a machine's order of summation does not show
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedClassifier:
+    """The sum of nearness and a linear score, each scaled by its standard deviation over the seeds."""
+
+    near: SeedVectors
+    weights: Doubles  # a row for each dimension and one for the intercept, a column for each class
+    scales: tuple[float, float]
+    own: Mapping[str, Doubles]  # the held-out scores of each class's seeds
+
+    @classmethod
+    def fit(cls, near: SeedVectors, background: Bytes) -> "SeedClassifier":
+        """Learn from the seeds, and from dialogues of the pool."""
+        seeds = [*near.classes.values(), *([] if near.others is None else [near.others])]
+        sizes = [len(vectors) for vectors in seeds]
+        known = _directions(np.concatenate(seeds))
+        targets = np.repeat([*range(len(near.classes)), *([] if near.others is None else [-1])], sizes)
+        rest = _directions(background)
+        weights = _fitted(known, targets, rest, len(near.classes))
+        linear = np.empty((len(known), len(near.classes)))
+        # Neighbours in the file are often alike, so every fifth seed is held out rather than a stretch of them.
+        fold = np.arange(len(known)) % _FOLDS
+        for number in range(_FOLDS):
+            held_out = fold == number
+            fitted = _fitted(known[~held_out], targets[~held_out], rest, len(near.classes))
+            linear[held_out] = known[held_out] @ fitted
+        linear_scores = [linear[targets == index, index] for index in range(len(near.classes))]
+        nearness = [near.own_scores(name).astype(np.float64) for name in near.classes]
+        scales = _deviation(nearness), _deviation(linear_scores)
+        own = {
+            name: one / scales[0] + other / scales[1]
+            for name, one, other in zip(near.classes, nearness, linear_scores, strict=True)
+        }
+        return cls(near, weights, scales, own)
+
+    def scores(self, vectors: Bytes) -> Floats:
+        """A row for each vector and a column for each class."""
+        linear = _directions(vectors) @ self.weights
+        scores: Floats = (self.near.scores(vectors) / self.scales[0] + linear / self.scales[1]).astype(np.float32)
+        return scores.round(_DIGITS)
+
+    def threshold(self, name: str, recall: float) -> float:
+        """The score that this share of the class's seeds reach, each held out in turn."""
+        return float(np.quantile(self.own[name], 1 - recall))
+
+
+def sample_vectors(shards: Iterable[Bytes], total: int, *, seed: int, count: int = BACKGROUND) -> Bytes:
+    """Up to `count` vectors of the pool, drawn at random.
+
+    >>> shards = [np.array([[1], [2]], np.int8), np.array([[3]], np.int8)]
+    >>> sample_vectors(shards, 3, seed=1, count=9).tolist()
+    [[1], [2], [3]]
+    """
+    rows = np.sort(np.random.default_rng(seed).choice(total, min(count, total), replace=False))
+    sampled, first = [], 0
+    for shard in shards:
+        own = rows[(rows >= first) & (rows < first + len(shard))] - first
+        sampled.append(np.asarray(shard[own]))
+        first += len(shard)
+    return np.concatenate(sampled)
+
+
+def _directions(vectors: Bytes) -> Doubles:
+    """Vectors of length one, with a 1 appended for the intercept."""
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    return np.hstack([wide / np.where(lengths > 0, lengths, 1), np.ones((len(wide), 1))])
+
+
+def _fitted(known: Doubles, labels: NDArray[Any], rest: Doubles, classes: int) -> Doubles:
+    """Ridge regression: for each class, the weights of "this class" less those of "no class".
+
+    The background weighs as much as all seeds together, but no dialogue of it more than a seed.
+    """
+    targets = np.zeros((len(known), classes + 1))
+    targets[np.arange(len(known)), labels] = 1
+    weight = min(len(known) / len(rest), 1.0)
+    none = np.zeros(classes + 1)
+    none[-1] = 1
+    squares = known.T @ known + weight * (rest.T @ rest)
+    penalty = np.full(len(squares), _PENALTY)
+    penalty[-1] = 1e-6
+    products = known.T @ targets + weight * np.outer(rest.sum(axis=0), none)
+    solved = np.linalg.solve(squares + np.diag(penalty), products)
+    weights: Doubles = (solved[:, :classes] - solved[:, classes:]).round(_DIGITS)
+    return weights
+
+
+def _deviation(scores: Iterable[Doubles]) -> float:
+    return float(np.concatenate(list(scores)).std()) or 1.0

@@ -1,0 +1,103 @@
+"""The step `aggregate`: annotators' judgements become one label for each dialogue."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pydantic import Field
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate
+from emoscope.corpus.annotation.agreement_report import measure_agreement
+from emoscope.corpus.annotation.annotations import Judgement, votes_of
+from emoscope.corpus.annotation.files import files_in, read_annotations
+from emoscope.corpus.annotation.gold_questions import MIN_GOLD
+from emoscope.corpus.annotation.workers import GOLD_LEAST, read_gold, screen, worker_reports
+from emoscope.corpus.pipeline.annotate import TASKS_FILE
+from emoscope.corpus.pipeline.artefacts import write_json
+from emoscope.corpus.pipeline.plan import CorpusPlan
+from emoscope.corpus.pipeline.rows import read_rows
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, WaitingError
+
+AGREEMENT, WORKERS = "agreement.json", "workers.json"
+
+
+class AggregateStep(PipelineStep):
+    """Give each dialogue one label from its judgements; wait until there are any."""
+
+    takes = frozenset({Stage.TASKS})
+    gives = Stage.LABELLED
+
+    judgements: tuple[str, ...] = Field(min_length=1)
+    method: Method = Method.majority
+    fallback: str | None = None
+    gold: str | None = None
+    min_gold: float = Field(default=MIN_GOLD, ge=0, le=1)
+    gold_least: int = Field(default=GOLD_LEAST, ge=1)
+    min_votes: int = Field(default=1, ge=1)
+
+    def check(self, plan: CorpusPlan) -> None:
+        if self.gold is not None and not plan.files([self.gold]):
+            raise EmoscopeError(f"no file {self.gold!r} with gold questions in {plan.path.parent}")
+
+    def external_files(self, plan: CorpusPlan) -> Sequence[Path]:
+        paths = plan.files([*self.judgements, *(() if self.gold is None else (self.gold,))])
+        return [file for path in paths for file in (files_in([path]) if path.is_dir() else [path])]
+
+    def run(self, context: StepContext) -> None:
+        judgements, gold, others = self._judgements(context)
+        labels = self._labels(context, judgements, gold)
+        context.counts.more["judgements_of_other_tasks"] = others
+        with context.output() as out:
+            for row in context.rows("labelling"):
+                result = labels.get(row["id"])
+                if result is None:
+                    context.counts.dropped["no judgement"] += 1
+                elif sum(result.votes.values()) < self.min_votes:
+                    context.counts.dropped[f"fewer than {self.min_votes} judgements"] += 1
+                elif result.label not in context.plan.info.labels:
+                    context.counts.dropped[f"label {result.label!r} is not the plan's"] += 1
+                else:
+                    soft = {label: round(value, 6) for label, value in result.soft.items()}
+                    out.write({**row, "label": result.label, "votes": dict(result.votes), "soft": soft})
+
+    def _judgements(self, context: StepContext) -> tuple[list[Judgement], Mapping[str, str], int]:
+        """The judgements of this corpus and of gold questions, the gold answers, and how many others there were."""
+        tasks_file = context.input / TASKS_FILE
+        files = context.plan.files(self.judgements)
+        if not files:
+            raise WaitingError(
+                f"label {tasks_file} (`emoscope corpus annotate` or doccano; tasks.json is for Label "
+                f"Studio), put the judgements where the plan looks for them ({', '.join(self.judgements)} in "
+                f"{context.plan.path.parent}), and run this again"
+            )
+        tasks = {row["id"] for row in read_rows(context.input)}
+        gold = {} if self.gold is None else read_gold(context.plan.files([self.gold])[0])
+        everything = read_annotations(files).judgements
+        judgements = [one for one in everything if one.task in tasks or one.task in gold]
+        if not judgements:
+            raise EmoscopeError(f"none of the {len(everything):,} judgements is of a task in {tasks_file}")
+        return judgements, gold, len(everything) - len(judgements)
+
+    def _labels(
+        self, context: StepContext, judgements: Sequence[Judgement], gold: Mapping[str, str]
+    ) -> dict[str, Aggregated]:
+        screening = screen(judgements, gold, min_gold=self.min_gold, gold_least=self.gold_least)
+        if not screening.kept:
+            raise EmoscopeError("no judgement is left: all are of gold questions or by refused annotators")
+        results = aggregate(screening.kept, self.method, fallback=self.fallback)
+        context.counts.more |= {
+            "judgements": len(judgements),
+            "annotators": len({one.worker for one in judgements}),
+            "annotators_refused": len(screening.refused),
+            "judgements_discarded": len(screening.discarded),
+            "tied": sum(result.tied for result in results),
+            "given_the_fallback_label": sum(result.fallback for result in results),
+        }
+        votes = votes_of(screening.kept)
+        agreement = None
+        if any(sum(counted.values()) > 1 for counted in votes.values()):
+            agreement = asdict(measure_agreement(votes.values(), screening.kept, seed=context.plan.info.seed))
+        write_json(context.folder / AGREEMENT, agreement)
+        write_json(context.folder / WORKERS, [asdict(worker) for worker in worker_reports(screening, results)])
+        return {result.task: result for result in results}

@@ -1,0 +1,208 @@
+"""Build a corpus: each step of a plan fills a folder of its own, which appears only when it is complete.
+
+    FOLDER/steps/01-collect/   dialogues.jsonl, counts.json, step.json
+    FOLDER/steps/02-windows/   ...
+    FOLDER/corpus/             the last step's output; the only part to publish
+    FOLDER/timings.json        how long each step took when it last ran
+
+A step is skipped if everything that decides its result is unchanged since it ran: its settings, its version and
+emoscope's, the external files it reads, and the output of the steps before. So a killed build continues when it is
+started again, and ends with the same bytes, timings.json aside.
+"""
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from emoscope import __version__
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write
+from emoscope.corpus.pipeline.artefacts import COUNTS, RECORD, digests, read_json, write_json
+from emoscope.corpus.pipeline.plan import CorpusPlan
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, StepCounts
+from emoscope.corpus.progress import ShowProgress, no_progress
+from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.tasks.data import sha256_of
+
+STEPS_FOLDER, CORPUS_FOLDER = "steps", "corpus"
+TIMINGS = "timings.json"
+_LOCK = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """A finished step; `skipped` if it was done before."""
+
+    name: str
+    folder: Path
+    skipped: bool
+    seconds: float
+    counts: Mapping[str, Any]
+
+
+def build(
+    plan: CorpusPlan,
+    folder: str | Path,
+    *,
+    until: str | None = None,
+    report: Callable[[StepResult], None] = lambda _: None,
+    progress: ShowProgress = no_progress,
+    spread: Spread = in_this_process,
+) -> list[StepResult]:
+    """Run the steps of a plan that are not done yet, up to the step `until` if given; `report` gets each result.
+
+    >>> from emoscope.corpus.pipeline.plan import load_plan
+    >>> build(load_plan("plan.toml"), "build")[-1].folder  # doctest: +SKIP
+    PosixPath('build/corpus')
+    """
+    root = Path(folder)
+    last = _last(plan, until)
+    results: list[StepResult] = []
+    with _locked(root):
+        _tidy(root, plan)
+        earlier: dict[str, Path] = {}
+        for name, step in list(zip(plan.step_names, plan.steps, strict=True))[: last + 1]:
+            target = root / CORPUS_FOLDER if step.gives is Stage.CORPUS else root / STEPS_FOLDER / name
+            context = StepContext(plan, _hidden(target, "part"), _hidden(target, "cache"), earlier, progress, spread)
+            result = _run_step(step, name, target, context)
+            if not result.skipped:
+                _note_time(root, name, result.seconds)
+            earlier = {**earlier, name: target}
+            results.append(result)
+            report(result)
+    return results
+
+
+def _last(plan: CorpusPlan, until: str | None) -> int:
+    if until is None:
+        return len(plan.steps) - 1
+    places = [place for place, step in enumerate(plan.steps) if step.name == until]
+    if not places:
+        raise EmoscopeError(f"{plan.path}: has no step {until!r}; it has: {', '.join(s.name for s in plan.steps)}")
+    return places[-1]
+
+
+def _run_step(step: PipelineStep, name: str, target: Path, context: StepContext) -> StepResult:
+    key = _key(step, context)
+    start = time.perf_counter()
+    skipped = _is_done(target, key)
+    if not skipped:
+        context.folder.mkdir()
+        context.cache.mkdir(exist_ok=True)
+        try:
+            step.run(context)
+            _write_records(step, key, context.counts, context.folder)
+            _replace(context.folder, target)
+        except Exception:
+            if not any(context.cache.iterdir()):
+                context.cache.rmdir()
+            raise
+        finally:
+            shutil.rmtree(context.folder, ignore_errors=True)
+    seconds = time.perf_counter() - start
+    shutil.rmtree(context.cache, ignore_errors=True)
+    return StepResult(name, target, skipped, seconds, read_json(target / COUNTS))
+
+
+def _write_records(step: PipelineStep, key: str, counts: StepCounts, folder: Path) -> None:
+    dropped = dict(sorted(counts.dropped.items()))
+    rows = {"in": counts.read, "out": counts.written, "dropped": dropped, **counts.more}
+    write_json(folder / COUNTS, {"step": step.name, **rows})
+    write_json(folder / RECORD, {"step": step.name, "key": key, "files": digests(folder)})
+
+
+def _key(step: PipelineStep, context: StepContext) -> str:
+    """A digest of everything that decides what the step makes."""
+    plan = context.plan
+    inputs = list(context.earlier.values())
+    parts = {
+        "emoscope": __version__,
+        "step": step.name,
+        "version": step.version,
+        "settings": step.model_dump(mode="json"),
+        "about": plan.info.model_dump(mode="json", exclude=None if step.reads_all else _WORDS),
+        "plan": plan.text if step.reads_all else None,
+        "depends": step.depends_on(plan),
+        "outside": {plan.shown(path): sha256_of(path) for path in step.external_files(plan)},
+        "before": [digests(folder) for folder in (inputs if step.reads_all else inputs[-1:])],
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+_WORDS = {"name", "title", "description", "terms", "contact", "citation"}  # only the datasheet depends on them
+
+
+def _is_done(target: Path, key: str) -> bool:
+    """Whether the folder holds what the step would make, unchanged since."""
+    try:
+        record = read_json(target / RECORD)
+    except (OSError, ValueError):
+        return False
+    return isinstance(record, dict) and record.get("key") == key and record.get("files") == digests(target)
+
+
+def _hidden(target: Path, kind: str) -> Path:
+    return target.parent / f".{target.name}.{kind}"
+
+
+def _replace(part: Path, target: Path) -> None:
+    """Replace an older folder by a complete one; a kill between any two lines leaves no folder that looks done."""
+    old = _hidden(target, "old")
+    if target.exists():
+        target.rename(old)
+    part.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _tidy(root: Path, plan: CorpusPlan) -> None:
+    """Remove what a killed build left unfinished, and the folders of steps no longer in the plan."""
+    names = [name for step in plan.step_names for name in (step, f".{step}.cache")]
+    kept = {f"{STEPS_FOLDER}/{name}" for name in names}
+    for path in (*root.glob(".*.part"), *root.glob(".*.old"), *(root / STEPS_FOLDER).iterdir()):
+        if path.is_dir() and path.relative_to(root).as_posix() not in kept:
+            shutil.rmtree(path)
+    for leftover in root.glob(f".{TIMINGS}.*.part"):
+        leftover.unlink(missing_ok=True)
+
+
+def _note_time(root: Path, name: str, seconds: float) -> None:
+    path = root / TIMINGS
+    try:
+        timings = read_json(path)
+    except (OSError, ValueError):
+        timings = {}
+    with atomic_write(path) as handle:
+        json.dump({**timings, name: round(seconds, 3)}, handle, indent=2)
+        handle.write("\n")
+
+
+@contextmanager
+def _locked(root: Path) -> Iterator[None]:
+    """Create the folder if needed, and hold its lock so that no other build works in it."""
+    if root.exists() and not root.is_dir():
+        raise EmoscopeError(f"{root}: is a file, expected a folder to build in")
+    if root.is_dir() and any(root.iterdir()) and not (root / _LOCK).is_file():
+        raise EmoscopeError(f"{root}: holds other files; expected a new folder, or one that this command has made")
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        handle = (root / _LOCK).open("w")  # comes first: it marks the folder as a build
+        (root / STEPS_FOLDER).mkdir(exist_ok=True)
+    except OSError as error:
+        raise EmoscopeError(f"{root}: cannot build here ({error.strerror})") from None
+    with handle:
+        try:
+            import fcntl
+        except ImportError:  # Windows has no such locks
+            yield
+            return
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise EmoscopeError(f"{root}: another run is at work here") from None
+        yield

@@ -1,0 +1,28 @@
+"""The step `dedupe`: exact and near copies of earlier dialogues are dropped."""
+
+from pydantic import Field
+
+from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
+from emoscope.corpus.pipeline.rows import paraphrases_of
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
+
+
+class DedupeStep(PipelineStep):
+    """Drop exact and near copies of earlier dialogues; the rows are read twice."""
+
+    takes = frozenset({Stage.DIALOGUES, Stage.LABELLED})
+
+    threshold: float = Field(default=THRESHOLD, ge=0.5, le=1.0)
+
+    def run(self, context: StepContext) -> None:
+        finder = DuplicateFinder(threshold=self.threshold, spread=context.spread)
+        for item, row in enumerate(context.rows("looking for copies")):
+            for text in paraphrases_of(row):
+                finder.add(item, text)
+        copies = {copy.item: "exact copy" if copy.exact else "near copy" for copy in finder.duplicates()}
+        with context.output() as out:
+            for item, row in enumerate(context.rows("dropping copies")):
+                if item in copies:
+                    context.counts.dropped[copies[item]] += 1
+                else:
+                    out.write(row)

@@ -1,0 +1,57 @@
+"""The step `filter`: what does not belong in a corpus is dropped, personal data masked."""
+
+import shutil
+from dataclasses import asdict
+from typing import Literal
+
+from pydantic import Field
+
+from emoscope.corpus.filters.sensitive import Topic
+from emoscope.corpus.filters.spans import Kind
+from emoscope.corpus.filters.standard import standard_filters
+from emoscope.corpus.filters.table import DROPPED, REPORT, filter_table
+from emoscope.corpus.pipeline.rows import ROWS, read_rows
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
+
+
+class FilterStep(PipelineStep):
+    """Drop other languages, offensive texts and sensitive topics, and drop or mask personal data.
+
+    `dropped.jsonl` has the reasons.
+    """
+
+    takes = frozenset({Stage.DIALOGUES})
+
+    languages: tuple[str, ...] = ("en",)  # to keep; "en+es" is a mix of the two; empty keeps all
+    offensive: bool = True
+    threshold: float | None = Field(default=None, gt=0, le=1)  # of offensiveness; None is the model's own
+    sensitive: tuple[Topic, ...] = tuple(Topic)  # to drop; empty keeps all
+    personal: Literal["drop", "mask", "off"] = "mask"
+    kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1)
+
+    def run(self, context: StepContext) -> None:
+        filtered = context.cache / "filtered"
+        shutil.rmtree(filtered, ignore_errors=True)
+        filters = standard_filters(
+            languages=self.languages or None,
+            offensive=self.offensive,
+            threshold=self.threshold,
+            topics=self.sensitive or None,
+            personal=self.personal,
+            kinds=self.kinds,
+        )
+        report = filter_table(
+            str(context.input / ROWS),
+            filtered,
+            filters,
+            format="jsonl",
+            progress=context.progress,
+            spread=context.spread,
+        )
+        for name, target in ((report.file, ROWS), (DROPPED, DROPPED), (REPORT, REPORT)):
+            shutil.move(filtered / name, context.folder / target)
+        context.counts.read, context.counts.written = report.read, report.kept
+        for row in read_rows(context.folder, DROPPED):
+            # A dialogue with several reasons is counted once.
+            context.counts.dropped[" and ".join(sorted({one["reason"] for one in row["reasons"]}))] += 1
+        context.counts.more |= {"changed": report.changed, "filters": asdict(report)["filters"]}

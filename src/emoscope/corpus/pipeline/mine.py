@@ -1,0 +1,109 @@
+"""The step `mine`: dialogues worth labelling are chosen, by chance and by likeness to labelled seeds."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.mining.embedder import Embedder, open_embedder
+from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, MiningSettings, mine, read_seeds
+from emoscope.corpus.pipeline.plan import CorpusPlan
+from emoscope.corpus.pipeline.rows import ROWS, RowsFile, read_rows
+from emoscope.corpus.pipeline.step import RANDOM_DRAW, PipelineStep, Stage, StepContext
+from emoscope.corpus.sources.windows import sample
+
+
+class MineStep(PipelineStep):
+    """Choose `natural` dialogues at random, to evaluate on, and candidates that resemble seeds, to train on.
+
+    The random draw comes first, so its labels are as frequent as in the logs. Candidates come from other source
+    dialogues than the random ones, so the splits need not throw any of them away.
+    """
+
+    takes = frozenset({Stage.DIALOGUES})
+    version = 2  # version 1 did not see the last rows of the pool
+
+    seeds: str
+    natural: int = Field(ge=1)
+    per_class: int | None = Field(default=None, ge=1)
+    others: int | None = Field(default=None, ge=0)
+    recall: float = Field(default=0.5, gt=0, le=1)
+    threshold: float | None = Field(default=None, ge=-1, le=1)
+    encoder: str = "ngrams"
+    learn: bool = True
+    prune: bool = True
+
+    def check(self, plan: CorpusPlan) -> None:
+        if unknown := sorted(set(self._seeds(plan)) - set(plan.info.labels) - {OTHERS}):
+            raise EmoscopeError(f"{self.seeds}: label {unknown[0]!r} is not one of the plan's")
+
+    def external_files(self, plan: CorpusPlan) -> Sequence[Path]:
+        return plan.files([self.seeds])
+
+    def depends_on(self, plan: CorpusPlan) -> Any:
+        return self._embedder(plan).name
+
+    def _embedder(self, plan: CorpusPlan) -> Embedder:
+        folders = plan.files([self.encoder])
+        return open_embedder(str(folders[0]) if folders else self.encoder)
+
+    def _seeds(self, plan: CorpusPlan) -> dict[str, list[Dialogue]]:
+        """The seeds by label, the neutral label's under mining's own name for it."""
+        files = plan.files([self.seeds])
+        if not files:
+            raise EmoscopeError(f"no file {self.seeds!r} with seeds in {plan.path.parent}")
+        seeds = read_seeds(files[0])
+        if plan.info.neutral in seeds:
+            seeds[OTHERS] = seeds.pop(plan.info.neutral)
+        return seeds
+
+    def run(self, context: StepContext) -> None:
+        sources = enumerate(row["source"] for row in context.rows("drawing natural dialogues"))
+        drawn = dict(sample(sources, self.natural, seed=context.plan.info.seed))
+        drawn_sources = set(drawn.values())
+        counts = context.counts
+        pool = context.cache / "pool"
+        pool.mkdir(exist_ok=True)
+        with context.output() as out:
+            with RowsFile(pool) as left:
+                for place, row in enumerate(context.rows("setting them apart")):
+                    if place in drawn:
+                        out.write({**row, "draw": RANDOM_DRAW})
+                    elif row["source"] in drawn_sources:
+                        counts.dropped["of the same dialogue as a natural one"] += 1
+                    else:
+                        left.write(row)
+            if left.written:
+                counts.more["mined"] = self._mine(context, pool / ROWS)
+                for row in read_rows(context.cache / "mined", CANDIDATES):
+                    kept = {key: value for key, value in row.items() if not key.startswith("mined_")}
+                    draw = "others" if row["mined_as"] == OTHERS else f"mined as {row['mined_as']}"
+                    out.write({**kept, "draw": draw})
+        counts.dropped["neither drawn nor near to the seeds"] = counts.read - counts.written - counts.dropped.total()
+        counts.more["natural"] = len(drawn)
+
+    def _mine(self, context: StepContext, pool: Path) -> dict[str, Any]:
+        """Mine the pool; its vectors survive a kill."""
+        settings = MiningSettings(
+            threshold=self.threshold,
+            recall=self.recall,
+            learn=self.learn,
+            per_class=self.per_class,
+            others=self.others,
+            prune=self.prune,
+            seed=context.plan.info.seed,
+        )
+        counts = mine(
+            str(pool),
+            self._seeds(context.plan),
+            context.cache / "mined",
+            self._embedder(context.plan),
+            settings,
+            progress=context.progress,
+            spread=context.spread,
+        )
+        return asdict(counts)
