@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from emoscope.corpus.filters.offensive import OffensiveScorer
     from emoscope.corpus.pipeline.run import StepResult
     from emoscope.corpus.pipeline.step import Tools
-    from emoscope.parallel.parts import Spread
+    from emoscope.parallel import Executor
 
 
 def register(app: typer.Typer) -> None:
@@ -62,11 +62,11 @@ def build_cli(
         raise typer.Exit(1)
 
 
-def models_and_progress(spread: "Spread | None" = None) -> "Tools":
+def models_and_progress(spread: "Executor | None" = None) -> "Tools":
     """What the chain is handed: models, loaded when a step asks for them, progress on standard error, and who works."""
     from emoscope.cli.corpus.mine import open_embedder
     from emoscope.corpus.pipeline.step import Tools
-    from emoscope.parallel.parts import in_this_process
+    from emoscope.parallel import SERIAL
 
     def offensive() -> "tuple[OffensiveScorer, float]":
         from emoscope.models.linear.offensive import OffensiveModel
@@ -74,7 +74,7 @@ def models_and_progress(spread: "Spread | None" = None) -> "Tools":
         model = OffensiveModel.load()
         return model, model.threshold
 
-    return Tools(watch=_watched, embedder=open_embedder, offensive=offensive, spread=spread or in_this_process)
+    return Tools(watch=_watched, embedder=open_embedder, offensive=offensive, spread=spread or SERIAL)
 
 
 def _as_dict(step: "StepResult") -> dict[str, Any]:

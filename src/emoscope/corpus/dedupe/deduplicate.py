@@ -11,7 +11,7 @@ from typing import Any
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
-from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.parallel import SERIAL, Executor
 from emoscope.tables import PIPE, Record, open_writer, read_records, turn_columns
 
 Watch = Callable[[str, Iterator[Record]], Iterator[Record]]
@@ -47,7 +47,7 @@ def deduplicate(
     group: str | None = None,
     format: str | None = None,
     watch: Watch = lambda _, records: records,
-    spread: Spread = in_this_process,
+    spread: Executor = SERIAL,
 ) -> dict[str, FileCounts]:
     """Write the files without rows that are copies of earlier rows, their own or of earlier files.
 

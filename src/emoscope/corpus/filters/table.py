@@ -17,7 +17,8 @@ from emoscope.corpus.filters.cells import whole_dialogue, with_turns
 from emoscope.corpus.filters.error_rates import error_rates
 from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.corpus.filters.verdicts import Reviewer, Verdict, verdicts
-from emoscope.parallel.parts import PartFolder, Spread, batches, in_this_process, packed
+from emoscope.parallel import SERIAL, Executor
+from emoscope.parallel.parts import PartFolder, batches, packed
 from emoscope.tables import Record, RowWriter, format_of, open_writer, read_records
 
 DROPPED = "dropped.jsonl"
@@ -75,7 +76,7 @@ def filter_table(
     column: str | None = None,
     format: str | None = None,
     watch: Watch = lambda records: records,
-    spread: Spread = in_this_process,
+    spread: Executor = SERIAL,
 ) -> Report:
     """Write the dialogues that no filter drops into a new folder, which is complete or absent.
 

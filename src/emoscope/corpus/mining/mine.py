@@ -21,7 +21,7 @@ from emoscope.corpus.mining.learnt import LearntSeeds, Scorer, background
 from emoscope.corpus.mining.pruning import Pruner, Reason
 from emoscope.corpus.mining.similarity import NEIGHBOURS, SeedVectors
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
-from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.parallel import SERIAL, Executor
 from emoscope.tables import PIPE, Record, open_writer, read_records
 
 CANDIDATES, COUNTS, VECTORS = "candidates.jsonl", "counts.json", "vectors"
@@ -100,7 +100,7 @@ def mine(
     *,
     format: str | None = None,
     watch: Watch | None = None,
-    spread: Spread = in_this_process,
+    spread: Executor = SERIAL,
 ) -> Counts:
     """Write `candidates.jsonl` and `counts.json` into a folder, beside the vectors of the pool.
 
@@ -134,7 +134,7 @@ def mine(
         for name in embedded
     }
     nearness = Nearness.of(
-        np.concatenate(list(spread(known.scores, vectors.shards()))),
+        np.concatenate(list(spread.map(known.scores, vectors.shards()))),
         [each.threshold for each in counts.values()],
     )
     texts = {dialogue.texts for found in seeds.values() for dialogue in found}

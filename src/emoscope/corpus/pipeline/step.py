@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.registry import Registry
-from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.parallel import SERIAL, Executor
 
 if TYPE_CHECKING:
     from emoscope.corpus.filters.offensive import OffensiveScorer
@@ -74,7 +74,7 @@ class Tools:
     watch: Callable[[str, Iterable[Any]], Iterator[Any]] = _unwatched
     embedder: Callable[[str], "Embedder"] = _ngrams_only
     offensive: Callable[[], "tuple[OffensiveScorer, float]"] = _no_scorer
-    spread: Spread = in_this_process
+    spread: Executor = SERIAL
 
 
 @dataclass(frozen=True, slots=True)
