@@ -1,6 +1,8 @@
 """The errors a user can cause. Each is one clear line; the command line prints it without a traceback."""
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 
 class EmoscopeError(Exception):
@@ -22,6 +24,9 @@ class InputError(EmoscopeError):
             self.path if row is None else f"{self.path}, row {row}" if isinstance(row, int) else f"{self.path}, {row}"
         )
         super().__init__(f"{where}: {problem}")
+
+    def __reduce__(self) -> tuple[Any, ...]:  # so that it can come from another process
+        return partial(type(self), row=self.row), (self.path, self.problem)
 
 
 class MissingExtraError(EmoscopeError):

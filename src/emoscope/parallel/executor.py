@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from emoscope.core.errors import EmoscopeError
@@ -16,13 +16,26 @@ from emoscope.parallel.threads import cores, one_core
 P = TypeVar("P")
 R = TypeVar("R")
 Engine = Literal["serial", "local", "ray"]
-NumberedPart = tuple[int, Any]
-TakePart = Callable[[], NumberedPart | None]  # None: nothing to do until a running part has ended
 # Parts that are held at once, as parts or as results: for each worker, or where only Ray knows how many there are.
 PARTS_PER_WORKER, PARTS_ON_RAY = 4, 256
 
 
-class Outcome(NamedTuple):
+class WorkItem(NamedTuple):
+    """A part to do, and its place among all."""
+
+    number: int
+    content: Any
+
+    def death(self, attempts: int, reason: str) -> "PartResult":
+        """The outcome of a part whose workers die."""
+        name = self.content if isinstance(self.content, int) else self.number
+        return PartResult(self.number, problem=f"part {name}: its worker died {attempts} times ({reason})")
+
+
+TakeItem = Callable[[], WorkItem | None]  # None: nothing to do until a running part has ended
+
+
+class PartResult(NamedTuple):
     """The end of a part: its result, or the one line that says why it has none."""
 
     number: int
@@ -92,20 +105,20 @@ class Executor:
     def _map_in_workers(
         self, function: Callable[[Any], Any], parts: Iterator[Any], progress: Report, window: int
     ) -> Iterator[Any]:
-        numbered = enumerate(parts)
+        items = map(WorkItem, count(), parts)
         taken = yielded = 0
-        ended: dict[int, Outcome] = {}
+        ended: dict[int, PartResult] = {}
 
-        def take() -> NumberedPart | None:
+        def take() -> WorkItem | None:
             nonlocal taken
             if taken - yielded >= window:
                 return None
-            part = next(numbered, None)
-            taken += part is not None
-            return part
+            item = next(items, None)
+            taken += item is not None
+            return item
 
-        with closing(self._outcomes(function, take, progress)) as outcomes:
-            for outcome in outcomes:
+        with closing(self._results(function, take, progress)) as results:
+            for outcome in results:
                 ended[outcome.number] = outcome
                 while yielded in ended:
                     first = ended.pop(yielded)
@@ -114,9 +127,9 @@ class Executor:
                         raise EmoscopeError(first.problem)
                     yield first.result
 
-    def _outcomes(
-        self, function: Callable[[Any], Any], take: TakePart, progress: Report
-    ) -> Generator[Outcome, None, None]:
+    def _results(
+        self, function: Callable[[Any], Any], take: TakeItem, progress: Report
+    ) -> Generator[PartResult, None, None]:
         if self.engine == "ray":
             from emoscope.parallel.ray_tasks import run_on_ray
 

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.parallel.executor import NumberedPart, Outcome, TakePart
+from emoscope.parallel.executor import PartResult, TakeItem, WorkItem
 from emoscope.parallel.progress import Report, reporting_to
 
 ATTEMPTS = 3  # how often a part whose worker dies is tried
@@ -28,36 +28,35 @@ class WorkerDiedError(Exception):
 
 
 def run_in_processes(
-    function: Callable[[Any], Any], take: TakePart, workers: int, progress: Report
-) -> Generator[Outcome, None, None]:
+    function: Callable[[Any], Any], take: TakeItem, workers: int, progress: Report
+) -> Generator[PartResult, None, None]:
     """Do parts in up to `workers` processes, and yield each outcome as it comes."""
     pickled = pickle.dumps(function)
-    repeats: deque[NumberedPart] = deque()
+    repeats: deque[WorkItem] = deque()
     deaths: Counter[int] = Counter()
     idle: list[_Worker] = []
     busy: dict[Connection, _Worker] = {}
     try:
         while True:
-            while len(busy) < workers and (part := repeats.popleft() if repeats else take()) is not None:
+            while len(busy) < workers and (item := repeats.popleft() if repeats else take()) is not None:
                 worker = idle.pop() if idle else _Worker(pickled)
-                worker.start(part)
+                worker.start(item)
                 busy[worker.pipe] = worker
             if not busy:
                 return
             for pipe in wait(list(busy)):
                 worker = busy[pipe]  # type: ignore[index]
-                number = worker.part[0]
                 try:
                     outcome = worker.receive(progress)
                 except WorkerDiedError as death:
                     del busy[worker.pipe]
                     worker.stop()
                     progress(-worker.advanced)
-                    deaths[number] += 1
-                    if deaths[number] < ATTEMPTS:
-                        repeats.append(worker.part)
+                    deaths[worker.item.number] += 1
+                    if deaths[worker.item.number] < ATTEMPTS:
+                        repeats.append(worker.item)
                     else:
-                        yield Outcome(number, problem=f"part {number}: its worker died {ATTEMPTS} times ({death})")
+                        yield worker.item.death(ATTEMPTS, str(death))
                     continue
                 if outcome is not None:
                     idle.append(busy.pop(worker.pipe))
@@ -70,7 +69,7 @@ def run_in_processes(
 class _Worker:
     """A process, the pipe to it, and the part it works on."""
 
-    part: NumberedPart
+    item: WorkItem
 
     def __init__(self, function: bytes) -> None:
         # Spawned rather than forked: a fork copies locks that other threads hold, and cannot use a GPU.
@@ -86,14 +85,14 @@ class _Worker:
         self._ready = False
         self.advanced = 0
 
-    def start(self, part: NumberedPart) -> None:
+    def start(self, item: WorkItem) -> None:
         """Give it a part."""
-        self.part = part
+        self.item = item
         self.advanced = 0
         if self._ready:
-            self._send(part)
+            self._send(item)
 
-    def receive(self, progress: Report) -> Outcome | None:
+    def receive(self, progress: Report) -> PartResult | None:
         """Take the next message; returns the outcome if it is one."""
         try:
             message = self.pipe.recv()
@@ -103,14 +102,14 @@ class _Worker:
             self._ready = True
             self._send(self._function)
             self._function = None
-            self._send(self.part)
+            self._send(self.item)
         elif isinstance(message, int):
             self.advanced += message
             progress(message)
         elif isinstance(message, str):
-            raise RuntimeError(f"part {self.part[0]}: a worker failed\n{message}")
+            raise RuntimeError(f"part {self.item.number}: a worker failed\n{message}")
         else:
-            outcome: Outcome = message
+            outcome: PartResult = message
             return outcome
         return None
 
@@ -143,9 +142,9 @@ def _work(pipe: Connection) -> None:
             try:
                 function = function or pickle.loads(pickled)
                 with reporting_to(pipe.send):
-                    outcome = Outcome(number, function(content))
+                    outcome = PartResult(number, function(content))
             except EmoscopeError as error:
-                outcome = Outcome(number, problem=str(error))
+                outcome = PartResult(number, problem=str(error))
             pipe.send(outcome)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return

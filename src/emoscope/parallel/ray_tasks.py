@@ -12,7 +12,7 @@ from typing import Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
-from emoscope.parallel.executor import NumberedPart, Outcome, TakePart
+from emoscope.parallel.executor import PartResult, TakeItem, WorkItem
 from emoscope.parallel.progress import Report, reporting_to
 
 ATTEMPTS = 5
@@ -21,8 +21,8 @@ _functions: dict[str, Callable[[Any], Any]] = {}  # of this worker, by digest; o
 
 
 def run_on_ray(
-    function: Callable[[Any], Any], take: TakePart, workers: int | None, address: str | None, progress: Report
-) -> Generator[Outcome, None, None]:
+    function: Callable[[Any], Any], take: TakeItem, workers: int | None, address: str | None, progress: Report
+) -> Generator[PartResult, None, None]:
     """Do parts as Ray tasks, and yield each outcome as it comes."""
     # Ray reads these from the environment only, when it starts.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
@@ -35,10 +35,10 @@ def run_on_ray(
         task = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(run_part)
         pickled = pickle.dumps(function)
         digest, shared = blake2b(pickled, digest_size=16).hexdigest(), ray.put(pickled)
-        running: dict[Any, int] = {}
+        running: dict[Any, WorkItem] = {}
         while True:
-            while len(running) < (workers or MOST_TASKS) and (part := take()) is not None:
-                running[task.remote(digest, shared, part)] = part[0]
+            while len(running) < (workers or MOST_TASKS) and (item := take()) is not None:
+                running[task.remote(digest, shared, item)] = item
             if not running:
                 return
             (reference,), _ = ray.wait(list(running), num_returns=1)
@@ -62,26 +62,24 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
         raise EmoscopeError(f"{where} ({(str(error).strip().splitlines() or ['?'])[0]})") from None
 
 
-def _result(ray: Any, reference: Any, number: int) -> tuple[Outcome, int]:
+def _result(ray: Any, reference: Any, item: WorkItem) -> tuple[PartResult, int]:
     try:
         outcome, advanced = ray.get(reference)
     except ray.exceptions.RayTaskError:
         raise
     except ray.exceptions.RayError as error:
-        reason = str(error).strip().splitlines()[0]
-        return Outcome(number, problem=f"part {number}: its worker died {ATTEMPTS} times ({reason})"), 0
+        return item.death(ATTEMPTS, str(error).strip().splitlines()[0]), 0
     return outcome, advanced
 
 
-def run_part(digest: str, pickled: bytes, part: NumberedPart) -> tuple[Outcome, int]:
+def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, int]:
     """In a worker: the outcome of a part, and how far it advanced."""
-    number, content = part
     advanced: list[int] = []
     try:
         if digest not in _functions:
             _functions.clear()
             _functions[digest] = pickle.loads(pickled)
         with reporting_to(advanced.append):
-            return Outcome(number, _functions[digest](content)), sum(advanced)
+            return PartResult(item.number, _functions[digest](item.content)), sum(advanced)
     except EmoscopeError as error:
-        return Outcome(number, problem=str(error)), 0
+        return PartResult(item.number, problem=str(error)), 0

@@ -21,15 +21,15 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.detector.bundle import resolve
 from emoscope.parallel.threads import cores, one_core
 from emoscope.scoring import score
-from emoscope.scoring.manifest import Manifest
-from emoscope.scoring.output import Output
-from emoscope.scoring.run import Progress
+from emoscope.scoring.manifest import ScoringManifest
+from emoscope.scoring.output import OutputFolder
+from emoscope.scoring.score_tables import ScoringProgress
 from kits.corpus_command import run
 from kits.fragile_model import BrokenModel, FragileModel
 from kits.score_kit import chats, content, rejects, scores, write_jsonl, write_parquet
 
 
-def scored(folder: Path, *inputs: Path | str, **settings: Any) -> Manifest:
+def scored(folder: Path, *inputs: Path | str, **settings: Any) -> ScoringManifest:
     done = score([str(path) for path in inputs], folder, model="nano", **{"workers": 1, **settings})
     assert done.rows == done.scored + done.rejected == sum(file["rows"] for file in done.inputs)
     assert len(scores(folder)) == done.scored == sum(done.labels.values())
@@ -160,7 +160,7 @@ def test_a_stopped_run_goes_on_and_is_the_same(tmp_path: Path) -> None:
     class StopError(Exception):
         pass
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: ScoringProgress) -> None:
         if progress.done == 50:
             raise StopError
 
@@ -170,9 +170,9 @@ def test_a_stopped_run_goes_on_and_is_the_same(tmp_path: Path) -> None:
     assert len(before) == 4
     (stopped / "scores" / ".part-00007.parquet.x.part").write_bytes(b"half")
     (stopped / "scores" / "part-00006.parquet").write_bytes(b"not a part")
-    seen: list[Progress] = []
+    seen: list[ScoringProgress] = []
     scored(stopped, path, report=seen.append)
-    assert seen[0] == Progress(40, 91, 40)
+    assert seen[0] == ScoringProgress(40, 91, 40)
     assert content(stopped) == expected
     assert all((stopped / name).stat().st_mtime_ns == time for name, time in before.items())
     assert scored(stopped, path) == scored(tmp_path / "whole", path)
@@ -305,7 +305,7 @@ def with_bad_words(count: int) -> list[Any]:
 def test_a_row_on_which_the_model_fails_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    monkeypatch.setattr("emoscope.scoring.run.Model", FragileModel)
+    monkeypatch.setattr("emoscope.scoring.score_tables.ModelSpec", FragileModel)
     rows = with_bad_words(3000)
     path = write_jsonl(tmp_path / "a.jsonl", rows)
     done = scored(tmp_path / "out", path, workers=workers)
@@ -326,7 +326,7 @@ def test_a_row_on_which_the_model_fails_is_rejected(
 
 
 def test_a_failing_row_of_parquet_is_known_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emoscope.scoring.run.Model", FragileModel)
+    monkeypatch.setattr("emoscope.scoring.score_tables.ModelSpec", FragileModel)
     rows = chats(30)
     rows[7]["turns"], rows[20]["turns"] = [], ["poison"]
     done = scored(tmp_path / "out", write_parquet(tmp_path / "a.parquet", rows, row_group_size=8), part_rows=10)
@@ -339,7 +339,7 @@ def test_a_model_that_fails_on_everything_is_not_the_rows_fault(
 ) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", chats(20))
     with monkeypatch.context() as patch:
-        patch.setattr("emoscope.scoring.run.Model", BrokenModel)
+        patch.setattr("emoscope.scoring.score_tables.ModelSpec", BrokenModel)
         with pytest.raises(EmoscopeError, match=r"^model nano fails on any dialogue \(OSError: weights are gone\)$"):
             scored(tmp_path / "out", path)
     assert scored(tmp_path / "out", path).scored == 20
@@ -406,7 +406,7 @@ def test_a_failed_upload_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(memory, "put_file", full)
-    output = Output("memory://full/out")
+    output = OutputFolder("memory://full/out")
     output.prepare()
     handle: IO[bytes]
     with pytest.raises(EmoscopeError, match="scores/a: could not be written"), output.write("scores/a") as handle:
