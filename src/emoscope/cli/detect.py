@@ -72,10 +72,10 @@ def detect_cli(
     abstain_below: Annotated[
         float, typer.Option("--abstain-below", min=0.0, max=1.0, help="Answer 'unsure' below this probability.")
     ] = 0.0,
-    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or text.")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, json, jsonl, parquet or text.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Label dialogues: turns as arguments, or a file (CSV, TSV, JSONL, Parquet), or a pipe."""
+    """Label dialogues: turns as arguments, or a file (CSV, TSV, JSON, JSONL, Parquet; .gz, .zst), or a pipe."""
     from emoscope.detector import load
 
     explains = explain or explain_label is not None

@@ -29,7 +29,7 @@ def score_cli(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="Parquet, JSONL, CSV or TSV: files, folders, globs, or addresses such as s3://bucket/logs/.",
+            help="Parquet, JSONL, CSV or TSV, text also as .gz or .zst: files, folders, globs, addresses (s3://bucket/logs/).",
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; a run stopped there goes on.")],

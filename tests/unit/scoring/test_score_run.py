@@ -24,6 +24,7 @@ from emoscope.scoring import score
 from emoscope.scoring.manifest import ScoringManifest
 from emoscope.scoring.output import OutputFolder
 from emoscope.scoring.score_tables import ScoringProgress
+from emoscope.tables import open_writer
 from kits.corpus_command import run
 from kits.fragile_model import BrokenModel, FragileModel
 from kits.score_kit import chats, content, rejects, scores, write_jsonl, write_parquet
@@ -69,6 +70,38 @@ def test_every_format_gives_the_same_scores(tmp_path: Path) -> None:
         found.append([(str(row["id"]), row["label"], row["score_happy"]) for row in scores(tmp_path / kind)])
     assert all(each == found[0] for each in found)
     assert [row["id"] for row in scores(tmp_path / "parquet")] == list(range(30))
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_compressed_text_gives_the_same_scores(tmp_path: Path, suffix: str) -> None:
+    rows = chats(2500)
+    for name in ("a.jsonl", f"b.jsonl.{suffix}", f"c.csv.{suffix}"):
+        with open_writer(str(tmp_path / name)) as writer:
+            for row in rows:
+                writer.write(row)
+        scored(tmp_path / "out" / name, tmp_path / name, part_rows=400)
+    expected = scores(tmp_path / "out" / "a.jsonl")
+    assert scores(tmp_path / "out" / f"b.jsonl.{suffix}") == expected
+    as_text = [{**row, "id": str(row["id"]), "turns": json.dumps(row["turns"])} for row in expected]
+    assert scores(tmp_path / "out" / f"c.csv.{suffix}") == as_text
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl"])
+def test_detect_and_score_read_the_same_rows(tmp_path: Path, format: str) -> None:
+    lines = {
+        "csv": ["id,turn1,turn2", "", '1,"so, happy",', " ", '2,"why', 'not",sad', "", "3,no,"],
+        "tsv": ["", "id\tturn1\tturn2", '1\t"so, happy\t', "\t\t", "2\twhy\tnot", " "],
+        "jsonl": ['{"id": 1, "turn1": "so happy"}', "", " ", '["why", "not"]'],
+    }[format]
+    path = tmp_path / f"a.{format}"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    scored(tmp_path / "out", path)
+    detected = tmp_path / "detected.parquet"
+    assert run("detect", path, "-o", detected, "-m", "nano")[0] == 0
+    columns = ["label", "truncated"]
+    one, other = pq.read_table(detected), [{name: row[name] for name in columns} for row in scores(tmp_path / "out")]
+    assert one.select(columns).to_pylist() == other
+    assert rejects(tmp_path / "out") == []
 
 
 def test_columns_are_passed_through_with_their_types(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def distant_cli(
     from emoscope.corpus.sources.distant import SPLITS, write_distant
     from emoscope.tables import read_records
 
-    records = read_records(source, format, column=column)
+    records = read_records(source, format, column=column, replace_surrogates=True)
     with counted("texts", records) as rows:
         texts = (" ".join(record.dialogue.texts) for record in rows)
         counts = write_distant(texts, output, seed=seed, balance=balance)

@@ -97,7 +97,7 @@ class Collect(Step):
             for dialogue in read_chat(path, str(source.format), gap=gap, dropped=dropped):
                 yield Dialogue(dialogue.turns, f"{name}:{str(dialogue.id).partition(':')[2]}")
             return
-        for record in read_records(str(path), source.format, column=source.column):
+        for record in read_records(str(path), source.format, column=source.column, replace_surrogates=True):
             yield Dialogue(record.dialogue.turns, f"{name}:{record.row}")
 
 
