@@ -126,19 +126,19 @@ def _progress() -> Iterator[Callable[["ScoringProgress"], None]]:
 
     screen = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    begun = said = time.perf_counter()
+    begun = printed = time.perf_counter()
     with Bar(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("looking through the input", total=None)
 
         def report(progress: "ScoringProgress") -> None:
-            nonlocal begun, said
+            nonlocal begun, printed
             now = time.perf_counter()
             if progress.done == progress.kept:
                 begun = now
             text = progress_line(progress, now - begun)
             bar.update(task, description=text, completed=progress.done, total=progress.total)
-            if not screen.is_terminal and now - said >= _LINE_EVERY:
-                said = now
+            if not screen.is_terminal and now - printed >= _LINE_EVERY:
+                printed = now
                 screen.print(text)
 
         yield report

@@ -38,47 +38,15 @@ class CrossValidation:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "metric": self.metric,
-            "scores": list(self.scores),
-            "mean": self.mean,
-            "deviation": self.deviation,
-            "pooled": self.pooled,
-        }
+        own = {"metric": self.metric, "scores": list(self.scores)}
+        return {**own, "mean": self.mean, "deviation": self.deviation, "pooled": self.pooled}
 
 
 def crossvalidate(
     system_name: str,
     task_name: str,
     *,
-    folds: int = 5,
-    splits: Sequence[str] | None = None,
-    seed: int = 0,
-    settings: Mapping[str, Any] | None = None,
-    device: str = "auto",
-    workers: int = 1,
-    root: Path | None = None,
-) -> CrossValidation:
-    """Fit on all folds but one, score on that one, for each; `workers` folds at a time."""
-    (result,) = crossvalidate_seeds(
-        system_name,
-        task_name,
-        seeds=(seed,),
-        folds=folds,
-        splits=splits,
-        settings=settings,
-        device=device,
-        workers=workers,
-        root=root,
-    )
-    return result
-
-
-def crossvalidate_seeds(
-    system_name: str,
-    task_name: str,
-    *,
-    seeds: Sequence[int],
+    seeds: Sequence[int] = (0,),
     folds: int = 5,
     splits: Sequence[str] | None = None,
     settings: Mapping[str, Any] | None = None,

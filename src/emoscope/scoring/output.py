@@ -92,11 +92,6 @@ class OutputFolder:
         except OSError as error:
             raise EmoscopeError(f"{self.path}/{name}: could not be written ({error.strerror or error})") from None
 
-    def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
-        if self.has(name):
-            self._system.rm_file(self._at(name))
-
     def write_json(self, name: str, value: Any) -> None:
         """Write a JSON document."""
         with self.write(name) as handle:

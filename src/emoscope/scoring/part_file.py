@@ -14,6 +14,9 @@ from emoscope.scoring.columns import Schema
 from emoscope.scoring.output import OutputFolder
 from emoscope.tables.writing import detection_names
 
+pa = require("pyarrow", extra="scale")
+pq = require("pyarrow.parquet", extra="scale")
+
 FOOTER = "emoscope"  # the key under which a part's counts stand in its file
 ROW_GROUP = 16_384
 _COMPRESSION = "zstd"
@@ -23,8 +26,6 @@ class PartWriter:
     """Writes tables with their detections, in row groups of one size, holding no more than one."""
 
     def __init__(self, handle: IO[bytes], schema: Schema, labels: Sequence[str]) -> None:
-        pa = require("pyarrow", extra="scale")
-        pq = require("pyarrow.parquet", extra="scale")
         label, truncated, *scores = detection_names(labels, schema.names)
         fields = [
             *schema,
@@ -42,7 +43,6 @@ class PartWriter:
         self, table: Any, probabilities: NDArray[np.float64], chosen: NDArray[np.int64], truncated: Sequence[bool]
     ) -> None:
         """Add rows."""
-        pa = require("pyarrow", extra="scale")
         arrays = [
             *table.columns,
             self._labels.take(pa.array(chosen, pa.int64())),
@@ -61,7 +61,6 @@ class PartWriter:
         self._writer.add_key_value_metadata({FOOTER: json.dumps(counts)})
 
     def _flush(self, rows: int) -> None:
-        pa = require("pyarrow", extra="scale")
         whole = pa.concat_tables(self._waiting)
         self._writer.write_table(whole.slice(0, rows), row_group_size=rows)
         self._rows -= rows
@@ -78,7 +77,6 @@ class PartWriter:
 
 def read_footer(output: OutputFolder, name: str) -> dict[str, Any] | None:
     """A part's counts; None if it is not a whole part."""
-    pa = require("pyarrow", extra="scale")
     try:
         with output.parquet(name) as file:
             counts = json.loads((file.metadata.metadata or {})[FOOTER.encode()])

@@ -24,6 +24,8 @@ from emoscope.tables.inputs import InputFile
 from emoscope.tables.rows import Place
 from emoscope.tables.turns import EXPECTED, turn_columns
 
+pa = require("pyarrow", extra="scale")
+
 FORMAT = "emoscope-score-1"
 # Enough parts to keep many workers busy to the end, none so large that a part lost to a kill costs much.
 PARTS, LEAST, MOST = 64, 1000, 50_000
@@ -103,7 +105,6 @@ class ScoringPlan:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "ScoringPlan":
         """Read what `as_dict` gave."""
-        pa = require("pyarrow", extra="scale")
         files = [
             PlannedFile(InputFile(**file["source"]), file["rows"], [Mark(row, Place(*at)) for row, at in file["marks"]])
             for file in content["files"]

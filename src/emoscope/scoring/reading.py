@@ -16,6 +16,9 @@ from emoscope.tables.files import open_binary
 from emoscope.tables.rows import TextRow, text_rows
 from emoscope.tables.turns import dialogue_of, row_dialogue, turn_columns
 
+pa = require("pyarrow", extra="scale")
+pq = require("pyarrow.parquet", extra="scale")
+
 CHUNK = 4096  # rows that are read, and scored, together
 
 
@@ -46,7 +49,6 @@ class Chunk:
         """The same with some dialogues, named by their place, among the rejects."""
         if not problems:
             return self
-        pa = require("pyarrow", extra="scale")
         kept = [place for place in range(len(self.dialogues)) if place not in problems]
         rejects = [Reject(self.file, self.rows[place], problem) for place, problem in problems.items()]
         return Chunk(
@@ -81,7 +83,6 @@ def _read_text(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
 
 
 def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
-    pa = require("pyarrow", extra="scale")
     dialogues, kept, numbers, rejects = [], [], [], []
     for row in rows:
         if row.columns is None:
@@ -103,8 +104,6 @@ def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
 
 def _read_parquet(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
     """Row group by row group; what cannot be read of one is rejected row by row, and reading goes on with the next."""
-    pa = require("pyarrow", extra="scale")
-    pq = require("pyarrow.parquet", extra="scale")
     path = rows.file.source.path
     first, last = rows.first, rows.first + rows.count
     begin = 0
@@ -122,11 +121,10 @@ def _read_parquet(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
 
 
 def _row_group(
-    path: str, file: Any, group: int, bounds: tuple[int, int], wanted: tuple[int, int], schema: Schema
+    path: str, file: Any, group: int, bounds: tuple[int, int], rows: tuple[int, int], schema: Schema
 ) -> Iterator[Chunk]:
-    pa = require("pyarrow", extra="scale")
     row = bounds[0]
-    done, last = wanted
+    done, last = rows
     problem = "is missing from its row group"
     try:
         for batch in file.iter_batches(CHUNK, row_groups=[group], use_threads=False):
@@ -147,7 +145,6 @@ def _row_group(
 
 
 def _parquet_chunk(path: str, table: Any, first: int, schema: Schema) -> Chunk:
-    pa = require("pyarrow", extra="scale")
     dialogues, kept, rejects = [], [], []
     names = turn_columns(table.column_names)
     columns = [_values(table.column(name)) for name in names]
@@ -186,7 +183,6 @@ def _checked(value: Any) -> Any:
 
 def _conform(table: Any, schema: Schema) -> Any:
     """The table with the columns of the whole output."""
-    pa = require("pyarrow", extra="scale")
     present = set(table.column_names)
     columns = [
         table.column(field.name).cast(field.type) if field.name in present else pa.nulls(len(table), field.type)

@@ -13,6 +13,9 @@ from emoscope.tables.inputs import InputFile
 from emoscope.tables.rows import Place, count_lines, header_of, line_after, text_rows
 from emoscope.tables.turns import row_dialogue, turn_columns
 
+pa = require("pyarrow", extra="scale")
+pq = require("pyarrow.parquet", extra="scale")
+
 STEP = 1000  # rows between two marks
 RANGE_BYTES = 1 << 26  # of a JSONL file that one process scans at a time
 _PLAIN = frozenset({"null", "string", "strings"})
@@ -77,7 +80,6 @@ def join(summaries: Iterable[RowSummary]) -> RowSummary:
 
 
 def _summarise_table(file: InputFile) -> RowSummary:
-    pa = require("pyarrow", extra="scale")
     rows, marks = 0, []
     for row in text_rows(file.path, file.kind):
         if rows % STEP == 0:
@@ -88,8 +90,6 @@ def _summarise_table(file: InputFile) -> RowSummary:
 
 
 def _summarise_parquet(file: InputFile) -> RowSummary:
-    pa = require("pyarrow", extra="scale")
-    pq = require("pyarrow.parquet", extra="scale")
     with open_binary(file.path) as handle:
         try:
             with pq.ParquetFile(handle) as table:

@@ -22,25 +22,25 @@ SUFFIXES: dict[str, Format] = {
 _COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 
 
-def format_of(path: str, given: str | None = None) -> Format | None:
-    """The format that a file name stands for, or the one given; None for a pipe, whose first line will tell.
+def format_of(path: str, named: str | None = None) -> Format | None:
+    """The format that a file name stands for, or the one named; None for a pipe, whose first line will tell.
 
     >>> format_of("logs.csv.gz"), format_of("-", "tsv")
     ('csv', 'tsv')
     """
-    if given is not None:
+    if named is not None:
         for known in FORMATS:
-            if given == known:
+            if named == known:
                 return known
-        raise EmoscopeError(f"unknown format {given!r}; expected one of: {', '.join(FORMATS)}")
+        raise EmoscopeError(f"unknown format {named!r}; expected one of: {', '.join(FORMATS)}")
     if path == PIPE:
         return None
-    found = suffix_format(path)
-    if found is None:
+    format = suffix_format(path)
+    if format is None:
         raise EmoscopeError(f"{path}: unknown kind of file; name one of {', '.join(SUFFIXES)}, or give --format")
-    if found == "parquet" and compression_of(path) is not None:
+    if format == "parquet" and compression_of(path) is not None:
         raise InputError(path, "is Parquet, which is compressed by itself; expected a name without .gz or .zst")
-    return found
+    return format
 
 
 def suffix_format(path: str) -> Format | None:
