@@ -34,12 +34,12 @@ def run_in_processes(
     pickled = pickle.dumps(function)
     repeats: deque[WorkItem] = deque()
     deaths: Counter[int] = Counter()
-    idle: list[_Worker] = []
-    busy: dict[Connection, _Worker] = {}
+    idle: list[_WorkerProcess] = []
+    busy: dict[Connection, _WorkerProcess] = {}
     try:
         while True:
             while len(busy) < workers and (item := repeats.popleft() if repeats else take()) is not None:
-                worker = idle.pop() if idle else _Worker(pickled)
+                worker = idle.pop() if idle else _WorkerProcess(pickled)
                 worker.start(item)
                 busy[worker.pipe] = worker
             if not busy:
@@ -66,7 +66,7 @@ def run_in_processes(
             worker.stop()
 
 
-class _Worker:
+class _WorkerProcess:
     """A process, the pipe to it, and the part it works on."""
 
     item: WorkItem
