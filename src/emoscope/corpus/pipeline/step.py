@@ -13,7 +13,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.frozen import FrozenModel
 from emoscope.corpus.pipeline.rows import Row, RowsFile, read_rows
 from emoscope.corpus.progress import ShowProgress, no_progress
-from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.parallel import SERIAL, Executor
 
 if TYPE_CHECKING:
     from emoscope.corpus.pipeline.plan import CorpusPlan
@@ -55,7 +55,7 @@ class StepContext:
     cache: Path
     earlier: Mapping[str, Path]
     progress: ShowProgress = no_progress
-    spread: Spread = in_this_process
+    spread: Executor = SERIAL
     counts: StepCounts = field(default_factory=StepCounts)
 
     @property
