@@ -30,8 +30,6 @@ from kits.team_accidents import Killed, fail_in_the_second
 from kits.tiny_systems import examples_of, tiny
 from kits.toy_network import data, toy, weights
 
-__all__ = ["encoder"]  # a fixture
-
 
 def trained(
     devices: int,

@@ -1,4 +1,4 @@
-"""How often each filter errs, as measured by `python benchmarks/filters.py measure`; every report quotes it."""
+"""How often each filter errs, as measured by `python -m benchmarks.filters measure`; every report quotes it."""
 
 import json
 from functools import cache
