@@ -317,6 +317,7 @@ augment(EmotionXFile(sys.argv[1], array_elements), sys.argv[2], BackTranslator(S
 """
 
 
+@pytest.mark.e2e
 def test_a_killed_run_leaves_no_half_file(tmp_path: Path) -> None:
     source = many(tmp_path)
     output, journal = tmp_path / "out.json", tmp_path / ".out.json.journal"

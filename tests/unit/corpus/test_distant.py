@@ -217,6 +217,7 @@ def test_a_folder_with_files_is_not_touched(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.e2e
 def test_a_killed_run_leaves_no_half_files(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "corpus", "distant", "-"]
     output = tmp_path / "out"

@@ -65,6 +65,7 @@ def test_a_hundred_parallel_refused_files_never_pass_their_cap(store: Store, tmp
     assert quota(store, ana, "mine", "practice").used_today == 0
 
 
+@pytest.mark.e2e
 def test_the_quota_holds_across_processes(store: Store, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path, phases=phase("practice", per_day=9))
     _, made = team(store, slug)
