@@ -23,7 +23,7 @@ E2E = Path(__file__).parent / "e2e"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-        if E2E in item.path.parents or "postgresql" in parameters:
+        if E2E in item.path.parents or any(isinstance(one, str) and one == "postgresql" for one in parameters):
             item.add_marker(pytest.mark.e2e)
     folder = os.environ.get("EMOSCOPE_DATA")
     if folder and Path(folder).is_dir():

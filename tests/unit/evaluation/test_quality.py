@@ -147,3 +147,12 @@ def test_the_committed_cards_state_only_what_was_measured() -> None:
         card = (PAGES / f"card-{name}.md").read_text(encoding="utf-8")
         assert card == card_text(results), f"{name}: run `python -m benchmarks.quality render`"
         assert unsupported_numbers(card, results) == []
+
+
+def test_the_committed_page_is_what_the_results_render_to(
+    quality: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "TABLES", RESULTS)
+    monkeypatch.setattr(benchmark, "RESULTS", RESULTS / "models")
+    quality.render()
+    assert (tmp_path / "pages" / "quality.md").read_text() == (PAGES / "quality.md").read_text()
