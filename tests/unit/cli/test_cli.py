@@ -188,11 +188,13 @@ def test_a_run_is_not_overwritten_by_accident(tmp_path: Path) -> None:
 
 
 def test_crossvalidation(tmp_path: Path) -> None:
-    arguments = ["crossvalidate", "nano", "-t", "emocontext", "--folds", "2", "--data", make_corpus(tmp_path), "--json"]
-    result = json.loads(run(*arguments)[1])
-    assert len(result["scores"]) == 2
-    assert result["mean"] == pytest.approx(sum(result["scores"]) / 2)
-    assert result["mean"] > 0.8  # a word gives the label away
+    done = emoscope(
+        "crossvalidate", "nano", "-t", "emocontext", "--folds", "2", "--data", make_corpus(tmp_path), "--json"
+    )
+    result = json.loads(done.stdout)
+    first, second = result["scores"]
+    assert result["mean"] == pytest.approx((first + second) / 2)
+    assert min(first, second) > 0.7  # the corpus repeats its sentences, so each fold knows most of the other's
 
 
 def test_demo_shows_the_papers_dialogues() -> None:

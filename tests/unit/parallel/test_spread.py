@@ -66,7 +66,6 @@ def test_a_mistake_in_the_input_is_passed_on() -> None:
         list(Spread(workers=2)(spread_work.slowest_first, parts()))
 
 
-@pytest.mark.e2e
 def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
     parts = ["", str(tmp_path / "died"), "", ""]
     assert list(Spread(workers=2)(spread_work.die_once, parts)) == parts
@@ -74,7 +73,6 @@ def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
-@pytest.mark.e2e
 def test_a_process_that_dies_before_it_is_up() -> None:
     """More than a pipe holds is on its way to it then."""
 
@@ -89,7 +87,6 @@ def test_a_process_that_dies_before_it_is_up() -> None:
     killer.join()
 
 
-@pytest.mark.e2e
 def test_a_part_that_kills_is_given_up() -> None:
     answers = Spread(workers=2)(spread_work.die, range(4))
     assert next(answers) == 0
