@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from typing import TextIO
 
 from benchmarks.common.paths import PAGES
 
@@ -26,16 +27,25 @@ def write_section(page: Path, name: str, text: str) -> None:
 
 
 class _Tee(io.StringIO):
+    """Keeps what is printed, and shows it too."""
+
+    def __init__(self, shown: TextIO) -> None:
+        super().__init__()
+        self._shown = shown
+
     def write(self, text: str) -> int:
-        sys.__stdout__.write(text) if sys.__stdout__ else None
+        self._shown.write(text)
         return super().write(text)
+
+    def flush(self) -> None:
+        self._shown.flush()
 
 
 @contextmanager
 def printed_section(page: str, name: str, *, write: bool) -> Iterator[None]:
     """Let what is printed within the block replace a section of docs/results/PAGE.md, if `write` is true."""
-    shown = _Tee()
-    with redirect_stdout(shown):
+    printed = _Tee(sys.stdout)
+    with redirect_stdout(printed):
         yield
     if write:
-        write_section(PAGES / f"{page}.md", name, shown.getvalue())
+        write_section(PAGES / f"{page}.md", name, printed.getvalue())

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 
+from benchmarks.common import pages
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import RESULTS
 from benchmarks.common.tables import read_rows, replace_row, write_rows
@@ -36,6 +37,19 @@ def test_a_section_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     assert page.read_text() == "# T\n\n<!-- begin one: make -->\nnew\n<!-- end one -->\n\nkept\n"
     with pytest.raises(SystemExit, match="expected one section named two, found 0"):
         write_section(page, "two", "new")
+
+
+def test_what_is_printed_becomes_a_section(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pages, "PAGES", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin one: make -->\nold\n<!-- end one -->\n")
+    for write, content in ((False, "old"), (True, "new")):
+        with pages.printed_section("page", "one", write=write):
+            print("new", flush=True)
+        assert page.read_text() == f"<!-- begin one: make -->\n{content}\n<!-- end one -->\n"
+    assert capsys.readouterr().out == "new\nnew\n"
 
 
 def test_the_committed_tables_can_be_read() -> None:
