@@ -1,6 +1,8 @@
 # Two commands do everything on a fresh machine that has git, make and Python 3.11+:
-#   make demo   runs the embedded model
-#   make test   runs lint, types and tests against the installed package
+#   make demo       runs the embedded model
+#   make test       runs lint, types and unit tests against the installed package, in some minutes
+# and a third what CI runs:
+#   make test-all   also the tests that start browsers, databases or Ray, kill processes, or take long
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,12 +10,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PACKAGE := pyproject.toml constraints.txt $(shell find src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint types unit clean
+.PHONY: demo test test-all lint types unit all-tests clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/emoscope demo
 
 test: lint types unit
+
+test-all: lint types all-tests
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -23,8 +27,14 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
+# The tests of a file share what they train, so a file stays on one worker.
+PYTEST := $(BIN)/pytest -n auto --dist loadfile --doctest-modules --pyargs emoscope tests
+
 unit: $(VENV)/.installed-dev
-	$(BIN)/pytest -n auto --doctest-modules --pyargs emoscope tests
+	$(PYTEST) -m 'not e2e and not slow'
+
+all-tests: $(VENV)/.installed-dev
+	$(PYTEST)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "emoscope needs Python 3.11 or newer; set PYTHON=...")'

@@ -1,7 +1,12 @@
-"""Shared fixtures. Tests write their own small files; those marked `data` need the benchmarks."""
+"""Shared fixtures and marks. Tests write their own small files; those marked `data` need the benchmarks.
+
+`make test` leaves out what is marked `e2e` or `slow`; `make test-all` runs everything.
+"""
 
 import os
 from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side, and torch would use all cores in each
 
 import pytest
 from hypothesis import settings
@@ -11,7 +16,15 @@ settings.register_profile("emoscope", deadline=None)
 settings.load_profile("emoscope")
 
 
+E2E = Path(__file__).parent / "e2e"
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if E2E in item.path.parents or any(isinstance(one, str) and one == "postgresql" for one in parameters):
+            item.add_marker(pytest.mark.e2e)
     folder = os.environ.get("EMOSCOPE_DATA")
     if folder and Path(folder).is_dir():
         return

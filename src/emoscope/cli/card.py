@@ -43,5 +43,7 @@ def find_card(model: str) -> str:
         return card_text(read_results(model))
     path = resolve(model) / CARD
     if not path.is_file():
-        raise EmoscopeError(f"{model}: has no card; benchmarks/quality.py of the source measures a model and makes one")
+        raise EmoscopeError(
+            f"{model}: has no card; `python -m benchmarks.quality` in the source tree measures a model and makes one"
+        )
     return whole_text(path)

@@ -179,6 +179,6 @@ def systems(
     console().print(shown)
     console().print(
         "The papers' scores are of their test sets. Ours are means over runs, of EmoContext's dev set and of folds of "
-        "the others' training data, and IEST is a re-split: see docs/systems.md.",
+        "the others' training data, and IEST is a re-split: see docs/results/systems.md.",
         style="dim",
     )

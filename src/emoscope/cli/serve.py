@@ -49,7 +49,7 @@ def serve_cli(
 ) -> None:
     """Serve the HTTP API, the detect page and shared tasks.
 
-    Limits and other settings are EMOSCOPE_... variables; docs/serving.md lists them.
+    Limits and other settings are EMOSCOPE_... variables; docs/guide/serving.md lists them.
     """
     check_installed(*_PACKAGES, extra="server")
     serve(

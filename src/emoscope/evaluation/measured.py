@@ -1,4 +1,4 @@
-"""How good our runs of the systems are, as measured by `benchmarks/systems.py`; docs/systems.md has the whole table."""
+"""Our measured scores of the systems, from `python -m benchmarks.systems`; docs/results/systems.md has the table."""
 
 import json
 from functools import cache

@@ -1,7 +1,6 @@
 """The command as a user types it, in a process of its own where that matters."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from kits.corpus_command import run
 from kits.emocontext_files import make_corpus
 
 
@@ -94,12 +94,23 @@ def test_a_closed_pipe_is_no_error() -> None:
         (["predict", "nano", "--task", "emocontext", "-o", "x"], "give either --input FILE or --split NAME"),
     ],
 )
-def test_a_users_mistake_is_one_line_and_exit_code_2(arguments: list[str], expected: str, tmp_path: Path) -> None:
-    done = emoscope(*arguments, cwd=tmp_path, env={**os.environ, "EMOSCOPE_DATA": str(make_corpus(tmp_path))})
-    assert done.returncode == 2
-    assert expected in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_a_users_mistake_is_one_line(
+    arguments: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMOSCOPE_DATA", str(make_corpus(tmp_path)))
+    code, _, message = run(*arguments)
+    assert code == 2
+    assert expected in message
+    assert len(message.splitlines()) == 1
     assert not (tmp_path / "x").exists()
+
+
+def test_a_users_mistake_ends_the_process_with_2(tmp_path: Path) -> None:
+    done = emoscope("detect", "missing.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "missing.csv: no such file" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -121,43 +132,42 @@ def test_bad_files_are_one_line_and_leave_nothing(content: bytes, expected: str,
         ["predict", "nano", "--task", "emocontext", "--input", bad, "-o", out],
         ["evaluate", bad, "--task", "emocontext", "--gold", bad],
     ):
-        done = emoscope(*arguments)
-        assert done.returncode == 2, (arguments, done)
-        assert len(done.stderr.strip().splitlines()) == 1
-        assert "Traceback" not in done.stderr
-        assert expected in done.stderr
+        code, _, message = run(*arguments)
+        assert code == 2, arguments
+        assert len(message.splitlines()) == 1
+        assert expected in message
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt"]
 
 
 def test_train_predict_verify_evaluate(tmp_path: Path) -> None:
     data = make_corpus(tmp_path)
-    run, out = tmp_path / "run", tmp_path / "out.txt"
-    done = emoscope("train", "nano", "--task", "emocontext", "-o", run, "--data", data, "--json")
+    folder, out = tmp_path / "run", tmp_path / "out.txt"
+    done = emoscope("train", "nano", "--task", "emocontext", "-o", folder, "--data", data, "--json")
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
     assert record["examples"] == 96
     assert record["dev"]["score"] == 1.0
-    assert json.loads((run / "dev.json").read_text())["score"] == 1.0
+    assert json.loads((folder / "dev.json").read_text())["score"] == 1.0
     unlabelled = data / "emocontext" / "testwithoutlabels.txt"
-    assert emoscope("predict", run, "-t", "emocontext", "-i", unlabelled, "-o", out).returncode == 0
+    assert emoscope("predict", folder, "-t", "emocontext", "-i", unlabelled, "-o", out).returncode == 0
     assert emoscope("verify", out, "-t", "emocontext", "--against", unlabelled).returncode == 0
     dev = data / "emocontext" / "dev.txt"
-    assert emoscope("predict", run, "-t", "emocontext", "-i", dev, "-o", out).returncode == 0
+    assert emoscope("predict", folder, "-t", "emocontext", "-i", dev, "-o", out).returncode == 0
     result = json.loads(emoscope("evaluate", out, "-t", "emocontext", "--gold", dev, "--json").stdout)
     assert result["score"] == 1.0
     assert {"metric", "score", "per_class", "confusion", "interval", "rank"} <= set(result)
-    assert emoscope("detect", "hi", "hello", "I hate you", "--model", run, "--json").returncode == 0
+    assert emoscope("detect", "hi", "hello", "I hate you", "--model", folder, "--json").returncode == 0
 
 
 def test_a_neural_run_keeps_its_curve_and_takes_settings(tmp_path: Path) -> None:
-    run = tmp_path / "run"
+    folder = tmp_path / "run"
     small = ["vectors=random", "epochs=2", "hidden=8", "embedding=8", "min_count=1"]
     changes = [part for text in small for part in ("--set", text)]
-    arguments = ["train", "emocontext-baseline", "-t", "emocontext", "-o", run, "--data", make_corpus(tmp_path)]
+    arguments = ["train", "emocontext-baseline", "-t", "emocontext", "-o", folder, "--data", make_corpus(tmp_path)]
     done = emoscope(*arguments, *changes, "--device", "cpu", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["settings"]["epochs"] == 2
-    assert "<svg" in (run / "curve.svg").read_text(encoding="utf-8")
+    assert "<svg" in (folder / "curve.svg").read_text(encoding="utf-8")
     assert not list(tmp_path.glob(".run.*"))
     wrong = emoscope(*arguments, "--force", "--set", "epoch=2")
     assert wrong.returncode == 2
@@ -166,15 +176,14 @@ def test_a_neural_run_keeps_its_curve_and_takes_settings(tmp_path: Path) -> None
 
 def test_a_run_is_not_overwritten_by_accident(tmp_path: Path) -> None:
     data = make_corpus(tmp_path)
-    run = tmp_path / "run"
-    arguments = ["train", "nano", "--task", "emocontext", "-o", run, "--data", data]
-    assert emoscope(*arguments).returncode == 0
-    assert "exists already" in emoscope(*arguments).stderr
-    assert emoscope(*arguments, "--force").returncode == 0
+    arguments = ["train", "nano", "--task", "emocontext", "-o", tmp_path / "run", "--data", data]
+    assert run(*arguments)[0] == 0
+    assert "exists already" in run(*arguments)[2]
+    assert run(*arguments, "--force")[0] == 0
     keep = tmp_path / "precious"
     keep.mkdir()
     (keep / "thesis.txt").write_text("years of work")
-    assert "has no run.json" in emoscope(*arguments[:5], keep, "--data", data, "--force").stderr
+    assert "has no run.json" in run(*arguments[:5], keep, "--data", data, "--force")[2]
     assert (keep / "thesis.txt").exists()
 
 

@@ -322,6 +322,7 @@ augment(EmotionXFile(sys.argv[1]), sys.argv[2], BackTranslator(Slow(), ["es"]), 
 """
 
 
+@pytest.mark.e2e
 def test_a_killed_run_leaves_no_half_file(tmp_path: Path) -> None:
     source = many(tmp_path)
     output, parts = tmp_path / "out.json", tmp_path / ".out.json.parts"

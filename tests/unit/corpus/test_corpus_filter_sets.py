@@ -1,48 +1,40 @@
-"""The filters on the sets they are measured with: no worse than what docs/corpus.md says."""
-
-import importlib
-from pathlib import Path
+"""The filters on the sets they are measured with: no worse than what docs/results/filters.md says."""
 
 import pytest
 
 from emoscope.corpus.filters.error_rates import error_rates
 from emoscope.corpus.filters.identify import LanguageIdentifier
 
-FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
-pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="the benchmarks are not in the package")
+pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 
-
-@pytest.fixture(autouse=True)
-def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scripts find each other beside themselves."""
-    monkeypatch.syspath_prepend(str(FOLDER))
+from benchmarks.filters.language import count_language, language_set
+from benchmarks.filters.personal import count_personal, personal_set, unmarked
+from benchmarks.filters.sensitive import count_sensitive, sensitive_set
+from benchmarks.filters.sets import PARTS
 
 
 def test_the_marks_are_taken_out() -> None:
-    text, spans = importlib.import_module("filters_personal").unmarked("a [[EMAIL:x[at]y[dot]org]] and [[NAME:Ann]]")
+    text, spans = unmarked("a [[EMAIL:x[at]y[dot]org]] and [[NAME:Ann]]")
     assert text == "a x[at]y[dot]org and Ann"
     assert [text[span.start : span.end] for span in spans] == ["x[at]y[dot]org", "Ann"]
 
 
 def test_the_sets_are_large_and_have_no_line_in_both_parts() -> None:
-    both = importlib.import_module("filters_sets").PARTS
-    personal = list(importlib.import_module("filters_personal").personal_set())
+    personal = list(personal_set())
     assert len(personal) >= 500
-    parts = {part: {line for name, line in personal if name == part} for part in both}
+    parts = {part: {line for name, line in personal if name == part} for part in PARTS}
     assert not parts["tuned"] & parts["held out"]
-    language_set = importlib.import_module("filters_language").language_set
-    languages = {part: [tuple(turns) for _, turns in language_set(part)] for part in both}
+    languages = {part: [tuple(turns) for _, turns in language_set(part)] for part in PARTS}
     assert sum(map(len, languages.values())) >= 200
     # What nobody writes more than one way ("lol") may stand in both.
     assert all(len(turns[0].split()) <= 2 for turns in set(languages["tuned"]) & set(languages["held out"]))
-    sensitive_set = importlib.import_module("filters_sensitive").sensitive_set
-    sensitive = {part: {text for _, text in sensitive_set(part)} for part in both}
+    sensitive = {part: {text for _, text in sensitive_set(part)} for part in PARTS}
     assert sum(map(len, sensitive.values())) >= 300
     assert not sensitive["tuned"] & sensitive["held out"]
 
 
 def test_personal_data() -> None:
-    tallies = importlib.import_module("filters_personal").count_personal()
+    tallies = count_personal()
     assert tallies["tuned"].errors == []
     held_out, reported = tallies["held out"], error_rates("personal")
     assert held_out.sentences == reported["items"]
@@ -52,7 +44,7 @@ def test_personal_data() -> None:
 
 
 def test_languages() -> None:
-    groups, _ = importlib.import_module("filters_language").count_language(LanguageIdentifier(), "held out")
+    groups, _ = count_language(LanguageIdentifier(), "held out")
     reported = error_rates("language")["groups"]
     assert set(groups) == set(reported)
     for group, (lines, named, kept) in groups.items():
@@ -61,10 +53,7 @@ def test_languages() -> None:
 
 
 def test_sensitive_topics() -> None:
-    held_out, reported = (
-        importlib.import_module("filters_sensitive").count_sensitive("held out"),
-        error_rates("sensitive"),
-    )
+    held_out, reported = count_sensitive("held out"), error_rates("sensitive")
     assert held_out.stopped / held_out.harmless == pytest.approx(reported["look_alikes_stopped"], abs=1e-4)
     for topic, tally in held_out.topics.items():
         assert tally.recall == pytest.approx(reported["topics"][topic.value]["recall"], abs=1e-4)

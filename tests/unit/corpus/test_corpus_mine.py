@@ -302,6 +302,7 @@ def test_less_recall_asked_for_is_a_part_of_more(tmp_path: Path) -> None:
     assert found[0] <= found[1] <= found[2]
 
 
+@pytest.mark.e2e
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     texts = [f"{(PLAIN[0], SAD[0], HAPPY[0])[row % 40 if row % 40 < 3 else 0]} {row}" for row in range(12_000)]
     pool = write_pool(tmp_path / "pool.jsonl", texts)

@@ -1,9 +1,7 @@
 """The quality benchmark: what it reads, measures and renders."""
 
-import importlib.util
 import json
-import sys
-from collections.abc import Iterator
+import shutil
 from pathlib import Path
 from types import ModuleType
 
@@ -14,23 +12,22 @@ from emoscope.evaluation.card import card_text, unsupported_numbers
 from emoscope.evaluation.results import read_results
 from kits.task_files import emocontext_file
 
-SCRIPT = Path(__file__).resolve().parents[3] / "benchmarks" / "quality.py"
-pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are not in the package")
+pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
+
+from benchmarks.common.paths import PAGES, RESULTS
+from benchmarks.common.tables import write_rows
+from benchmarks.quality import __main__ as benchmark
 
 
 @pytest.fixture
-def quality(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """The script as a module, writing into a folder of the test."""
-    spec = importlib.util.spec_from_file_location("quality", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "quality", module)
-    spec.loader.exec_module(module)
-    for name in ("RESULTS", "SPEED", "DOCS", "ASSETS"):
+def quality(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The benchmark, writing into a folder of the test."""
+    for name in ("TABLES", "RESULTS", "PAGES", "ASSETS"):
         folder = tmp_path / name.lower()
         folder.mkdir()
-        monkeypatch.setattr(module, name, folder)
-    yield module
+        monkeypatch.setattr(benchmark, name, folder)
+    shutil.copy(PAGES / "quality.md", tmp_path / "pages")
+    return benchmark
 
 
 @pytest.fixture
@@ -43,20 +40,21 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_run_and_render(quality: ModuleType, data: Path, tmp_path: Path) -> None:
-    speed = {"machine": "a test", "figures": [{"name": "alone", "value": 0.5, "unit": "ms"}]}
-    (tmp_path / "speed" / "nano.json").write_text(json.dumps(speed))
+    speed = {"model": "nano", "figure": "alone", "value": 0.5, "unit": "ms", "machine": "a test"}
+    write_rows(tmp_path / "tables" / "speed.csv", [speed, {**speed, "model": "default"}])
     (tmp_path / "assets" / "nano").mkdir()
     quality.run("nano", "nano", data, [], 50)
     results = read_results(tmp_path / "results" / "nano.json")
     assert [(head.head, head.data, head.n) for head in results.heads] == [("emocontext", "EmoContext", 12)]
-    assert results.speed is not None and results.size_bytes is not None
+    assert results.speed is not None and len(results.speed.figures) == 1
+    assert results.size_bytes is not None
     assert {check.head for check in results.checks} == {"emocontext"}
     trial = {"idea": "more", "task": "iest", "metric": "f1", "before": 0.5, "after": 0.6, "runs": 2, "kept": False}
-    (tmp_path / "results" / "log.json").write_text(json.dumps([trial]))
+    write_rows(tmp_path / "tables" / "tried.csv", [trial])
     quality.render()
-    assert (tmp_path / "docs" / "card-nano.md").read_text(encoding="utf-8") == card_text(results)
+    assert (tmp_path / "pages" / "card-nano.md").read_text(encoding="utf-8") == card_text(results)
     assert (tmp_path / "assets" / "nano" / "card.md").read_text(encoding="utf-8") == card_text(results)
-    page = (tmp_path / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (tmp_path / "pages" / "quality.md").read_text(encoding="utf-8")
     assert "| more | iest | f1 | 0.5000 | 0.6000 | +0.1000 | - | 2 | no | - |" in page
     assert "[nano](card-nano.md)" in page
 
@@ -142,11 +140,20 @@ def test_rendering_needs_results(quality: ModuleType) -> None:
 
 
 def test_the_committed_cards_state_only_what_was_measured() -> None:
-    folder = SCRIPT.parent / "results" / "models"
-    names = [path.stem for path in folder.glob("*.json") if path.name not in ("log.json", "quantisation.json")]
+    folder = RESULTS / "models"
+    names = [path.stem for path in folder.glob("*.json")]
     assert "nano" in names
     for name in names:
         results = read_results(folder / f"{name}.json")
-        card = (SCRIPT.parent.parent / "docs" / f"card-{name}.md").read_text(encoding="utf-8")
-        assert card == card_text(results), f"{name}: run `python benchmarks/quality.py render`"
+        card = (PAGES / f"card-{name}.md").read_text(encoding="utf-8")
+        assert card == card_text(results), f"{name}: run `python -m benchmarks.quality render`"
         assert unsupported_numbers(card, results) == []
+
+
+def test_the_committed_page_is_what_the_results_render_to(
+    quality: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "TABLES", RESULTS)
+    monkeypatch.setattr(benchmark, "RESULTS", RESULTS / "models")
+    quality.render()
+    assert (tmp_path / "pages" / "quality.md").read_text() == (PAGES / "quality.md").read_text()

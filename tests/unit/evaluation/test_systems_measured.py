@@ -10,7 +10,7 @@ from emoscope.cli.main import app
 from emoscope.evaluation.measured import MeasuredScore, measured_scores
 from emoscope.systems import SYSTEMS
 
-DOCS = Path(__file__).parents[3] / "docs" / "systems.md"
+DOCS = Path(__file__).parents[3] / "docs" / "results" / "systems.md"
 
 
 def test_every_system_of_the_papers_has_been_measured_on_each_of_its_tasks() -> None:

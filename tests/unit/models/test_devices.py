@@ -49,6 +49,7 @@ def trained(
     return weights(network), curve
 
 
+@pytest.mark.e2e
 def test_two_processes_learn_what_one_does() -> None:
     # 160 rows to learn from: the last batch has one row, and nothing for the second process.
     plan = Training(epochs=4, batch=53, rate=0.01, held_out=0.2, patience=3)
@@ -62,6 +63,7 @@ def test_two_processes_learn_what_one_does() -> None:
     assert said[-1][0].startswith("epoch 4/4")
 
 
+@pytest.mark.e2e
 def test_a_process_that_dies_ends_the_run_which_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     plan = Training(epochs=4, batch=16, rate=0.01, average=0.9)
     whole, _ = trained(2, plan, dropout=0.3)
@@ -79,6 +81,7 @@ def test_a_process_that_dies_ends_the_run_which_goes_on_to_the_same_weights(tmp_
     assert torch.equal(whole, again)
 
 
+@pytest.mark.e2e
 def test_what_goes_wrong_in_a_process_is_said_in_one_line() -> None:
     with pytest.raises(EmoscopeError, match=r"^200 examples are too few to hold out 100%$"):
         trained(2, Training(epochs=1, held_out=1.0))
@@ -133,6 +136,7 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.e2e
 def test_a_killed_command_leaves_no_process_and_goes_on(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path)
     settings = {"epochs": 40, "patience": 0, "vectors": "random", "batch": 8, "dropout": 0.1}

@@ -84,7 +84,7 @@ def test_a_mistake_names_the_file_and_the_field(text: str, told: str, tmp_path: 
 
 
 def test_the_documented_example_is_valid() -> None:
-    guide = Path(__file__).parents[3] / "docs" / "challenge.md"
+    guide = Path(__file__).parents[3] / "docs" / "guide" / "challenge.md"
     if not guide.is_file():
         pytest.skip("the documentation is not beside the tests")
     example = guide.read_text().split("```toml\n")[1].split("```")[0]

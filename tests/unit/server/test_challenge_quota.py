@@ -7,6 +7,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.submissions import list_submissions, quota, submit
 from emoscope.server.errors import ServerError
@@ -60,6 +62,7 @@ def test_a_hundred_parallel_refused_files_never_pass_their_cap(store: Store, tmp
     assert quota(store, ana, "mine", "practice").used_today == 0
 
 
+@pytest.mark.e2e
 def test_the_quota_holds_across_processes(store: Store, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path, phases=phase("practice", per_day=9))
     _, made = team(store, slug)

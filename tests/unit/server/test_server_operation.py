@@ -13,7 +13,7 @@ from emoscope.server.app import create_app
 from emoscope.server.settings import Limits, Settings, variable
 
 ROOT = Path(__file__).parents[3]
-DOCS = ROOT / "docs" / "serving.md"
+DOCS = ROOT / "docs" / "guide" / "serving.md"
 
 if not DOCS.is_file() or not (ROOT / "deploy").is_dir():
     pytest.skip("the documentation is not beside the tests", allow_module_level=True)

@@ -26,6 +26,7 @@ def organiser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, s
         yield server.url, token
 
 
+@pytest.mark.slow
 def test_no_request_ends_in_a_server_error(organiser: tuple[str, str]) -> None:
     address, token = organiser
     operations = [found.ok() for found in schemathesis.openapi.from_url(f"{address}/openapi.json").get_all_operations()]

@@ -1,4 +1,4 @@
-"""The measured error rates of each filter, which every report quotes (`python benchmarks/filters.py measure`)."""
+"""The measured error rates of each filter, which every report quotes (`python -m benchmarks.filters measure`)."""
 
 import json
 from functools import cache

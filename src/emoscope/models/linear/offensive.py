@@ -1,6 +1,6 @@
 """How offensive a text is: n-grams in a linear classifier that answers with numpy alone, and one that is shipped.
 
-The shipped one learnt from TweetEval's tweets: `python benchmarks/filters.py train`; terms and hashes stand beside it.
+The shipped one learnt from TweetEval's tweets: `python tools/offensive_model.py`; terms and hashes stand beside it.
 """
 
 import json

@@ -265,6 +265,7 @@ def test_a_bad_file_leaves_nothing(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
 
 
+@pytest.mark.e2e
 def test_a_killed_run_leaves_no_half_files(tmp_path: Path) -> None:
     """Killed while it writes: neither file is there, and a second run writes both as if nothing had been."""
     generator = random.Random(3)

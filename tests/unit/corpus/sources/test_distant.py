@@ -212,6 +212,7 @@ def test_a_folder_with_files_is_not_touched(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.e2e
 def test_a_killed_run_leaves_no_half_files(tmp_path: Path) -> None:
     output = tmp_path / "out"
     lines = "".join(text.replace("\n", " ") + "\n" for text in tweets(20_000))

@@ -1,0 +1,1 @@
+"""What the benchmarks share: paths, the machine, memory, result tables, pages."""

@@ -1,0 +1,48 @@
+"""Result tables: a CSV file for each benchmark, a row for each measurement."""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a table; cells without a value are left out. No file is an empty table."""
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as handle:
+        return [{name: _value(cell) for name, cell in row.items() if cell} for row in csv.DictReader(handle)]
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a table; its columns are the rows' keys in order of appearance."""
+    rows = list(rows)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
+
+
+def replace_row(path: Path, row: Mapping[str, Any], keys: Sequence[str]) -> None:
+    """Add a row to a table, in place of the one with the same keys; the table stays sorted by them."""
+    others = [each for each in read_rows(path) if any(each[key] != row[key] for key in keys)]
+    write_rows(path, sorted([*others, row], key=lambda each: [each[key] for key in keys]))
+
+
+def _cell(value: Any) -> str:
+    """A text as it is, all else as JSON; a text that reads as JSON is quoted."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) and _value(value) == value else json.dumps(value, ensure_ascii=False)
+
+
+def _value(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell

@@ -1,0 +1,88 @@
+"""Error rates of the filter of languages, on lines of ours and on English data."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common.pages import printed_section
+from benchmarks.filters.sets import COMMENTS, PARTS, lines_of
+from emoscope.corpus.filters.identify import UNKNOWN, LanguageIdentifier
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+
+
+def language_set(part: str) -> Iterator[tuple[str, list[str]]]:
+    for line in lines_of("language", part):
+        expected, _, turns = line.partition("\t")
+        yield expected, turns.split(" | ")
+
+
+def language_group(expected: str) -> str:
+    if "+" in expected:
+        return {"en+hi": "Hinglish", "en+es": "Spanglish"}[expected]
+    names = {"en": "English", "any": "too short to tell", "hi": "Hindi, mostly in Latin letters", "es": "Spanish"}
+    return names.get(expected, "other languages")
+
+
+def count_language(identifier: LanguageIdentifier, part: str) -> tuple[dict[str, list[int]], list[str]]:
+    """For each group: lines, lines named rightly, and lines that `--language en` decides on rightly."""
+    groups: dict[str, list[int]] = {}
+    errors = []
+    for expected, turns in language_set(part):
+        found = identifier.identify(turns)
+        right = found in ("en", UNKNOWN) if expected == "any" else found == expected
+        keeps = found in ("en", UNKNOWN)
+        row = groups.setdefault(language_group(expected), [0, 0, 0])
+        row[0] += 1
+        row[1] += right
+        row[2] += keeps == (expected in ("en", "any"))
+        if not right:
+            errors.append(f"{expected} {found} {turns}")
+    return groups, errors
+
+
+def measure_language(data: Path, write: bool) -> dict[str, Any]:
+    identifier = LanguageIdentifier()
+    counted = {part: count_language(identifier, part)[0] for part in PARTS}
+    with printed_section("filters", "language", write=write):
+        print_groups(counted)
+    print()
+    with printed_section("filters", "language-english", write=write):
+        print_english(identifier, data)
+    return {
+        "set": "benchmarks/filter_sets, languages, held out",
+        "items": sum(row[0] for row in counted["held out"].values()),
+        "groups": {
+            group: {"lines": n, "named_rightly": round(named / n, 4), "kept_or_dropped_rightly": round(kept / n, 4)}
+            for group, (n, named, kept) in counted["held out"].items()
+        },
+    }
+
+
+def print_groups(counted: dict[str, dict[str, list[int]]]) -> None:
+    heads = " | ".join(f"{part}: lines | named rightly | kept or dropped rightly" for part in PARTS)
+    print(f"| | {heads} |\n|---" + "|---:" * 6 + "|")
+    for group in counted["tuned"]:
+        rows = [counted[part][group] for part in PARTS]
+        print(f"| {group} | " + " | ".join(f"{n} | {named / n:.3f} | {kept / n:.3f}" for n, named, kept in rows) + " |")
+
+
+def print_english(identifier: LanguageIdentifier, data: Path) -> None:
+    real = {
+        "EmotionX Friends, utterances": [
+            [example.text] for example in read_split(get_task("emotionx-friends"), "train", data)
+        ],
+        "GoEmotions test, comments": [
+            [line.split("\t")[0]] for line in (data / COMMENTS / "test.tsv").read_text(encoding="utf-8").splitlines()
+        ],
+        "EmoContext dev, dialogues": [
+            list(example.dialogue.texts) for example in read_split(get_task("emocontext"), "dev", data)
+        ],
+    }
+    print("| English data | texts | too short to tell | code-mixed | other language |\n|---" + "|---:" * 4 + "|")
+    for name, texts in real.items():
+        found = Counter(identifier.identify(turns) for turns in texts)
+        mixed = sum(count for code, count in found.items() if "+" in code)
+        other = len(texts) - mixed - found["en"] - found[UNKNOWN]
+        print(f"| {name} | {len(texts):,} | {found[UNKNOWN]:,} | {mixed} | {other} |")

@@ -1,0 +1,1 @@
+"""What mining saves, and what it costs."""

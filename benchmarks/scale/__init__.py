@@ -1,0 +1,1 @@
+"""How `emoscope score` and training grow with the data and the cores."""

@@ -1,0 +1,1 @@
+"""How much load the server takes."""

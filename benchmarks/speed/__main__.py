@@ -1,0 +1,256 @@
+"""Measure how fast the models are and write docs/results/speed.md.
+
+    python -m benchmarks.speed --data DATA [--model FOLDER] [--busy]
+
+On the same dialogues, in one run: `nano`, `default`, the network of `default` in torch, and the peer, what most people
+use: a `transformers` text-classification pipeline with a model of distilroberta's size. The last two have random
+weights, which are as fast as trained ones. Each lives in a process of its own; they are measured in turns, several
+times. The figures of our models go to benchmarks/results/speed.csv, which the model cards quote.
+
+On a busy machine the figures are wrong, and not to the same degree: torch's threads wait for each other, so the peer
+loses far more than we do. So how busy it is beside us is measured too, and a busy machine's figures are not written;
+`--busy` prints them all the same.
+"""
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, distribution, requires
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.common.machine import BUSY, machine, require_quiet, taken_by_others
+from benchmarks.common.memory import MB
+from benchmarks.common.pages import write_section
+from benchmarks.common.paths import PAGES, RESULTS, ROOT
+from benchmarks.common.tables import write_rows
+from benchmarks.speed.worker import KINDS, Turns, Worker, cold_starts, write_models
+
+PAGE = PAGES / "speed.md"
+ROUNDS = 5
+SECONDS = 1.0  # how long one measurement takes, about
+ALONE = 100  # dialogues answered one by one for the latency, in each round
+CORE = "emoscope"
+PEER_PACKAGES = ("torch", "transformers")
+
+
+class Figures(NamedTuple):
+    """What was found for one model."""
+
+    title: str
+    rates: dict[int, float]  # batch size to dialogues a second
+    p50: float  # seconds for one dialogue
+    p99: float
+    cold: float
+    peak: float
+    model: float
+    packages: float
+
+    @property
+    def best(self) -> int:
+        """The size of batches with which it answers most."""
+        return max(self.rates, key=lambda batch: self.rates[batch])
+
+
+def measure(folders: Mapping[str, Path], dialogues: Sequence[Turns]) -> tuple[dict[str, Figures], float]:
+    """What was found for each model, and how much of the machine others took between the measurements."""
+    workers = {name: Worker(name, folder) for name, folder in folders.items()}
+    rates: dict[str, dict[int, list[float]]] = {name: {b: [] for b in KINDS[name].batches} for name in folders}
+    alone: dict[str, list[float]] = {name: [] for name in folders}
+    cold: dict[str, list[float]] = {name: [] for name in folders}
+    peaks: dict[str, float] = {}
+    counts = {name: _counts(worker, KINDS[name].batches, dialogues) for name, worker in workers.items()}
+    others = []
+    for number in range(ROUNDS):
+        print(f"round {number + 1} of {ROUNDS}", file=sys.stderr)
+        others.append(taken_by_others())
+        for name, worker in workers.items():
+            for batch, count in counts[name].items():
+                found = worker.ask(dialogues=dialogues[:count], batch=batch, alone=False)
+                rates[name][batch].append(count / found["times"][0])
+                peaks[name] = found["peak"]
+            alone[name] += worker.ask(dialogues=dialogues[:ALONE], alone=True)["times"]
+            cold[name] += cold_starts(name, folders[name], dialogues[number], 1)
+    others.append(taken_by_others())
+    for worker in workers.values():
+        worker.close()
+    found = {
+        name: Figures(
+            KINDS[name].title,
+            {batch: statistics.median(found) for batch, found in rates[name].items()},
+            quantile(alone[name], 0.5),
+            quantile(alone[name], 0.99),
+            statistics.median(cold[name]),
+            peaks[name],
+            _model_size(folder),
+            installed_size([CORE] if name in ("nano", "default") else PEER_PACKAGES),
+        )
+        for name, folder in folders.items()
+    }
+    return found, max(others)
+
+
+def _counts(worker: Worker, batches: Iterable[int], dialogues: Sequence[Turns]) -> dict[int, int]:
+    """How many dialogues take about a second, for each size of batches."""
+    made = {}
+    for batch in batches:
+        count = max(batch, 8)
+        while True:
+            worker.ask(dialogues=dialogues[:count], batch=batch, alone=False)
+            seconds = worker.ask(dialogues=dialogues[:count], batch=batch, alone=False)["times"][0]
+            if seconds >= SECONDS / 4 or count == len(dialogues):
+                break
+            count = min(len(dialogues), 2 * count)
+        made[batch] = min(len(dialogues), max(batch, int(count * SECONDS / seconds) // batch * batch))
+    return made
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def _model_size(folder: Path) -> float:
+    from emoscope.detector.bundle import resolve
+
+    path = folder if folder.is_dir() else resolve(folder.name)
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / MB
+
+
+def installed_size(packages: Iterable[str]) -> float:
+    """Megabytes of packages and all they need, as they lie in this environment."""
+    from packaging.requirements import Requirement
+
+    seen: dict[str, float] = {}
+    left = list(packages)
+    while left:
+        name = left.pop().lower().replace("_", "-")
+        if name in seen:
+            continue
+        if name == CORE:
+            wanted = core_requirements()
+            seen[name] = sum(f.stat().st_size for f in (ROOT / "src").rglob("*") if f.suffix != ".pyc" and f.is_file())
+        else:
+            try:
+                files = distribution(name).files or ()
+            except PackageNotFoundError:
+                continue
+            seen[name] = sum(path.stat().st_size for file in files if (path := Path(str(file.locate()))).is_file())
+            wanted = requires(name) or []
+        parsed = [Requirement(text) for text in wanted]
+        left += [r.name for r in parsed if r.marker is None or r.marker.evaluate({"extra": ""})]
+    return sum(seen.values()) / MB
+
+
+def core_requirements() -> list[str]:
+    import tomllib
+
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return list(content["project"]["dependencies"])
+
+
+# Writing
+
+
+def section(figures: Mapping[str, Figures], where: str, count: int, pieces: float) -> str:
+    peer, ours = figures["peer"], figures["default"]
+    rows = [
+        ("dialogues a second, one at a time", [f"{each.rates[1]:,.0f}" for each in figures.values()]),
+        (
+            "dialogues a second, best batch",
+            [f"{each.rates[each.best]:,.0f} (of {each.best})" for each in figures.values()],
+        ),
+        ("one dialogue, median", [f"{each.p50 * 1000:.2f} ms" for each in figures.values()]),
+        ("one dialogue, 99th percentile", [f"{each.p99 * 1000:.2f} ms" for each in figures.values()]),
+        ("new process to first answer", [f"{each.cold:.2f} s" for each in figures.values()]),
+        ("peak memory", [f"{each.peak:,.0f} MB" for each in figures.values()]),
+        ("the model's files", [f"{each.model:,.1f} MB" for each in figures.values()]),
+        ("packages it needs, installed", [f"{each.packages:,.0f} MB" for each in figures.values()]),
+    ]
+    lines = [
+        f"{count:,} dialogues of EmoContext's development set, three short turns each, {pieces:.0f} tokens on average. "
+        f"Machine: {where}. Each model runs in a process of its own, all of them in turns; figures are medians of "
+        f"{ROUNDS} rounds.",
+        "",
+        "| | " + " | ".join(each.title for each in figures.values()) + " |",
+        "|---|" + "---:|" * len(figures),
+        *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows),
+        "",
+        "The peer is what most people use: a `transformers` text-classification pipeline with a model of "
+        "distilroberta's size (82 million weights, here random ones, and the same tokenizer). `default` against it:",
+        "",
+        f"- one dialogue at a time: **{ours.rates[1] / peer.rates[1]:.1f} times** its throughput;",
+        f"- each with its best batch: **{ours.rates[ours.best] / peer.rates[peer.best]:.1f} times**;",
+        f"- in batches, against the peer one at a time, as it is mostly called: "
+        f"**{ours.rates[ours.best] / peer.rates[1]:.1f} times**;",
+        f"- a new process answers after {ours.cold:.2f} s instead of {peer.cold:.2f} s, with {ours.peak:,.0f} MB "
+        f"instead of {peer.peak:,.0f} MB.",
+    ]
+    return "\n".join(lines)
+
+
+def save(measured: Mapping[str, Figures], where: str) -> None:
+    """The figures for the model cards."""
+    rows = []
+    for name in ("nano", "default"):
+        each = measured[name]
+        figures = [
+            ("throughput, best batch", each.rates[each.best], "dialogues a second"),
+            ("throughput, one at a time", each.rates[1], "dialogues a second"),
+            ("one dialogue, median", each.p50 * 1000, "ms"),
+            ("one dialogue, 99th percentile", each.p99 * 1000, "ms"),
+            ("new process to first answer", each.cold, "s"),
+            ("peak memory", each.peak, "MB"),
+            ("files", each.model, "MB"),
+        ]
+        rows += [
+            {"model": name, "figure": title, "value": float(f"{value:.3g}"), "unit": unit, "machine": where}
+            for title, value, unit in figures
+        ]
+    write_rows(RESULTS / "speed.csv", rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
+    parser.add_argument("--model", type=Path, default=Path("default"), help="a bundle to measure as `default`")
+    parser.add_argument("--busy", action="store_true", help="measure on a busy machine, and write nothing")
+    options = parser.parse_args()
+    from emoscope.detector.bundle import Bundle, resolve
+    from emoscope.tasks import get_task
+    from emoscope.tasks.data import read_split
+
+    bundle = resolve(options.model)
+    if Bundle.load(bundle).kind != "encoder":
+        raise SystemExit("there is no embedded `default`; give a bundle with --model FOLDER")
+    require_quiet(busy_allowed=options.busy)
+    dialogues = [list(example.context.texts) for example in read_split(get_task("emocontext"), "dev", options.data)]
+    random.Random(0).shuffle(dialogues)
+    with tempfile.TemporaryDirectory() as folder:
+        models = write_models(Path(folder), next(bundle.glob("network*")) / "tokenizer.json")
+        found, others = measure({"nano": Path("nano"), "default": bundle, **models}, dialogues)
+    where = f"{machine()}; others took at most {others:.0%} of it"
+    text = section(found, where, len(dialogues), mean_pieces(bundle, dialogues))
+    print(text)
+    if others > BUSY:
+        raise SystemExit(f"not written: other work took {others:.0%} of the machine, so these figures are wrong")
+    save(found, where)
+    write_section(PAGE, "speed", text)
+
+
+def mean_pieces(bundle: Path, dialogues: Sequence[Turns]) -> float:
+    from emoscope.core.dialogue import Dialogue
+    from emoscope.models.onnx.description import TOKENIZER, Description
+    from emoscope.models.text.tokenizer import Pieces
+
+    folder = next(bundle.glob("network*"))
+    layout = Description.load(folder).layout
+    pieces = Pieces.read((folder / TOKENIZER).read_text(encoding="utf-8"), **layout.special)
+    return statistics.mean(len(row.pieces) for row in layout.rows(map(Dialogue.of, dialogues), pieces))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""How good the systems are, and how long they train."""

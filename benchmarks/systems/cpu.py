@@ -1,0 +1,118 @@
+"""How long the systems without a transformer take to train on this machine's CPU, for docs/results/systems.md.
+
+    python -m benchmarks.systems.cpu --data DATA [--systems nelec,snu-ids] [--shares 0.05 0.1] [--whole]
+
+Each is trained on two shares of its training data (and of the text it is pretrained on); the time for all of it follows
+from the line through both. `--whole` trains on everything instead. Systems with a language model are far from the limit
+of twenty minutes with the paper's settings; SMALLER has settings for machines without a GPU. Results are kept in
+benchmarks/results/systems_cpu.csv, and `python -m benchmarks.systems render` writes them into the table.
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common.paths import RESULTS
+from benchmarks.common.processes import module_output
+from benchmarks.common.tables import Row, read_rows, write_rows
+from emoscope.core.fit_context import FitContext
+from emoscope.systems import SYSTEMS
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+
+TABLE = RESULTS / "systems_cpu.csv"
+LIMIT = 20 * 60
+SYSTEMS_WITHOUT = (
+    ("emocontext-baseline", "emocontext"),
+    ("nelec", "emocontext"),
+    ("caire-hkust", "emocontext"),
+    ("snu-ids", "emocontext"),
+    ("thu-hcsi", "emocontext"),
+    ("figure-eight", "emocontext"),
+    ("podlab", "emotionx-friends"),
+    ("cyut", "emotionx-friends"),
+    ("iest-baseline", "iest"),
+    ("ntua-slp", "iest"),
+)
+SMALLER: dict[str, dict[str, Any]] = {
+    "figure-eight": {
+        "directions": "forward",
+        "seeds": 1,
+        "embedding": 200,
+        "hidden": 400,
+        "max_features": 10_000,
+        "pretraining_text": 20_000,
+        "lm_epochs": 2,
+        "tune_epochs": 2,
+        "epochs": 4,
+    },
+    "ntua-slp": {
+        "seeds": 1,
+        "embedding": 100,
+        "hidden": 150,
+        "max_features": 10_000,
+        "pretraining_text": 20_000,
+        "epochs": 3,
+        "source_epochs": 1,
+        "lm_epochs": 1,
+        "tune_epochs": 1,
+        "lm_classifier_epochs": 3,
+    },
+}
+
+
+def seconds(name: str, task_name: str, share: float, data: Path) -> float:
+    """The time to train on a share of everything, in this process."""
+    task = get_task(task_name)
+    settings = dict(SMALLER.get(name, {}))
+    text = {**getattr(SYSTEMS[name], "defaults", {}), **settings}.get("pretraining_text")
+    if text:
+        settings["pretraining_text"] = max(1, round(text * share))
+    system = SYSTEMS[name](task, settings=settings or None)
+    splits = ("train", "dev") if task_name == "iest" else (system.metadata.learns_from,)
+    examples = [example for split in splits for example in read_split(task, split, data)]
+    begun = time.perf_counter()
+    system.fit(examples[: round(len(examples) * share)], FitContext(device="cpu", resources=data))
+    return time.perf_counter() - begun
+
+
+def measure(name: str, task_name: str, shares: list[float], data: Path) -> list[Row]:
+    """A row for each share, trained in a process of its own, with what follows for the whole."""
+    taken = []
+    for share in shares:
+        printed = module_output("benchmarks.systems.cpu", "--data", data, "--one", name, task_name, share)
+        taken.append(float(printed.split()[-1]))
+    whole = taken[-1]
+    if shares[-1] < 1:
+        slope = (taken[-1] - taken[0]) / (shares[-1] - shares[0])
+        whole += max(0.0, slope) * (1 - shares[-1])  # a start that takes long can make the smaller share the slower
+    same = {"seconds_for_all": round(whole), "cores": os.cpu_count(), "settings": SMALLER.get(name, {})}
+    return [
+        {"system": name, "task": task_name, "share": share, "seconds": round(seconds, 1), **same}
+        for share, seconds in zip(shares, taken, strict=True)
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
+    parser.add_argument("--systems", default=",".join(name for name, _ in SYSTEMS_WITHOUT))
+    parser.add_argument("--shares", type=float, nargs=2, default=[0.05, 0.1])
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(seconds(options.one[0], options.one[1], float(options.one[2]), options.data))
+        return
+    for name, task_name in SYSTEMS_WITHOUT:
+        if name in options.systems.split(","):
+            rows = measure(name, task_name, [1.0] if options.whole else options.shares, options.data)
+            write_rows(TABLE, [*(row for row in read_rows(TABLE) if row["system"] != name), *rows])
+            verdict = "within" if rows[0]["seconds_for_all"] <= LIMIT else "beyond"
+            print(f"{name}: {rows[0]['seconds_for_all']} s in all, {verdict} the limit", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The pages of the documentation: their links, commands and generated sections."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from emoscope.cli.main import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+pytestmark = pytest.mark.skipif(not (ROOT / "docs" / "guide").is_dir(), reason="the pages are not in the package")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        target, _, anchor = link.partition("#")
+        if target.startswith(("http:", "https:")):
+            continue
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), link
+        if anchor:
+            assert anchor in anchors(file), link
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / link.partition("#")[0]).resolve() for link in LINK.findall(index.read_text("utf-8"))}
+    assert {page for page in PAGES if page.is_relative_to(index.parent)} - {index} <= linked
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_and_options_exist(page: Path) -> None:
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            if match := re.match(r"(?:\$ )?(?:[A-Z_]+=\S+ )?(?:tail \S+ \S+ \| )?emoscope (.+)", line):
+                check_command(match[1])
+
+
+def check_command(line: str) -> None:
+    command = typer.main.get_command(app)
+    words = shlex.split(line, comments=True)
+    while words and hasattr(command, "commands"):
+        assert words[0] in command.commands, line
+        command = command.commands[words.pop(0)]
+    known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    for word in words:
+        if re.match(r"--?[a-z]", word):
+            assert word.partition("=")[0] in known | {"--help"}, line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_generated_sections_are_closed_and_made_by_a_module_that_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    begun = re.findall(r"^<!-- begin ([\w-]+): python -m ([\w.]+).*-->$", text, re.MULTILINE)
+    assert [name for name, _ in begun] == re.findall(r"^<!-- end ([\w-]+) -->$", text, re.MULTILINE)
+    for _, module in begun:
+        path = ROOT / Path(*module.split("."))
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
+
+
+def test_nobody_reads_ten_thousand_words_to_build_a_corpus() -> None:
+    for page in (ROOT / "docs" / "guide").glob("*.md"):
+        assert len(page.read_text(encoding="utf-8").split()) <= 2000, page.name
