@@ -14,8 +14,8 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.core.text import TRIGGER
-from emoscope.systems.large import Large
-from emoscope.tasks import get_task
+from emoscope.models.block import Block
+from emoscope.tasks import Task, get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import plain
 from emoscope.tasks.datasets.auxiliary import chosen, source_examples, unlabelled_texts
@@ -134,35 +134,35 @@ def _reworded(said: list[str], place: int, how: int, words: list[str], draw: np.
     return said[first:last]
 
 
-def teach(system: Large, fitting: FitContext) -> dict[str, Floats]:
+def teach(block: Block, task: Task, fitting: FitContext) -> dict[str, Floats]:
     """A teacher's probabilities: held-out ones for its own examples, and those for the texts it is asked about.
 
     Both are under the class prior of its training data. Texts it was trained on are not asked again elsewhere; their
-    rows are not numbers.
+    rows are not numbers. `fitting.seed` is the teacher's own: it says which new wordings it is asked about.
     """
     from emoscope.models.ensembles.blend import Blend
 
-    if not isinstance(system.block, Blend):
+    if not isinstance(block, Blend):
         raise EmoscopeError("only a trained large model can teach")
-    own = own_examples(system.task.name, fitting)
-    answers = {"own": system.block.out_of_fold()}
+    own = own_examples(task.name, fitting)
+    answers = {"own": block.out_of_fold()}
     if len(own) != len(answers["own"]):
         raise EmoscopeError(
             f"the teacher was trained on {len(answers['own']):,} examples, but the data here have {len(own):,}"
         )
     known = {plain(example.text) for example in own} - {""}
-    fold_of = dict(zip((example.family for example in own), system.block.cut.tolist(), strict=True))
-    for kind in ASKED[system.task.name]:
-        name = f"{kind}:{system.seed}" if kind == VARIED_TWEETS else kind
+    fold_of = dict(zip((example.family for example in own), block.cut.tolist(), strict=True))
+    for kind in ASKED[task.name]:
+        name = f"{kind}:{fitting.seed}" if kind == VARIED_TWEETS else kind
         part = pool_part(name, fitting)
         if kind == VARIED_TWEETS:
-            answers[name] = system.block.answers_unseen(part, [fold_of[example.family] for example in part])
+            answers[name] = block.answers_unseen(part, [fold_of[example.family] for example in part])
             continue
         new = [number for number, example in enumerate(part) if plain(example.text) not in known]
         if name in ("recombined", "emocontext"):
             new = list(range(len(part)))  # other surroundings, or another task's texts: nothing was learnt of these
-        table = np.full((len(part), len(system.task.labels)), np.nan)
-        table[new] = system.block.predict_proba([part[number] for number in new])
+        table = np.full((len(part), len(task.labels)), np.nan)
+        table[new] = block.predict_proba([part[number] for number in new])
         answers[name] = table
     return answers
 

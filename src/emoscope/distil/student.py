@@ -22,7 +22,7 @@ from emoscope.models.block import one_hot
 from emoscope.models.calibration import temperature_of
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.systems.recipe import PACKAGES
+from emoscope.systems.base import PACKAGES
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_examples, affect_labels, plain

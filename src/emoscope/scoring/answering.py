@@ -3,45 +3,45 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
+from emoscope.models.block import Floats, Truncated
 
 ORDINARY = Dialogue.of(["hi", "hello"])
 
-Floats = NDArray[np.float64]
 Problems = dict[int, str]  # by a dialogue's place in the batch, why it has no answer
 
 
-def answer_batch(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Problems]:
-    """The probabilities of each dialogue's labels; where there is a problem, they are nothing to go by.
+def answer_batch(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated, Problems]:
+    """The probabilities of each dialogue's labels, and whether it was cut; nothing to go by where there is a problem.
 
     A dialogue on which the model fails is found by asking it about each of the batch alone. A model that fails on an
     ordinary dialogue too is broken, for which no row is to blame: that is raised.
     """
     try:
-        answers = detector.predict_proba(dialogues)
+        answers, truncated = detector.infer(dialogues)
     except Exception:  # whatever it is, it must not cost the other rows
         return _one_by_one(detector, dialogues)
-    return answers, _without_numbers(answers)
+    return answers, truncated, _without_numbers(answers)
 
 
-def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Problems]:
+def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated, Problems]:
     answers = np.zeros((len(dialogues), len(detector.labels)))
+    truncated = np.zeros(len(dialogues), bool)
     problems: Problems = {}
     for place, dialogue in enumerate(dialogues):
         try:
-            answers[place] = detector.predict_proba([dialogue])[0]
+            answers[place : place + 1], truncated[place : place + 1] = detector.infer([dialogue])
         except Exception as error:
             problems[place] = f"the model fails on it ({_line(error)})"
     if len(problems) == len(dialogues):
         try:
-            detector.predict_proba([ORDINARY])
+            detector.infer([ORDINARY])
         except Exception as error:
             raise EmoscopeError(f"model {detector.name} fails on any dialogue ({_line(error)})") from None
-    return answers, problems | _without_numbers(answers)
+    return answers, truncated, problems | _without_numbers(answers)
 
 
 def _without_numbers(answers: Floats) -> Problems:

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.detector import Detector, load
+from emoscope.models.block import Floats, Truncated
 from emoscope.parallel.prefetch import read_ahead
 from emoscope.parallel.threads import one_core
 from emoscope.parallel.work import Steps
@@ -94,13 +94,14 @@ class Scorer:
             self._write_rejects(part, rejects)
 
     def _chunk(self, chunk: Chunk, writer: PartWriter, counts: Counts, rejects: list[Reject]) -> None:
-        probabilities, problems = self.answer(chunk.dialogues)
+        probabilities, truncated, problems = self.answer(chunk.dialogues)
         chunk = chunk.without(problems)
         probabilities = np.delete(probabilities, list(problems), axis=0)
+        truncated = np.delete(truncated, list(problems))
         if chunk.rejects and self._job.strict:
             raise chunk.rejects[0].error()
         chosen = self._detector.choose(probabilities)
-        writer.write(chunk.table, probabilities, chosen, [self._detector.truncates(each) for each in chunk.dialogues])
+        writer.write(chunk.table, probabilities, chosen, truncated.tolist())
         rejects += chunk.rejects
         counts.rows += len(chunk.dialogues) + len(chunk.rejects)
         counts.scored += len(chunk.dialogues)
@@ -109,10 +110,11 @@ class Scorer:
             counts.labels[label] += int((chosen == column).sum())
             counts.sums[label] += float(probabilities[:, column].sum())
 
-    def answer(self, dialogues: Sequence[Dialogue]) -> tuple[NDArray[np.float64], Problems]:
-        """Probabilities in the order of the dialogues, which the model gets in batches of about the same length.
+    def answer(self, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated, Problems]:
+        """Probabilities, and what was cut, in the order of the dialogues.
 
-        What occurs several times is answered once. Beside them, by the dialogue's place, why one has no answer.
+        The model gets them in batches of about the same length, each different one once. Beside them, by the
+        dialogue's place, why one has no answer.
         """
         numbers: dict[tuple[tuple[str, str | None], ...], int] = {}
         different: list[Dialogue] = []
@@ -125,14 +127,16 @@ class Scorer:
             places_of.append(number)
         order = sorted(range(len(different)), key=lambda place: _length(different[place]))
         answers = np.empty((len(different), len(self._detector.labels)))
+        truncated = np.empty(len(different), bool)
         problems: Problems = {}
         with one_core():
             for begin in range(0, len(order), self._job.batch):
                 places = order[begin : begin + self._job.batch]
-                answers[places], found = answer_batch(self._detector, [different[place] for place in places])
+                batch = [different[place] for place in places]
+                answers[places], truncated[places], found = answer_batch(self._detector, batch)
                 problems |= {places[place]: problem for place, problem in found.items()}
         failed = {place: problems[number] for place, number in enumerate(places_of) if number in problems}
-        return answers[places_of], failed
+        return answers[places_of], truncated[places_of], failed
 
     def _write_rejects(self, part: int, rejects: Sequence[Reject]) -> None:
         name = rejects_file(part)

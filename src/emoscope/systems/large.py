@@ -14,13 +14,11 @@ from emoscope.core.extras import check_installed
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats
 from emoscope.models.features.base import load_json
-from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.models.torch.fine_tuning import FINE_TUNING
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import PACKAGES, Recipe
 from emoscope.tasks import TASKS
 from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_examples
-from emoscope.tasks.decision import choose_multipliers
 
 # How the members of the ensemble read the turns; each differs, so that their mistakes do.
 LAYOUTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
@@ -98,14 +96,12 @@ class Large(Recipe):
     }
 
     def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
-        """Teach the encoder, fit the ensemble, then choose how to decide."""
+        """Teach the encoder, then fit the ensemble."""
         check_installed(*PACKAGES, extra="train")
         fitting = fitting or FitContext(seed=self.seed)
         chosen = self.select(examples)
         with self._taught(fitting) as encoder:
-            self.fit_block(self.build(encoder), chosen, fitting)
-        self._decide(chosen)
-        return self
+            return self.fit_block(self.build(encoder), chosen, fitting)
 
     @contextmanager
     def _taught(self, fitting: FitContext) -> Iterator[str]:
@@ -202,22 +198,14 @@ class Large(Recipe):
             raise EmoscopeError("large needs at least one member")
         return Blend(members, chosen["folds"])
 
-    def held_out(self) -> Floats:
-        """The probabilities of what it was fitted on, each by the copies that had not seen it, prior corrected."""
-        from emoscope.models.ensembles.blend import Blend
-
-        assert isinstance(self.block, Blend)
-        return self.corrected(self._in_task_order(self.block.out_of_fold(), self.block.labels))
-
     def held_out_labels(self) -> list[str]:
-        """The labels it answers with for what it was fitted on."""
-        return self.decided(self.held_out())
+        """The labels it answers with for what it was fitted on, each by the copies that had not seen it."""
+        assert self.block is not None
+        held_out = self.block.out_of_fold()
+        assert held_out is not None
+        detector = self.detector()
+        return [detector.labels[place] for place in detector.choose(detector.correct(held_out))]
 
-    def _decide(self, examples: Sequence[Example]) -> None:
-        assert self.prior is not None
-        natural = self.task.metadata.natural_prior
-        wanted = self.prior if natural is None else prior_vector(natural, self.task.labels)
-        answers = self._in_task_order(self.block.out_of_fold(), self.block.labels)  # type: ignore[union-attr]
-        shifted = shift_prior(answers, self.prior, wanted)
-        labels = [str(example.label) for example in examples]
-        self.decision = choose_multipliers(self.task, labels, shifted, wanted)
+    def decision_prior(self) -> Floats | None:
+        natural = self.natural_prior()
+        return self.prior if natural is None else natural

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, one_hot
+from emoscope.models.block import CONFIG, Block, Floats, Prediction, one_hot
 from emoscope.models.features.base import Extractor, Matrix, Union
 
 
@@ -50,24 +50,27 @@ class FeatureClassifier(Block):
         matrix = self.features.fit_transform(examples, labels, fitting)
         return self.fit_features(matrix, one_hot(labels, self.labels), fitting)
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """The probability of each label."""
+    def infer(self, examples: Sequence[Example]) -> Prediction:
         if not examples:
-            return np.zeros((0, len(self.labels)))
-        return self.predict_features(self.features.transform(examples))
+            return Prediction(np.zeros((0, len(self.labels))))
+        return Prediction(self.predict_features(self.features.transform(examples)))
+
+    def children(self) -> Mapping[str, Extractor]:
+        return {f"features{number}": each for number, each in enumerate(self.features.extractors)}
+
+    def set_children(self, children: Mapping[str, Extractor]) -> None:
+        self.features = Union(list(children.values()))
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
-        return {"labels": list(self.labels), "features": self.features.configs(), **self.options()}
+        return {"labels": list(self.labels), **self.options()}
 
     def save_weights(self, folder: Path) -> None:
-        """The extractors and the model."""
-        self.features.save(folder)
         self.save_model(folder)
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote."""
-        self.features.load(folder)
+        for name, extractor in self.children().items():
+            if not (folder / name / CONFIG).is_file():  # saved before extractors had a description of their own
+                extractor.load_weights(folder / name)
         self.load_model(folder)
 
 

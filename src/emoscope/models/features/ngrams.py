@@ -140,7 +140,7 @@ class Ngrams(Extractor):
             "tokens": self.tokens,
         }
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """The vocabularies and how rare their n-grams are."""
         arrays: dict[str, NDArray[Any]] = {}
         for number, (columns, rarity) in enumerate(zip(self._columns, self._rarity, strict=True)):
@@ -148,8 +148,8 @@ class Ngrams(Extractor):
             arrays[f"rarity{number}"] = rarity
         save_arrays(folder / FILE, arrays)
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
         arrays = load_arrays(folder / FILE)
         self._columns = [
             {gram: column for column, gram in enumerate(unpack_words(arrays[f"grams{number}"]))}

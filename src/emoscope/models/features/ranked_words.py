@@ -62,12 +62,12 @@ class RankedWords(Extractor):
         """The constructor's arguments, as JSON."""
         return {"top": self.top, "turns": list(self.turns)}
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """The chosen words."""
         save_json(folder / FILE, self.words)
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
         self.words = load_json(folder / FILE)
 
 

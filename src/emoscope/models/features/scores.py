@@ -76,13 +76,13 @@ class ClassifierScores(Extractor):
             "bits": self.bits,
         }
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """The classifiers' weights."""
         for question, classifier in zip(self.questions, self.classifiers, strict=True):
             classifier.save(folder / f"{question}.npz")
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
         self.classifiers = [NgramLinear.load(folder / f"{question}.npz") for question in self.questions]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import astuple, fields
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -43,12 +42,6 @@ class Style(Extractor):
     def config(self) -> dict[str, Any]:
         """The constructor's arguments, as JSON."""
         return {"turns": list(self.turns)}
-
-    def save(self, folder: Path) -> None:
-        """There is nothing to keep."""
-
-    def load(self, folder: Path) -> None:
-        """There is nothing to read."""
 
 
 def _counts(text: str) -> tuple[int, ...]:

@@ -78,12 +78,12 @@ class AveragedVectors(Extractor):
         """The constructor's arguments, as JSON."""
         return {"vectors": self.vectors, "size": self.size, "turns": list(self.turns)}
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """All vectors, so that words the training data did not have are known too; half precision is plenty."""
         values = np.array(list(self.table.values()), np.float16)
         save_arrays(folder / FILE, {"words": pack_words(list(self.table)), "values": values})
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
         arrays = load_arrays(folder / FILE)
         self.table = dict(zip(unpack_words(arrays["words"]), arrays["values"].astype(np.float32), strict=True))

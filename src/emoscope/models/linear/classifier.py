@@ -14,6 +14,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
 from emoscope.models.features.base import Extractor, Matrix, load_arrays, save_arrays
 from emoscope.models.features.classifier import FeatureClassifier, hard_targets, not_fitted
+from emoscope.models.probabilities import softmax
 
 WEIGHTS = "linear.npz"
 _NEVER = -1e9  # the score of a label that training did not have
@@ -71,7 +72,7 @@ class LinearClassifier(FeatureClassifier):
         if self._weights is None:
             raise not_fitted()
         scores = np.asarray(features @ self._weights.T, np.float64) + self._bias
-        return _softmax(scores)
+        return softmax(scores)
 
     def _solve(self, matrix: Matrix, wanted: NDArray[np.int64], seed: int) -> tuple[Floats, Floats]:
         """A row of weights and a bias for every label."""
@@ -111,7 +112,7 @@ class LinearClassifier(FeatureClassifier):
             scores[held] = matrix[held] @ weights.T + bias
 
         def loss(log_heat: float) -> float:
-            chosen = _softmax(scores / np.exp(log_heat))[np.arange(len(wanted)), wanted]
+            chosen = softmax(scores / np.exp(log_heat))[np.arange(len(wanted)), wanted]
             return float(-np.log(np.maximum(chosen, 1e-12)).mean())
 
         return float(np.exp(minimize_scalar(loss, bounds=(-3, 3), method="bounded").x))
@@ -142,8 +143,3 @@ def _inverse_size(matrix: Matrix) -> NDArray[np.float32]:
     """One over the root mean square of each feature; 0 for one that is always zero."""
     size = np.sqrt(np.asarray(matrix.multiply(matrix).mean(0), np.float64).ravel())
     return np.asarray(np.divide(1, size, out=np.zeros_like(size), where=size > 1e-12), np.float32)
-
-
-def _softmax(scores: Floats) -> Floats:
-    powers = np.exp(scores - scores.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))

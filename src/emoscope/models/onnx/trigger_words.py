@@ -57,13 +57,13 @@ class ExportedTriggerWords(Extractor):
         """Nothing: all is in its files."""
         return {}
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """Copy the files it was loaded from."""
         if self._folder is None:
             raise EmoscopeError("this language model has not been loaded")
         shutil.copytree(self._folder, folder, dirs_exist_ok=True)
 
-    def load(self, folder: Path) -> None:
+    def load_weights(self, folder: Path) -> None:
         """Open the graph."""
         path = folder / ABOUT
         try:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -15,12 +15,15 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, one_hot
+from emoscope.models.block import Block, Floats, Prediction, one_hot
 from emoscope.models.probabilities import Question, label_probabilities
 from emoscope.models.torch.losses import ClassLoss, MultiTaskLoss, class_weights, grouped_targets, warmed_weights
 from emoscope.models.torch.network import NETWORKS, Network
 from emoscope.models.torch.progress import Epoch, curve_rows
 from emoscope.models.torch.training import Training, device_of, predict, seed_everything, train
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
 
 WEIGHTS = "weights.safetensors"
 CURVE = "curve.json"
@@ -120,18 +123,24 @@ class NeuralClassifier(Block):
         balanced = class_weights(targets, "balanced")
         return _Warming(balanced) if self.training.warming and balanced is not None else None
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """The probability of each label."""
+    def infer(self, examples: Sequence[Example]) -> Prediction:
+        network = self._fitted()
+        if not examples:
+            return Prediction(np.zeros((0, len(self.labels))))
+        items = network.encode(examples)
+        scores = predict(network, items, device_of(self._device))
+        probabilities = label_probabilities(scores.double().numpy(), self.questions(), len(self.labels))
+        return Prediction(probabilities, np.array([item.get("truncated", False) for item in items]))
+
+    def export(self, exporter: "Exporter") -> Block:
+        """The network as a graph."""
+        questions = [{"groups": each.groups, "grouping": list(each.grouping)} for each in self.questions()]
+        return self._fitted().export(exporter, self.labels, questions)
+
+    def _fitted(self) -> Network:
         if self.network is None:
             raise EmoscopeError("this model has not been fitted")
-        if not examples:
-            return np.zeros((0, len(self.labels)))
-        scores = predict(self.network, self.network.encode(examples), device_of(self._device))
-        return label_probabilities(scores.double().numpy(), self.questions(), len(self.labels))
-
-    def truncates(self, example: Example) -> bool:
-        """Whether the network leaves a part of what was said unread, as far as it can tell."""
-        return self.network is not None and self.network.cuts(example)
+        return self.network
 
     def questions(self) -> list[Question]:
         """The extra heads, as the answers need them."""
@@ -149,10 +158,9 @@ class NeuralClassifier(Block):
 
     def save_weights(self, folder: Path) -> None:
         """Weights as safetensors, the network's assets and the training curve beside them."""
-        if self.network is None:
-            raise EmoscopeError("this model has not been fitted")
-        self.network.save_assets(folder)
-        weights = {name: value.cpu().contiguous().clone() for name, value in self.network.state_dict().items()}
+        network = self._fitted()
+        network.save_assets(folder)
+        weights = {name: value.cpu().contiguous().clone() for name, value in network.state_dict().items()}
         save_file(weights, folder / WEIGHTS)
         with atomic_write(folder / CURVE) as handle:
             json.dump(list(curve_rows(self.curve)), handle)

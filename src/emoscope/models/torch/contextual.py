@@ -1,9 +1,9 @@
 """Networks over the word vectors of a frozen pretrained encoder, which are computed once."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,10 @@ from emoscope.models.torch.network import Batch, Item, Network
 from emoscope.models.torch.precision import full_precision
 from emoscope.models.torch.recurrent import HierarchicalNetwork
 from emoscope.models.torch.training import device_of
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
+    from emoscope.models.onnx.exported import Exported
 
 
 class Contextual(TurnRows, Network):
@@ -150,6 +154,9 @@ class Contextual(TurnRows, Network):
         with full_precision(words):
             return cast(Tensor, self.pool(self.reader(words, lengths), lengths))
 
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        return exporter.words(self, labels, questions, self.frozen_features)
+
     def save_assets(self, folder: Path) -> None:
         """Write the encoder: it is not among the trained weights."""
         self.frozen.save(folder)
@@ -195,6 +202,9 @@ class ContextualHierarchical(WordAndVectorRows, HierarchicalNetwork):
         """A score per example and output."""
         with full_precision(batch["contextual"]):
             return super().forward(batch)
+
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        return exporter.words(self, labels, questions, self.frozen_features)
 
     def save_assets(self, folder: Path) -> None:
         """Write the vocabulary, and the encoder, which is not among the trained weights."""

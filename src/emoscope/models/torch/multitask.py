@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -14,12 +14,15 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Floats, one_hot
+from emoscope.models.block import Block, Floats, one_hot
 from emoscope.models.torch.classifier import CURVE, WEIGHTS
 from emoscope.models.torch.losses import HeadsLoss
 from emoscope.models.torch.network import NETWORKS, Network
 from emoscope.models.torch.progress import Epoch, curve_rows
 from emoscope.models.torch.training import Training, device_of, predict, seed_everything, train
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
 
 CONFIG = "headed.json"
 Targets = Mapping[str, Floats]
@@ -109,6 +112,20 @@ class HeadedClassifier:
         """The probability of each of a head's labels."""
         made = torch.softmax(torch.from_numpy(self.scores(examples)[:, self.columns(head)]), -1)
         return np.asarray(made.numpy())
+
+    def export(self, exporter: "Exporter", heads: Mapping[str, Sequence[str]]) -> Block:
+        """The network as a graph with some of its heads, the labels of each in the order wanted."""
+        from emoscope.models.onnx.exported_encoder import ExportedEncoder
+
+        if self.network is None:
+            raise EmoscopeError("this model has not been fitted")
+        places: list[int] = []
+        for name, labels in heads.items():
+            known = self.heads.get(name, ())
+            if set(known) != set(labels):
+                raise EmoscopeError(f"head {name} has the labels {', '.join(known)}")
+            places += [self.columns(name).start + known.index(label) for label in labels]
+        return exporter.encoder(self.network, ExportedEncoder(heads=heads), columns=places)
 
     def save(self, folder: Path) -> None:
         """Weights as safetensors, the network's assets, the configuration and the training curve."""

@@ -1,16 +1,21 @@
 """What the training loop asks of a network: turn examples into tensors, and tensors into scores."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.registry import Registry
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
+    from emoscope.models.onnx.exported import Exported
 
 Item = dict[str, Any]
 Batch = dict[str, Tensor]
@@ -35,7 +40,7 @@ class Network(nn.Module):
 
     @abstractmethod
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Numbers for each example, on the CPU, unpadded."""
+        """Numbers for each example, on the CPU, unpadded; `truncated` says whether a part of it is not read."""
 
     @abstractmethod
     def collate(self, items: Sequence[Item]) -> Batch:
@@ -44,11 +49,6 @@ class Network(nn.Module):
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
         """A score per example and output."""
-
-    def cuts(self, example: Example) -> bool:
-        """Whether a part of what was said is not read; False where the network does not tell."""
-        del example
-        return False
 
     def length(self, item: Item) -> int:
         """How long an item is, so that batches hold items of like length."""
@@ -62,6 +62,11 @@ class Network(nn.Module):
     def stages(self) -> list[list[nn.Parameter]]:
         """Groups of parameters from the output to the input, for gradual unfreezing; one if that is not meant."""
         return [list(self.parameters())]
+
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        """The network as a graph with these labels, and coarser questions beside them."""
+        del exporter, labels, questions
+        raise EmoscopeError(f"cannot export {type(self).__name__}: it has no graph")
 
     @abstractmethod
     def save_assets(self, folder: Path) -> None:

@@ -4,21 +4,25 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, load_block, one_hot
+from emoscope.models.block import Block, Floats, one_hot
+from emoscope.models.ensembles.combine import Ensemble, Mean
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.network import NETWORKS, Network
 from emoscope.models.torch.training import Training, seed_everything
 from emoscope.tasks.datasets.auxiliary import source, source_examples
 
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
 
-class Transferred(Block):
+
+class Transferred(Ensemble):
     """A network that is prepared once, learns the `sources` one after the other, and then the task, `copies` times.
 
     The copies differ in their seeds alone; their probabilities are averaged. Costly preparation, such as a language
@@ -83,9 +87,18 @@ class Transferred(Block):
         made.load_state_dict(network.state_dict())
         return made
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+    def children(self) -> Mapping[str, Block]:
+        return {f"copy{number}": each for number, each in enumerate(self.copies)}
+
+    def set_children(self, children: Mapping[str, Block]) -> None:
+        self.copies = list(children.values())
+
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         """The mean of the copies."""
-        return np.asarray(np.mean([each.predict_proba(examples) for each in self.copies], axis=0))
+        return np.asarray(np.mean(list(probabilities.values()), axis=0))
+
+    def export(self, exporter: "Exporter") -> Block:
+        return Mean([each.export(exporter) for each in self.copies])
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments, as JSON."""
@@ -99,15 +112,6 @@ class Transferred(Block):
             "limit": self.limit,
             "copies": len(self.copies),
         }
-
-    def save_weights(self, folder: Path) -> None:
-        """Each copy goes into a folder of its own."""
-        for number, each in enumerate(self.copies):
-            each.save(folder / f"copy{number}")
-
-    def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote."""
-        self.copies = [load_block(folder / f"copy{number}") for number in range(len(self.copies))]
 
 
 def _training(given: Training | Mapping[str, Any] | None) -> Training:

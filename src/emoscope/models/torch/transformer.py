@@ -1,8 +1,8 @@
 """A pretrained transformer over a turn and the turns before it, fine-tuned or frozen."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,6 +18,10 @@ from emoscope.models.torch.precision import full_precision
 from emoscope.models.torch.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
 from emoscope.models.torch.pruning import narrow_middle, thin_layers
 from emoscope.models.torch.training import Training, device_of
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
+    from emoscope.models.onnx.exported import Exported
 
 POOLINGS = ("cls", "mean", "max", "last-turn", "last-turn-max", "mask", "mean+focus")
 
@@ -149,9 +153,12 @@ class Transformer(Network):
         """Pieces and the place of what is pooled; or, of a frozen encoder, the pooled vector itself."""
         rows = self.window.rows(examples, self.tokens)
         if self.frozen is None:
-            return [{"row": row} for row in rows]
+            return [{"row": row, "truncated": row.cut} for row in rows]
         vectors = self.frozen.vectors([row.pieces for row in rows], self.device)
-        return [{"vector": self._pooled(vector, row)} for vector, row in zip(vectors, rows, strict=True)]
+        return [
+            {"vector": self._pooled(vector, row), "truncated": row.cut}
+            for vector, row in zip(vectors, rows, strict=True)
+        ]
 
     def _pooled(self, vectors: np.ndarray[Any, Any], row: Row) -> np.ndarray[Any, Any]:
         batch = self._places([row])
@@ -196,10 +203,6 @@ class Transformer(Network):
             return vectors.masked_fill(~focus, float("-inf")).amax(1)
         return _mean_of(vectors, focus[..., 0])
 
-    def cuts(self, example: Example) -> bool:
-        """Whether turns or pieces are not read."""
-        return self.window.cuts(example, self.tokens)
-
     def length(self, item: Item) -> int:
         """The number of pieces."""
         return 1 if self.frozen is not None else len(item["row"].pieces)
@@ -225,6 +228,11 @@ class Transformer(Network):
             seen = {id(parameter) for stage in stages for parameter in stage}
             stages.append([parameter for parameter in self.encoder.parameters() if id(parameter) not in seen])
         return stages
+
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        from emoscope.models.onnx.exported_encoder import ExportedEncoder
+
+        return exporter.encoder(self, ExportedEncoder(labels, questions))
 
     def save_assets(self, folder: Path) -> None:
         """The tokenizer and the architecture; and, as it is not among the trained weights, a frozen encoder whole."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -22,6 +22,9 @@ from emoscope.models.torch.network import Item
 from emoscope.models.torch.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
 from emoscope.models.torch.training import Training, device_of, seed_everything, train
 from emoscope.tasks.datasets.auxiliary import unlabelled_texts
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
 
 WEIGHTS = "language_model.safetensors"
 
@@ -125,7 +128,18 @@ class TriggerWords(Extractor):
             "max_length": self.window.length,
         }
 
-    def save(self, folder: Path) -> None:
+    def export(self, exporter: "Exporter") -> Extractor:
+        """The language model as a graph."""
+        from emoscope.models.export.triggers import export_triggers
+        from emoscope.models.onnx.trigger_words import ExportedTriggerWords
+
+        folder = exporter.new_folder()
+        export_triggers(self, folder)
+        exported = ExportedTriggerWords()
+        exported.load_weights(folder)
+        return exported
+
+    def save_weights(self, folder: Path) -> None:
         """The language model at half precision, with its architecture and tokenizer."""
         if self.model is None:
             raise EmoscopeError("this language model has not been trained")
@@ -136,8 +150,8 @@ class TriggerWords(Extractor):
         }
         save_file(weights, folder / WEIGHTS)
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote; the original encoder is not needed."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote; the original encoder is not needed."""
         self.model = TriggerGuesser(*load_architecture(folder), self.window)
         self.model.load_state_dict(load_file(folder / WEIGHTS))
 

@@ -1,9 +1,9 @@
 """What all networks over words share: tokens, vocabulary, embeddings, the turns of an example, and the output layer."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +25,10 @@ from emoscope.models.torch.vectors import (
     scaled_like,
     train_word2vec,
 )
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
+    from emoscope.models.onnx.exported import Exported
 
 
 class WordNetwork(WordRows, Network):
@@ -150,6 +154,9 @@ class WordNetwork(WordRows, Network):
     def collate(self, items: Sequence[Item]) -> Batch:
         """The rows of several examples as tensors."""
         return {name: torch.from_numpy(table) for name, table in self.arrays(items).items()}
+
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        return exporter.words(self, labels, questions)
 
     def save_assets(self, folder: Path) -> None:
         """Write the vocabulary."""
