@@ -30,7 +30,8 @@ from emoscope.corpus.augment.apertium import Apertium
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, Similarity, word_key
 from emoscope.corpus.augment.plain import ascii_text
 from emoscope.models.ensembles.folds import fold_numbers
-from emoscope.models.linear.nano import NanoModel
+from emoscope.models.linear.ngram_block import NgramBlock
+from emoscope.models.linear.ngram_linear import NgramLinear
 from emoscope.runs.train import official_score
 from emoscope.systems import SYSTEMS
 from emoscope.systems.podlab import Podlab
@@ -39,7 +40,7 @@ from emoscope.tasks.datasets.augmentation import with_variants
 
 FILES = {"emotionx-friends": "friends", "emotionx-push": "emotionpush"}
 VIA = ("es", "ca")
-STRENGTH = {"podlab": Podlab.defaults["strength"], "nano": NanoModel().classifier.strength}
+STRENGTH = {"podlab": Podlab.defaults["strength"], "nano": NgramLinear().strength}
 EMOTIONS = ("joy", "sadness", "anger")
 Variants = Mapping[tuple[str, int], Mapping[str, str]]
 
@@ -163,10 +164,8 @@ def predictions(
 ) -> list[str]:
     """Answers of a system whose penalty on large weights is that of so many times fewer examples."""
     if system == "nano":  # without the calibration, which changes no label and takes three times as long
-        model = NanoModel(seed=seed, calibration_folds=0, strength=STRENGTH[system] / proportion)
-        model.fit([example.context for example in learn], [str(example.label) for example in learn])
-        best = model.predict_proba([example.context for example in judge]).argmax(1)
-        return [model.labels[index] for index in best]
+        model = NgramBlock(task.labels, calibration_folds=0, strength=STRENGTH[system] / proportion)
+        return model.fit(learn, [str(example.label) for example in learn], FitContext(seed=seed)).predict(judge)
     settings: dict[str, Any] = {"strength": STRENGTH[system] / proportion} if system in STRENGTH else {}
     if system == "cyut":  # on what the comparison gives it, and all of that
         settings["neutral_share"] = 1.0

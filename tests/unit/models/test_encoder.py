@@ -1,7 +1,7 @@
 """The exported encoder at run time: the same scores in any company, on any machine or else with a warning."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ pytest.importorskip("onnx")
 import emoscope
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.detector.bundle import Bundle, Head
+from emoscope.detector.bundle import Head
 from emoscope.detector.model import Model
 from emoscope.models.label_shift import shift_prior
 from emoscope.models.onnx.description import Description

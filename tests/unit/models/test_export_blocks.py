@@ -19,19 +19,19 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import folder_size
 from emoscope.core.fit_context import FitContext
 from emoscope.core.text import TRIGGER
-from emoscope.detector.bundle import Bundle, Head
+from emoscope.detector.bundle import Head
 from emoscope.models.block import Block, load_block
 from emoscope.models.ensembles.blend import Blend
 from emoscope.models.ensembles.combine import Cascade, Folds, Majority, Mean
 from emoscope.models.ensembles.voting import MultiStepVote
 from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.models.linear.ngram_block import NgramBlock
-from emoscope.models.onnx.exported import ExportedWords
+from emoscope.models.onnx.exported_words import ExportedWords
 from emoscope.models.torch.classifier import Head as Question
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.trigger_lm import TriggerWords
 from emoscope.runs.export import export_bundle, export_run
-from emoscope.runs.record import load_run
+from emoscope.runs.predict import predictor
 from emoscope.runs.train import train
 from kits.affect_files import make_data
 
@@ -123,7 +123,6 @@ def test_a_transformer_beside_words(tmp_path: Path) -> None:
     settings = {"encoder": encoder, "max_length": 24, "context": 3}
     transformer = NeuralClassifier(LABELS, "transformer", settings, {"epochs": 1, "batch": 8})
     assert_same(fitted(Mean([transformer, network("recurrent")])), tmp_path / "model", 1e-4)
-    assert Bundle.load(tmp_path / "model").kind == "blocks"
 
 
 def contextual(encoder: Path, name: str = "contextual", **settings: Any) -> NeuralClassifier:
@@ -278,14 +277,15 @@ def test_runs_of_systems_are_exported(tmp_path: Path) -> None:
     small = {"vectors": "random", "epochs": 1, "hidden": 6, "embedding": 8}
     train("emocontext-baseline", "emocontext", tmp_path / "run", settings=small, root=data)
     bundle = export_run(tmp_path / "run", tmp_path / "model", root=data)
-    assert (bundle.name, bundle.kind) == ("emocontext-baseline", "blocks")
+    assert bundle.name == "emocontext-baseline"
     asked = [["hi", "hello", "so glad"], ["I cry"], ["a", "b", "c", "d"]]
     run, model = emoscope.load(tmp_path / "run"), emoscope.load(tmp_path / "model")
     assert np.abs(run.predict_proba(asked) - model.predict_proba(asked)).max() < 1e-5
     assert [run.detect(turns).truncated for turns in asked] == [False, False, True]
-    system = load_run(tmp_path / "run", "emocontext")
-    dialogue = Dialogue.of(asked[0])
-    assert np.allclose(run.predict_proba([dialogue])[0], system.predict_proba([Example(dialogue, 2)])[0], atol=1e-6)
+    examples = [Example(Dialogue.of(turns), len(turns) - 1) for turns in asked]
+    for folder, detector in (("run", run), ("model", model)):
+        labels = predictor(tmp_path / folder, "emocontext")(examples)
+        assert labels == [detection.label for detection in detector.with_(for_metric=True).detect_many(asked)]
 
 
 def test_a_run_without_torch_says_what_to_do(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ from emoscope.models.ensembles.blend import Blend
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.losses import ClassLoss, HeadsLoss
 from emoscope.models.torch.multitask import HeadedClassifier
-from emoscope.runs.predict import answerer
+from emoscope.runs.predict import predictor
 from emoscope.runs.record import load_run
 from emoscope.runs.train import train
 from emoscope.systems.large import Large
@@ -195,18 +195,17 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     assert record.dev is None
     assert record.held_out is not None
     assert record.held_out["examples"] == 144
-    system = load_run(tmp_path / "run", "iest")
-    assert isinstance(system, Large)
+    task = get_task("iest")
     fitting = FitContext(resources=data, device="cpu")
-    answers = teach(system, fitting)
+    answers = teach(load_run(tmp_path / "run", "iest").block, task, fitting)
     assert answers["own"].shape == (144, 6)
     assert np.allclose(answers["own"].sum(1), 1)
     assert len(answers["masked-words"]) == len(pool_part("masked-words", fitting))
     assert np.allclose(answers["varied:0"].sum(1), 1)
     assert len(answers["varied:0"]) == len(pool_part("varied", fitting))
-    save_answers(tmp_path / "iest.npz", "iest", system.task.labels, answers)
-    task, labels, tables = load_answers(tmp_path / "iest.npz")
-    assert (task, labels) == ("iest", system.task.labels)
+    save_answers(tmp_path / "iest.npz", "iest", task.labels, answers)
+    name, labels, tables = load_answers(tmp_path / "iest.npz")
+    assert (name, labels) == ("iest", task.labels)
     assert np.allclose(tables["own"], answers["own"], atol=1e-3)
     curve = json.loads((tmp_path / "run/model/member0/fold0/curve.json").read_text())
     assert curve[-1]["epoch"] == 1
@@ -241,7 +240,7 @@ def test_a_teacher_of_other_data_is_refused(data: Path, encoder: str, tmp_path: 
     settings = {**SMALL, "encoder": encoder, "pretraining_text": 0, "layouts": [{"context": 1}]}
     train("large", "iest", tmp_path / "run", settings=settings, root=data)
     with pytest.raises(EmoscopeError, match="was trained on 72 examples, but the data here have 144"):
-        teach(load_run(tmp_path / "run", "iest"), FitContext(resources=data, device="cpu"))  # type: ignore[arg-type]
+        teach(load_run(tmp_path / "run", "iest").block, get_task("iest"), FitContext(resources=data, device="cpu"))
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     with pytest.raises(InputError, match="is not a teacher's file"):
         load_answers(tmp_path / "bad.npz")
@@ -389,8 +388,8 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     assert np.abs(said - expected).max() < 0.05
     emocontext = emoscope.load(tmp_path / "bundle")
     assert emocontext.prior["others"] == pytest.approx(0.8486, abs=1e-3)
-    answer = answerer(tmp_path / "bundle", "emotionx-push")
-    assert set(answer(own_examples("emotionx-push", fitting)[:5])) <= set(HEADS["emotionx"])
+    predict = predictor(tmp_path / "bundle", "emotionx-push")
+    assert set(predict(own_examples("emotionx-push", fitting)[:5])) <= set(HEADS["emotionx"])
     (tmp_path / "report.json").write_text("{}")
     with pytest.raises(InputError, match=r"report.json: expected what was found of the heads emocontext"):
         student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fitting)

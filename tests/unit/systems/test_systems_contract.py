@@ -80,21 +80,25 @@ def test_train_save_load_elsewhere_and_submit(name: str, encoder: Path, tmp_path
     system.save(tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.suffix in (".pkl", ".pickle", ".pt", ".bin", ".joblib")]
     code = (
-        "import sys, json; sys.path[:0] = json.loads(sys.argv[4])\n"
+        "import sys, json; sys.path[:0] = json.loads(sys.argv[3])\n"
         "import numpy as np\n"
         "from pathlib import Path\n"
         "from kits.tiny_systems import examples_of\n"
-        "from emoscope.systems import SYSTEMS\n"
-        "from emoscope.tasks import get_task\n"
-        "system = SYSTEMS[sys.argv[1]].load(Path(sys.argv[2]), get_task(sys.argv[3]))\n"
-        "np.save(Path(sys.argv[2]) / 'again.npy', system.predict_proba(examples_of(sys.argv[3])))\n"
+        "import emoscope\n"
+        "detector = emoscope.load(sys.argv[1], for_metric=True)\n"
+        "examples = examples_of(sys.argv[2])\n"
+        "np.save(Path(sys.argv[1]) / 'again.npy', detector.predict_examples(examples))\n"
+        "print(json.dumps([detector.labels, detector.label_examples(examples)]))\n"
     )
     paths = json.dumps([str(Path(__file__).parents[2])])
     done = subprocess.run(
-        [sys.executable, "-c", code, name, str(tmp_path), task_name, paths], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, str(tmp_path), task_name, paths], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert np.allclose(np.load(tmp_path / "again.npy"), answers, atol=1e-6)
+    labels, predicted = json.loads(done.stdout)
+    again = np.load(tmp_path / "again.npy")[:, [labels.index(label) for label in task.labels]]
+    assert np.allclose(again, answers, atol=1e-6)
+    assert predicted == system.predict(examples)
 
     if task_name != "emotionx-friends":  # a submission there needs every utterance of a dialogue
         task.write_submission(tmp_path / "out", examples, system.predict(examples))

@@ -73,6 +73,9 @@ class Mean(Combination):
         if len(self.weights) != len(parts) or sum(self.weights) <= 0:
             raise EmoscopeError("a weighted mean needs one weight for each part, and a positive sum")
 
+    def columns(self, head: str) -> slice:
+        return self.parts[0].columns(head)
+
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         return np.average(list(probabilities.values()), axis=0, weights=self.weights)
 
