@@ -10,7 +10,7 @@ import pytest
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import Bundle, Head
-from emoscope.detector.model import Model
+from emoscope.detector.model import FittedModel
 from emoscope.models.block import BLOCKS, Block, Prediction
 
 MOOD = Head(
@@ -41,9 +41,9 @@ class Even(Block):
         return {}
 
 
-def even_model() -> Model:
+def even_model() -> FittedModel:
     """The block with its heads."""
-    return Model(Bundle(name="mine", task="mood", heads=(MOOD, TONE)), Even())
+    return FittedModel(Bundle(name="mine", task="mood", heads=(MOOD, TONE)), Even())
 
 
 @contextmanager

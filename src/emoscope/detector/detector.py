@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import resolve
-from emoscope.detector.model import Model
+from emoscope.detector.model import FittedModel
 from emoscope.models.block import Floats, Truncated
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
 
@@ -41,7 +41,7 @@ def load(
     'happy'
     """
     return Detector(
-        Model.load(resolve(model)), labels=labels, prior=prior, abstain_below=abstain_below, for_metric=for_metric
+        FittedModel.load(resolve(model)), labels=labels, prior=prior, abstain_below=abstain_below, for_metric=for_metric
     )
 
 
@@ -59,7 +59,7 @@ class Detector:
 
     def __init__(
         self,
-        model: Model,
+        model: FittedModel,
         *,
         labels: str | None = None,
         prior: Mapping[str, float] | None = None,

@@ -15,7 +15,7 @@ BLOCK = "model"  # the folder of the block
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class FittedModel:
     """A bundle and its block. Detectors with other labels or priors share it."""
 
     bundle: Bundle
@@ -28,7 +28,7 @@ class Model:
                 raise EmoscopeError(f"head {head.name}: expected the model's labels, which are {', '.join(labels)}")
 
     @classmethod
-    def load(cls, folder: Path) -> "Model":
+    def load(cls, folder: Path) -> "FittedModel":
         """Read a run, an export or an embedded preset."""
         bundle = Bundle.load(folder)
         try:

@@ -118,6 +118,7 @@ class Block(Component):
     """
 
     registered_as = "block"
+    bag_of_words: ClassVar[bool] = False  # in an ensemble with networks, only what these have read counts
     labels: tuple[str, ...]
 
     @abstractmethod

@@ -10,7 +10,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import link_equal_files
 from emoscope.detector.bundle import FILE, Bundle, Head
-from emoscope.detector.model import BLOCK, Model
+from emoscope.detector.model import BLOCK, FittedModel
 from emoscope.models.block import Block
 from emoscope.models.export.exporter import Exporter
 from emoscope.runs.record import load_run, new_run_folder, read_record
@@ -56,7 +56,7 @@ def export_bundle(
             exported = block.export(exporter)
         else:
             exported = block.export(exporter, {head.name: head.labels for head in heads})
-        Model(bundle, exported).save(part)
+        FittedModel(bundle, exported).save(part)
         link_equal_files(part / BLOCK)  # the networks of an ensemble may read with the same encoder
     return bundle
 

@@ -7,7 +7,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import Head
 from emoscope.detector.detector import Detector
-from emoscope.detector.model import Model
+from emoscope.detector.model import FittedModel
 from emoscope.runs.record import FILE, load_run
 from emoscope.tasks import Task, get_task
 
@@ -17,11 +17,11 @@ def predictor(folder: Path, task_name: str) -> Callable[[Sequence[Example]], lis
     task = get_task(task_name)
     if (folder / FILE).is_file():
         return Detector(load_run(folder, task_name), for_metric=True).label_examples
-    model = Model.load(folder)
+    model = FittedModel.load(folder)
     return Detector(model, labels=_head(model, task).name, for_metric=True).label_examples
 
 
-def _head(model: Model, task: Task) -> Head:
+def _head(model: FittedModel, task: Task) -> Head:
     name, heads = model.bundle.name, model.bundle.heads
     # Friends and EmotionPush are two tasks with one set of labels: a head may be named for both.
     named = [head for head in heads if task.name == head.name or task.name.startswith(f"{head.name}-")]

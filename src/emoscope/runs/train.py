@@ -90,7 +90,7 @@ def train(
         system.fit(examples, fitting)
         seconds = time.perf_counter() - begun
         record = RunRecord(
-            **what,
+            **{**what, "settings": dict(system.settings)},
             examples=len(examples),
             data_revision=located[0].revision.name,
             seconds=round(seconds, 2),

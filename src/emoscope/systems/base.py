@@ -17,7 +17,7 @@ from emoscope.core.extras import check_installed
 from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import Bundle, Head
 from emoscope.detector.detector import Detector
-from emoscope.detector.model import Model
+from emoscope.detector.model import FittedModel
 from emoscope.models.block import Block
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.tasks.base import Task
@@ -118,7 +118,7 @@ class System(ABC):
         natural = self.task.metadata.natural_prior
         return None if natural is None else prior_vector(natural, self.task.labels)
 
-    def model(self) -> Model:
+    def model(self) -> FittedModel:
         """What it has learnt, as a detector takes it: the block, and the head with what it corrects and decides by."""
         if self.block is None or self.prior is None:
             raise EmoscopeError(f"{self.metadata.name} has not been trained")
@@ -133,7 +133,7 @@ class System(ABC):
             estimate=self.settings["shift"] == "estimate",
             decision=None if self.decision is None else self._by_label(self.decision, labels),
         )
-        return Model(Bundle(name=self.metadata.name, task=self.task.name, heads=(head,)), self.block)
+        return FittedModel(Bundle(name=self.metadata.name, task=self.task.name, heads=(head,)), self.block)
 
     def _by_label(self, numbers: Floats, labels: Sequence[str]) -> dict[str, float]:
         by_label = dict(zip(self.task.labels, numbers.tolist(), strict=True))

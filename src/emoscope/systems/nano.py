@@ -23,7 +23,7 @@ class Nano(System):
     defaults: ClassVar[Mapping[str, Any]] = {"shift": "natural"}
 
     def build(self) -> Block:
-        return NgramBlock(self.task.labels)
+        return NgramBlock(sorted(self.task.labels))
 
     def decision_prior(self) -> Floats | None:
         return self.natural_prior()

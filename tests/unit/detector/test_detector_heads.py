@@ -9,7 +9,7 @@ import pytest
 import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
-from emoscope.detector.model import Model
+from emoscope.detector.model import FittedModel
 from kits.even_model import MOOD, TONE, Even, even_model, registered
 
 
@@ -87,4 +87,4 @@ def test_other_options_share_the_model() -> None:
 def test_heads_have_the_labels_of_the_block() -> None:
     wrong = replace(TONE, labels=("up", "left"), trained={"up": 0.5, "left": 0.5})
     with pytest.raises(EmoscopeError, match="head tone: expected the model's labels, which are up, down"):
-        Model(replace(even_model().bundle, heads=(wrong,)), Even())
+        FittedModel(replace(even_model().bundle, heads=(wrong,)), Even())

@@ -12,7 +12,7 @@ import emoscope
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.detector.bundle import resolve
-from emoscope.detector.model import Model
+from emoscope.detector.model import FittedModel
 from emoscope.runs.predict import predictor
 
 ASKED = [["hi", "hello", "I am so happy 😂"], ["no", "why", "leave me alone!"], ["what time is it"] * 5]
@@ -65,7 +65,7 @@ def test_a_weighted_mean_of_encoders(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "old" / "network")
     path = tmp_path / "old" / "network1" / "network.json"
     write(path, {**json.loads(path.read_text(encoding="utf-8")), "weight": 3.0})
-    block: Any = Model.load(tmp_path / "old").block
+    block: Any = FittedModel.load(tmp_path / "old").block
     assert block.weights == [1.0, 3.0]
     assert_same(tmp_path / "old", "default")
 
@@ -99,7 +99,7 @@ def test_runs_with_a_file_of_settings(tmp_path: Path) -> None:
     found = emoscope.load(tmp_path / "old", for_metric=True).detect_many(ASKED)
     assert [each.label for each in found] == [each.label for each in expected.detect_many(ASKED)]
     write(tmp_path / "old" / "system.json", {**settings, "settings": {"shift": "estimate"}})
-    assert Model.load(tmp_path / "old").bundle.head().estimate
+    assert FittedModel.load(tmp_path / "old").bundle.head().estimate
     (tmp_path / "old" / "system.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"system.json: does not hold a system's settings"):
         emoscope.load(tmp_path / "old")

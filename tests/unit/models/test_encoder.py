@@ -19,7 +19,7 @@ import emoscope
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.detector.bundle import Head
-from emoscope.detector.model import Model
+from emoscope.detector.model import FittedModel
 from emoscope.models.label_shift import shift_prior
 from emoscope.models.onnx.description import Description
 from emoscope.models.onnx.layout import PIECES_AT_ONCE, batches_of_equal_length
@@ -159,7 +159,7 @@ def test_a_task_that_fails_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_heads_are_calibrated_and_come_from_one_pass(folder: Path, network: EncoderNetwork) -> None:
-    model = Model.load(folder)
+    model = FittedModel.load(folder)
     logits = scores(network, DIALOGUES)
     raised = {"mood": np.exp(logits[:, :3] / 2.0), "tone": np.exp(logits[:, 3:])}
     examples = [Example(dialogue, len(dialogue) - 1) for dialogue in DIALOGUES]
@@ -175,7 +175,7 @@ def test_heads_are_calibrated_and_come_from_one_pass(folder: Path, network: Enco
 
 def test_the_detector_answers_for_its_prior(folder: Path) -> None:
     detector = emoscope.load(folder)
-    model = Model.load(folder)
+    model = FittedModel.load(folder)
     plain, _ = model.infer(model.bundle.head(), [Example(dialogue, len(dialogue) - 1) for dialogue in DIALOGUES])
     assert np.allclose(detector.predict_proba(DIALOGUES), shift_prior(plain, [0.2, 0.2, 0.6], [0.05, 0.05, 0.9]))
     assert emoscope.load(folder, labels="tone").labels == ("up", "down")

@@ -16,7 +16,7 @@ import emoscope
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import Head
-from emoscope.detector.model import Model
+from emoscope.detector.model import FittedModel
 from emoscope.models.ensembles.combine import Folds, Mean
 from emoscope.models.export.network import export_network
 from emoscope.models.export.quantise import byte_columns, byte_rows
@@ -221,7 +221,7 @@ def test_a_bundle_has_the_heads_asked_for(tmp_path: Path) -> None:
     options = {"name": "mine", "task": "tone", "dialogues": None}
     export_bundle(classifier, tmp_path / "out", heads=wanted, **options)
     dialogues = chats(8)
-    model, examples = Model.load(tmp_path / "out"), [Example(d, len(d) - 1) for d in dialogues]
+    model, examples = FittedModel.load(tmp_path / "out"), [Example(d, len(d) - 1) for d in dialogues]
     assert [head.name for head in model.bundle.heads] == ["tone", "mood"]
     for head in model.bundle.heads:
         expected = classifier.predict_proba(examples, head.name)

@@ -71,7 +71,7 @@ def test_everything_takes_what_another_package_adds(data: Path, tmp_path: Path) 
 def test_emoscopes_own_systems_take_the_task(data: Path, tmp_path: Path) -> None:
     record = train("nano", "toy-weather", tmp_path / "run", root=data)
     assert record.dev is not None
-    assert emoscope.load(tmp_path / "run").labels == ("sunny", "rainy")
+    assert emoscope.load(tmp_path / "run").labels == ("rainy", "sunny")
 
 
 def test_what_is_not_registered_is_not_saved(tmp_path: Path) -> None:

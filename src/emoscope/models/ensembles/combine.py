@@ -29,9 +29,11 @@ class Ensemble(Block):
     def infer(self, examples: Sequence[Example]) -> Prediction:
         if not examples:
             return Prediction(np.zeros((0, len(self.labels))))
-        predictions = {name: block.infer(examples) for name, block in self.asked().items()}
+        asked = self.asked()
+        predictions = {name: block.infer(examples) for name, block in asked.items()}
         combined = self.combine({name: each.probabilities for name, each in predictions.items()})
-        return Prediction(combined, read_by_none(predictions.values()))
+        readers = [each for name, each in predictions.items() if not asked[name].bag_of_words]
+        return Prediction(combined, read_by_none(readers))
 
 
 class Combination(Ensemble):

@@ -31,6 +31,8 @@ class NgramBlock(Block):
     ['happy']
     """
 
+    bag_of_words = True
+
     def __init__(self, labels: Sequence[str], **settings: Any) -> None:
         self.labels = tuple(labels)
         self.settings = settings

@@ -12,7 +12,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, Prediction, Truncated
-from emoscope.models.probabilities import Question, label_probabilities
+from emoscope.models.probabilities import LabelGrouping, label_probabilities
 
 VECTORS = "encoder"  # the folder of the frozen encoder that a network reads words with, where it does
 
@@ -22,7 +22,7 @@ class Exported(Block):
 
     def __init__(self, labels: Sequence[str], questions: Sequence[Mapping[str, Any]] = ()) -> None:
         self.labels = tuple(labels)
-        self.questions = [Question(each["groups"], tuple(each["grouping"])) for each in questions]
+        self.questions = [LabelGrouping(each["groups"], tuple(each["grouping"])) for each in questions]
         self._folder: Path | None = None
 
     @abstractmethod

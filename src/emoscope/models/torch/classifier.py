@@ -16,7 +16,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, Prediction, one_hot
-from emoscope.models.probabilities import Question, label_probabilities
+from emoscope.models.probabilities import LabelGrouping, label_probabilities
 from emoscope.models.torch.losses import ClassLoss, MultiTaskLoss, class_weights, grouped_targets, warmed_weights
 from emoscope.models.torch.network import NETWORKS, Network
 from emoscope.models.torch.progress import Epoch, curve_rows
@@ -142,9 +142,9 @@ class NeuralClassifier(Block):
             raise EmoscopeError("this model has not been fitted")
         return self.network
 
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[LabelGrouping]:
         """The extra heads, as the answers need them."""
-        return [Question(len(head.groups), tuple(head.grouping(self.labels))) for head in self.heads]
+        return [LabelGrouping(len(head.groups), tuple(head.grouping(self.labels))) for head in self.heads]
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments, as JSON."""
