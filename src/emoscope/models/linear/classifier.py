@@ -118,7 +118,6 @@ class LinearClassifier(FeatureClassifier):
         return float(np.exp(minimize_scalar(loss, bounds=(-3, 3), method="bounded").x))
 
     def options(self) -> dict[str, Any]:
-        """What the constructor takes beside labels and features."""
         return {
             "kind": self.kind,
             "strength": self.strength,
@@ -128,13 +127,11 @@ class LinearClassifier(FeatureClassifier):
         }
 
     def save_model(self, folder: Path) -> None:
-        """Weights and bias."""
         if self._weights is None:
             raise not_fitted()
         save_arrays(folder / WEIGHTS, {"weights": self._weights, "bias": self._bias})
 
     def load_model(self, folder: Path) -> None:
-        """Read what `save_model` wrote."""
         arrays = load_arrays(folder / WEIGHTS)
         self._weights, self._bias = arrays["weights"], arrays["bias"]
 

@@ -54,7 +54,6 @@ class ExportedTriggerWords(Extractor):
         return np.asarray(found.mean(0))
 
     def config(self) -> dict[str, Any]:
-        """Nothing: all is in its files."""
         return {}
 
     def save_weights(self, folder: Path) -> None:
