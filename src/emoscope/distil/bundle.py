@@ -26,11 +26,11 @@ def student_bundle(student: Path, report: Path, folder: Path, fitting: FitContex
 
     Its pieces are those of all the text at hand; what is rarer is spelled with shorter ones.
     """
-    from emoscope.models.torch.multitask import HeadedClassifier
+    from emoscope.models.torch.multitask import MultiTaskClassifier
 
     known = _known(fitting)
     export_bundle(
-        HeadedClassifier.load(student),
+        MultiTaskClassifier.load(student),
         folder,
         name=NAME,
         task="emocontext",

@@ -30,7 +30,7 @@ from emoscope.tasks.datasets.auxiliary import EKMAN, source_examples
 from emoscope.tasks.decision import choose_multipliers
 
 if TYPE_CHECKING:
-    from emoscope.models.torch.multitask import HeadedClassifier
+    from emoscope.models.torch.multitask import MultiTaskClassifier
 
 Floats = NDArray[np.float64]
 FOLDS = 10
@@ -154,7 +154,7 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext) -> T
 
 
 def add_single_labels(
-    targets: Targets, teacher: "HeadedClassifier | None", plan: StudentPlan, fitting: FitContext
+    targets: Targets, teacher: "MultiTaskClassifier | None", plan: StudentPlan, fitting: FitContext
 ) -> None:
     """Add the texts to which someone gave one of the `ekman` labels, softened by what the teacher says.
 
@@ -191,12 +191,11 @@ def held_out_lines(fitting: FitContext) -> frozenset[str]:
     return frozenset(map(plain, lines)) - {""}
 
 
-def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext) -> "HeadedClassifier":
+def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext) -> "MultiTaskClassifier":
     """Teach the encoder the mixture of all tasks, then what the teachers say."""
     check_installed(*PACKAGES, extra="train")
-    from emoscope.models.torch.multitask import HeadedClassifier
+    from emoscope.models.torch.multitask import MultiTaskClassifier
     from emoscope.models.torch.training import seed_everything
-    from emoscope.models.torch.transfer import replace_head
 
     network: dict[str, Any] = {
         "encoder": plan.encoder,
@@ -218,15 +217,15 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext)
     gathered = gather(answers, plan, fitting)  # first: a file that is wrong must not be found out after an hour
     start = teacher = None
     if plan.start is not None:
-        teacher = HeadedClassifier.load(Path(plan.start))
+        teacher = MultiTaskClassifier.load(Path(plan.start))
         if teacher.heads != dict(HEADS):
             raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(HEADS)}")
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
-        teacher = HeadedClassifier.load(Path(plan.prepared))
+        teacher = MultiTaskClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:
         keep = (lambda example: not is_held_out(example)) if plan.hold_out else None
         mixture = affect_examples(fitting, limit=plan.limit, keep=keep)
-        teacher = HeadedClassifier(
+        teacher = MultiTaskClassifier(
             {head: labels for head, labels in affect_labels().items() if head in mixture},
             "transformer",
             network,
@@ -242,8 +241,8 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext)
         assert start is not None
         if plan.start is None:
             seed_everything(fitting.seed)  # the same student from an encoder just prepared and from one that was kept
-            replace_head(start, sum(len(labels) for labels in HEADS.values()))
-    student = HeadedClassifier(
+            start.replace_head(sum(len(labels) for labels in HEADS.values()))
+    student = MultiTaskClassifier(
         HEADS,
         "transformer",
         network,
@@ -253,7 +252,7 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext)
     return student.fit(gathered.examples, gathered.table(), fitting.part("student"), start=start)
 
 
-def judge(student: "HeadedClassifier", fitting: FitContext) -> dict[str, Any]:
+def judge(student: "MultiTaskClassifier", fitting: FitContext) -> dict[str, Any]:
     """Scores on the held-out tenth of every task and on EmoContext's dev; temperatures and decisions from the tenth."""
     report: dict[str, Any] = {}
     for head in HEADS:
@@ -276,7 +275,7 @@ def judge(student: "HeadedClassifier", fitting: FitContext) -> dict[str, Any]:
 
 
 def _emocontext(
-    student: "HeadedClassifier", held_out: Sequence[Example], temperature: float, fitting: FitContext
+    student: "MultiTaskClassifier", held_out: Sequence[Example], temperature: float, fitting: FitContext
 ) -> dict[str, Any]:
     """The decision under real traffic, chosen on the held-out tenth, and both scores on dev."""
     task = get_task("emocontext")
@@ -295,7 +294,7 @@ def _emocontext(
     return made
 
 
-def _probabilities(student: "HeadedClassifier", examples: Sequence[Example], head: str, temperature: float) -> Floats:
+def _probabilities(student: "MultiTaskClassifier", examples: Sequence[Example], head: str, temperature: float) -> Floats:
     scores = student.scores(examples)[:, student.columns(head)] / temperature
     powers = np.exp(scores - scores.max(1, keepdims=True))
     return np.asarray(powers / powers.sum(1, keepdims=True))

@@ -21,7 +21,7 @@ from emoscope.tasks.data import read_split
 
 if TYPE_CHECKING:
     from emoscope.models.torch.classifier import NeuralClassifier
-    from emoscope.models.torch.multitask import HeadedClassifier
+    from emoscope.models.torch.multitask import MultiTaskClassifier
     from emoscope.models.torch.network import Network
 
 
@@ -36,7 +36,7 @@ REFERENCE = (
 
 
 def export_bundle(
-    classifier: "HeadedClassifier | Block",
+    classifier: "MultiTaskClassifier | Block",
     folder: Path,
     *,
     name: str,
@@ -135,12 +135,12 @@ def _spread(dialogues: Sequence[Dialogue], count: int) -> list[Dialogue]:
 
 
 def _networks_of(
-    classifier: "HeadedClassifier | Block", heads: Sequence[Head]
+    classifier: "MultiTaskClassifier | Block", heads: Sequence[Head]
 ) -> Iterable[tuple["Network", list[int], float]]:
     """The networks whose probabilities are averaged, each with the places of the heads' labels and its weight."""
-    from emoscope.models.torch.multitask import HeadedClassifier
+    from emoscope.models.torch.multitask import MultiTaskClassifier
 
-    if isinstance(classifier, HeadedClassifier):
+    if isinstance(classifier, MultiTaskClassifier):
         columns = []
         for head in heads:
             known = classifier.heads.get(head.name, ())

@@ -85,7 +85,7 @@ def train(
             devices=devices,
         )
         if report is not None:
-            fitting = replace(fitting, report=report)
+            fitting = replace(fitting, progress=report)
         begun = time.perf_counter()
         system.fit(examples, fitting)
         seconds = time.perf_counter() - begun

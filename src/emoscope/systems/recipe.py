@@ -3,7 +3,6 @@
 import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -20,6 +19,7 @@ from emoscope.detector.bundle import Bundle, Head
 from emoscope.models.block import Block, load_block
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
 from emoscope.systems.base import System
+from emoscope.systems.settings import Settings
 from emoscope.tasks.base import Task
 
 FILE = "system.json"
@@ -29,30 +29,19 @@ PACKAGES = ("sklearn", "torch", "transformers", "safetensors")
 class Recipe(System):
     """A named composition of blocks.
 
-    `defaults` are the paper's values. The setting `shift` corrects the class prior: "none" as in most papers,
-    "natural" to the task's published mix of real traffic, "estimate" to what the unlabelled data themselves show.
+    The settings' defaults are the paper's values.
     """
 
     has_settings: ClassVar[bool] = True
-    defaults: ClassVar[Mapping[str, Any]] = {}
+    settings_class: ClassVar[type[Settings]] = Settings
+    settings: Settings
 
     def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
         super().__init__(task, seed=seed, settings=settings)
-        self.settings = {"shift": "none", **self.defaults}
-        for name, value in (settings or {}).items():
-            self.settings[self._known(name)] = value
-        if self.settings["shift"] not in ("none", "natural", "estimate"):
-            raise EmoscopeError(f"shift: expected none, natural or estimate, found {self.settings['shift']!r}")
+        self.settings = self.settings_class.of(settings or {}, self.metadata.name)
         self.block: Block | None = None
         self.prior: NDArray[np.float64] | None = None
         self.decision: NDArray[np.float64] | None = None  # what probabilities are multiplied with to choose the label
-
-    def _known(self, name: str) -> str:
-        if name in self.settings:
-            return name
-        close = get_close_matches(name, self.settings, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(self.settings)}"
-        raise EmoscopeError(f"{self.metadata.name} has no setting {name!r}; {hint}")
 
     @abstractmethod
     def build(self) -> Block:
@@ -97,9 +86,9 @@ class Recipe(System):
         """Probabilities under the prior that the setting `shift` asks for."""
         assert self.prior is not None
         natural = self.task.metadata.natural_prior
-        if self.settings["shift"] == "natural" and natural is not None:
+        if self.settings.shift == "natural" and natural is not None:
             return shift_prior(answers, self.prior, prior_vector(natural, self.task.labels))
-        if self.settings["shift"] == "estimate":
+        if self.settings.shift == "estimate":
             return shift_prior(answers, self.prior, estimate_prior(answers, self.prior))
         return answers
 
@@ -114,7 +103,7 @@ class Recipe(System):
             raise EmoscopeError(f"{self.metadata.name} has not been trained")
         labels, order = self.block.labels, self.task.labels
         metadata = self.task.metadata
-        natural = metadata.natural_prior if self.settings["shift"] != "none" else None
+        natural = metadata.natural_prior if self.settings.shift != "none" else None
         trained = dict(zip(order, self.prior.tolist(), strict=True))
         decision = None if self.decision is None else dict(zip(order, self.decision.tolist(), strict=True))
         return Head(
@@ -134,7 +123,11 @@ class Recipe(System):
         self.block.save(folder / BLOCK)
         Bundle(name=self.metadata.name, kind="blocks", task=self.task.name, heads=(head,)).save(folder)
         with atomic_write(folder / FILE) as handle:
-            content: dict[str, Any] = {"seed": self.seed, "settings": self.settings, "prior": self.prior.tolist()}
+            content: dict[str, Any] = {
+                "seed": self.seed,
+                "settings": self.settings.model_dump(),
+                "prior": self.prior.tolist(),
+            }
             if self.decision is not None:
                 content["decision"] = self.decision.tolist()
             json.dump(content, handle, indent=2)
