@@ -28,7 +28,7 @@ class Even(Block):
 
     labels = (*MOOD.labels, *TONE.labels)
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:

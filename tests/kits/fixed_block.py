@@ -23,10 +23,10 @@ class Fixed(Block):
         self.taught: list[list[str]] = []
         self.seeds: list[int] = []
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         assert len(examples) == len(labels)
         self.taught.append(list(labels))
-        self.seeds.append(fitting.seed)
+        self.seeds.append(fit_context.seed)
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
@@ -34,7 +34,7 @@ class Fixed(Block):
         truncated = None if longest is None else np.array([example.turn >= longest for example in examples])
         return Prediction(np.tile(np.array(self.answer), (len(examples), 1)), truncated)
 
-    def fit_features(self, features: Floats, targets: Floats, fitting: FitContext) -> None:
+    def fit_features(self, features: Floats, targets: Floats, fit_context: FitContext) -> None:
         self.features = features
 
     def predict_features(self, features: Floats) -> Floats:

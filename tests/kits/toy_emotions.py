@@ -59,7 +59,7 @@ class ExportedKeywords(Block):
         self.labels = tuple(labels)
         self.words = words or {}
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         raise EmoscopeError("an exported model cannot be trained")
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
@@ -76,7 +76,7 @@ class ExportedKeywords(Block):
 class Keywords(ExportedKeywords):
     """The same, as it is trained: the counts lie in a file of their own."""
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         pairs = zip(examples, labels, strict=True)
         counts = Counter((word, label) for example, label in pairs for word in example.text.split())
         words = {word for word, _ in counts}

@@ -80,7 +80,7 @@ def student_cli(
         progress_bar("teaching the student") as report,
     ):
         root = data_root(data)
-        fitting = FitContext(seed=seed, device=device, checkpoints=checkpoints, resources=root, report=report)
+        fitting = FitContext(seed=seed, device=device, checkpoints=checkpoints, resources=root, progress=report)
         student = fit_student(answers, plan, fitting)
         found = judge(student, fitting) if plan.hold_out else {}
         student.save(part)

@@ -122,7 +122,7 @@ class Block(Component):
     labels: tuple[str, ...]
 
     @abstractmethod
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Learn the label of each example."""
 
     @abstractmethod
@@ -204,8 +204,8 @@ BLOCKS.add("cascade", "emoscope.models.ensembles.combine:Cascade")
 BLOCKS.add("stack", "emoscope.models.ensembles.combine:Stack")
 BLOCKS.add("neural", "emoscope.models.torch.classifier:NeuralClassifier")
 BLOCKS.add("linear", "emoscope.models.linear.classifier:LinearClassifier")
-BLOCKS.add("lightgbm", "emoscope.models.trees.boosting:LightGbmClassifier")
-BLOCKS.add("xgboost", "emoscope.models.trees.boosting:XgboostClassifier")
+BLOCKS.add("lightgbm", "emoscope.models.trees.boosting:LightGBM")
+BLOCKS.add("xgboost", "emoscope.models.trees.boosting:XGBoost")
 BLOCKS.add("multi-step-vote", "emoscope.models.ensembles.voting:MultiStepVote")
 BLOCKS.add("blend", "emoscope.models.ensembles.blend:Blend")
 BLOCKS.add("ngrams", "emoscope.models.linear.ngram_block:NgramBlock")

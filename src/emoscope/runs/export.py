@@ -18,7 +18,8 @@ from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
 if TYPE_CHECKING:
-    from emoscope.models.torch.multitask import HeadedClassifier
+    from emoscope.models.torch.multitask import MultiTaskClassifier
+
 
 PACKAGES = ("torch", "transformers", "onnx")
 CALIBRATION = 256  # dialogues from which the ranges of values are learnt
@@ -31,7 +32,7 @@ REFERENCE = (
 
 
 def export_bundle(
-    block: "Block | HeadedClassifier",
+    block: "Block | MultiTaskClassifier",
     folder: Path,
     *,
     name: str,

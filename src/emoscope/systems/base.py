@@ -3,7 +3,6 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -20,6 +19,7 @@ from emoscope.detector.detector import Detector
 from emoscope.detector.model import FittedModel
 from emoscope.models.block import Block
 from emoscope.models.label_shift import prior_vector, shift_prior
+from emoscope.systems.settings import Settings
 from emoscope.tasks.base import Task
 from emoscope.tasks.decision import choose_multipliers
 
@@ -46,14 +46,11 @@ class SystemMetadata(BaseModel):
 
 
 class System(ABC):
-    """A named composition of blocks.
-
-    `defaults` are the paper's values. The setting `shift` corrects the class prior: "none" as in most papers,
-    "natural" to the task's published mix of real traffic, "estimate" to what the unlabelled data themselves show.
-    """
+    """A named composition of blocks; the settings' defaults are the paper's values."""
 
     metadata: ClassVar[SystemMetadata]
-    defaults: ClassVar[Mapping[str, Any]] = {}
+    settings_class: ClassVar[type[Settings]] = Settings
+    settings: Settings
 
     def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
         if task.form not in self.metadata.tasks and not self.metadata.any_task:
@@ -61,21 +58,10 @@ class System(ABC):
             raise EmoscopeError(f"{self.metadata.name} was not made for {task.name}; it was made for: {made_for}")
         self.task = task
         self.seed = seed
-        self.settings = {"shift": "none", **self.defaults}
-        for name, value in (settings or {}).items():
-            self.settings[self._known(name)] = value
-        if self.settings["shift"] not in ("none", "natural", "estimate"):
-            raise EmoscopeError(f"shift: expected none, natural or estimate, found {self.settings['shift']!r}")
+        self.settings = self.settings_class.of(settings or {}, self.metadata.name)
         self.block: Block | None = None
         self.prior: Floats | None = None  # how often each of the task's labels occurred in training
         self.decision: Floats | None = None  # what probabilities are multiplied with to choose the label
-
-    def _known(self, name: str) -> str:
-        if name in self.settings:
-            return name
-        close = get_close_matches(name, self.settings, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(self.settings)}"
-        raise EmoscopeError(f"{self.metadata.name} has no setting {name!r}; {hint}")
 
     @abstractmethod
     def build(self) -> Block:
@@ -92,17 +78,17 @@ class System(ABC):
             raise EmoscopeError(f"none of the {len(examples):,} examples has one of {self.task.name}'s labels")
         return labelled
 
-    def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
+    def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
         """Learn from labelled examples."""
         check_installed(*(PACKAGES if self.metadata.networks else PACKAGES[:1]), extra="train")
-        return self.fit_block(self.build(), self.select(examples), fitting or FitContext(seed=self.seed))
+        return self.fit_block(self.build(), self.select(examples), fit_context or FitContext(seed=self.seed))
 
-    def fit_block(self, block: Block, chosen: Sequence[Example], fitting: FitContext) -> Self:
+    def fit_block(self, block: Block, chosen: Sequence[Example], fit_context: FitContext) -> Self:
         """Fit a composition on examples, remember how often each label occurred, and choose how to decide."""
         labels = [str(example.label) for example in chosen]
         counts = np.array([max(labels.count(label), 1) for label in self.task.labels], float)
         self.prior = counts / counts.sum()
-        self.block = block.fit(chosen, labels, fitting)
+        self.block = block.fit(chosen, labels, fit_context)
         target, held_out = self.decision_prior(), block.out_of_fold()
         if target is not None and held_out is not None:
             shifted = shift_prior(self._in_task_order(held_out), self.prior, target)
@@ -123,14 +109,14 @@ class System(ABC):
         if self.block is None or self.prior is None:
             raise EmoscopeError(f"{self.metadata.name} has not been trained")
         metadata, labels = self.task.metadata, self.block.labels
-        natural = metadata.natural_prior if self.settings["shift"] != "none" else None
+        natural = metadata.natural_prior if self.settings.shift != "none" else None
         head = Head(
             name=self.task.name,
             labels=labels,
             trained=self._by_label(self.prior, labels),
             prior=None if natural is None else {label: natural[label] for label in labels},
             prior_source=None if natural is None else metadata.natural_prior_source,
-            estimate=self.settings["shift"] == "estimate",
+            estimate=self.settings.shift == "estimate",
             decision=None if self.decision is None else self._by_label(self.decision, labels),
         )
         return FittedModel(Bundle(name=self.metadata.name, task=self.task.name, heads=(head,)), self.block)

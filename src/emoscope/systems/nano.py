@@ -1,12 +1,18 @@
 """nano: hashed n-grams and a linear classifier; the fastest system, and the one that is always embedded."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
 
 from emoscope.models.block import Block, Floats
 from emoscope.models.linear.ngram_block import NgramBlock
 from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import Settings
 from emoscope.tasks import TASKS
+
+
+class NanoSettings(Settings):
+    """The class prior of real traffic, where the task publishes it."""
+
+    shift: Literal["none", "natural", "estimate"] = "natural"
 
 
 class Nano(System):
@@ -20,7 +26,7 @@ class Nano(System):
         team="emoscope",
         networks=False,
     )
-    defaults: ClassVar[Mapping[str, Any]] = {"shift": "natural"}
+    settings_class = NanoSettings
 
     def build(self) -> Block:
         return NgramBlock(sorted(self.task.labels))

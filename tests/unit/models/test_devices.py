@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 import torch
+from emoscope.models.torch.progress import Epoch
+from emoscope.models.torch.team import Team
 from torch import nn
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.torch import launch
 from emoscope.models.torch.losses import ClassLoss
-from emoscope.models.torch.progress import Epoch
-from emoscope.models.torch.team import Team
 from emoscope.models.torch.training import Training, train
 from emoscope.systems import SYSTEMS
 from kits.corpus_command import run

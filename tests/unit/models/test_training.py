@@ -7,7 +7,7 @@ import torch
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.torch.losses import ClassLoss, MultiTaskLoss, class_weights, disagreement, warmed_weights
+from emoscope.models.torch.losses import ClassLoss, GroupedLoss, class_weights, rdrop_divergence, warmed_weights
 from emoscope.models.torch.training import Training, predict, rate_factor, train
 from kits.toy_network import data, toy, weights
 
@@ -24,13 +24,13 @@ def test_agreement_makes_what_is_dropped_matter_less() -> None:
         network.train()
         torch.manual_seed(0)
         batch = network.collate(items)
-        apart.append(disagreement(network(batch), network(batch)).item())
+        apart.append(rdrop_divergence(network(batch), network(batch)).item())
     assert apart[1] < 0.7 * apart[0]
 
 
 def test_only_a_single_question_can_be_agreed_on() -> None:
     items, targets = data()
-    loss = MultiTaskLoss([[0, 1]], [ClassLoss()], [1.0])
+    loss = GroupedLoss([[0, 1]], [ClassLoss()], [1.0])
     with pytest.raises(EmoscopeError, match="one question"):
         train(toy(), items, targets, loss, Training(agreement=1.0), FitContext(device="cpu"))
 
@@ -135,7 +135,7 @@ def test_losses_by_hand() -> None:
 
 def test_many_questions_at_once_by_hand() -> None:
     # Three labels and a second head "first label or not"; a label the head does not ask about adds nothing.
-    loss = MultiTaskLoss([[0, 1, 2], [0, 1, -1]], [ClassLoss(), ClassLoss()], [1.0, 0.5])
+    loss = GroupedLoss([[0, 1, 2], [0, 1, -1]], [ClassLoss(), ClassLoss()], [1.0, 0.5])
     scores = torch.zeros(2, 5)
     targets = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     expected = torch.log(torch.tensor(3.0)) + 0.5 * torch.log(torch.tensor(2.0))

@@ -11,13 +11,14 @@ from kits.word_networks import LABELS, TINY, toy
 
 torch = pytest.importorskip("torch")
 
+from emoscope.models.torch.word_models import TweetRecurrent
+
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import load_block
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.training import Training
 from emoscope.models.torch.transfer import Transferred
-from emoscope.models.torch.word_models import TweetRecurrent
 from emoscope.tasks.datasets.auxiliary import chosen, source, source_examples, unlabelled_texts
 
 WORDS = {**TINY, "hidden": 8, "context": 1}

@@ -46,8 +46,8 @@ from emoscope.evaluation.behaviour import read_checks
 from emoscope.models.block import FitContext
 from emoscope.models.ensembles.blend import Blend
 from emoscope.models.torch.classifier import NeuralClassifier
-from emoscope.models.torch.losses import ClassLoss, HeadsLoss
-from emoscope.models.torch.multitask import HeadedClassifier
+from emoscope.models.torch.losses import ClassLoss, MultiTaskLoss
+from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.runs.predict import predictor
 from emoscope.runs.record import load_run
 from emoscope.runs.train import train
@@ -122,7 +122,7 @@ def test_the_loss_asks_only_what_a_row_has_targets_for() -> None:
     scores = torch.tensor([[2.0, -1.0, 0.3, 0.1, 0.0], [0.0, 1.0, 5.0, 0.0, -5.0]])
     targets = torch.tensor([[1.0, 0.0, NAN, NAN, NAN], [NAN, NAN, 0.0, 0.5, 0.5]])
     by_hand = ClassLoss()(scores[:1, :2], targets[:1, :2]) + 3 * ClassLoss()(scores[1:, 2:], targets[1:, 2:])
-    assert HeadsLoss([2, 3], [1.0, 3.0])(scores, targets) == pytest.approx(float(by_hand) / 2)
+    assert MultiTaskLoss([2, 3], [1.0, 3.0])(scores, targets) == pytest.approx(float(by_hand) / 2)
 
 
 def test_heads_learn_apart_and_are_kept(encoder: str, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_heads_learn_apart_and_are_kept(encoder: str, tmp_path: Path) -> None:
         * 8,
         "speech": [Example(Dialogue.of([text]), 0, label) for text, label in (("hello hi", "hi"), ("bye", "bye"))] * 8,
     }
-    model = HeadedClassifier(
+    model = MultiTaskClassifier(
         {"mood": ["up", "down"], "speech": ["hi", "bye"]},
         settings={"encoder": encoder, "pooling": "mean+focus", "max_length": 16, "dropout": 0.0},
         training={"epochs": 12, "batch": 8, "rate": 3e-3},
@@ -144,12 +144,12 @@ def test_heads_learn_apart_and_are_kept(encoder: str, tmp_path: Path) -> None:
         said = [model.heads[head][best] for best in model.predict_proba(found, head).argmax(1)]
         assert said == [example.label for example in found]
     model.save(tmp_path / "model")
-    again = HeadedClassifier.load(tmp_path / "model")
+    again = MultiTaskClassifier.load(tmp_path / "model")
     assert np.array_equal(again.scores(examples), model.scores(examples))
     with pytest.raises(EmoscopeError, match="no head 'tone'; there are: mood, speech"):
         model.predict_proba(examples, "tone")
     with pytest.raises(EmoscopeError, match="holds no model with heads"):
-        HeadedClassifier.load(tmp_path)
+        MultiTaskClassifier.load(tmp_path)
 
 
 # Deciding
@@ -304,7 +304,7 @@ def test_a_student_is_gone_on_from(fitting: FitContext, encoder: str, even_answe
     one.save(tmp_path / "one")
     going_on = fit_student([even_answers], replace(plan, start=str(tmp_path / "one"), rate=0.0), fitting)
     assert np.allclose(going_on.scores(rows), one.scores(rows), atol=1e-6)
-    other = HeadedClassifier({"other": ["x", "y"]}, "transformer", one.settings)
+    other = MultiTaskClassifier({"other": ["x", "y"]}, "transformer", one.settings)
     other.fit(rows, np.full((4, 2), 0.5), fitting).save(tmp_path / "other")
     with pytest.raises(EmoscopeError, match="is not a student with the heads"):
         fit_student([even_answers], replace(plan, start=str(tmp_path / "other")), fitting)

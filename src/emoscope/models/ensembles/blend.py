@@ -47,23 +47,23 @@ class Blend(Ensemble):
         self.held_out: Floats = np.zeros((0, len(members), len(self.labels)))
         self.cut: NDArray[np.int64] = np.zeros(0, np.int64)
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Fit every member on every fold's complement, then the weights on the held-out answers."""
-        self.cut = dialogue_folds(examples, self.folds, fitting.seed)
+        self.cut = dialogue_folds(examples, self.folds, fit_context.seed)
         parts = [
             Part(
                 name=f"member{number}-fold{fold}",
                 block=deepcopy(member),
                 learn=np.flatnonzero(self.cut != fold).tolist(),
                 ask=np.flatnonzero(self.cut == fold).tolist(),
-                seed=fitting.seed * 10_007 + number * 101 + fold,
+                seed=fit_context.seed * 10_007 + number * 101 + fold,
             )
             for number, member in enumerate(self.members)
             for fold in range(self.folds)
         ]
         self.held_out = np.zeros((len(examples), len(self.members), len(self.labels)))
         fitted: dict[int, Block] = {}
-        for place, block, answers in fit_parts(parts, examples, labels, fitting):
+        for place, block, answers in fit_parts(parts, examples, labels, fit_context):
             fitted[place] = block
             self.held_out[parts[place].ask, place // self.folds] = answers
         self.set_children({parts[place].name: fitted[place] for place in range(len(parts))})

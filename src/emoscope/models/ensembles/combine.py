@@ -45,10 +45,10 @@ class Combination(Ensemble):
         self.parts = list(parts)
         self.labels = parts[0].labels
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Fit each part on everything, with a seed of its own."""
         for number, part in enumerate(self.parts):
-            part.fit(examples, labels, fitting.part(f"part{number}", seed=fitting.seed * 101 + number))
+            part.fit(examples, labels, fit_context.part(f"part{number}", seed=fit_context.seed * 101 + number))
         return self
 
     def children(self) -> Mapping[str, Block]:
@@ -102,12 +102,12 @@ class Folds(Combination):
         super().__init__(parts)
         self.vote = vote
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Cut between dialogues, then fit each part on what lies outside its fold."""
-        folds = dialogue_folds(examples, len(self.parts), fitting.seed)
+        folds = dialogue_folds(examples, len(self.parts), fit_context.seed)
         for number, part in enumerate(self.parts):
             learn = np.flatnonzero(folds != number).tolist()
-            part.fit([examples[i] for i in learn], [labels[i] for i in learn], fitting.part(f"part{number}"))
+            part.fit([examples[i] for i in learn], [labels[i] for i in learn], fit_context.part(f"part{number}"))
         return self
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
@@ -144,15 +144,15 @@ class Cascade(Combination):
         self.labels = tuple(labels)
         self.neutral = neutral
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """The first part learns from all examples, the second from those that are not neutral."""
         gate, rest = self.parts
         other = next(label for label in gate.labels if label != self.neutral)
         gate.fit(
-            examples, [self.neutral if label == self.neutral else other for label in labels], fitting.part("part0")
+            examples, [self.neutral if label == self.neutral else other for label in labels], fit_context.part("part0")
         )
         emotional = [number for number, label in enumerate(labels) if label != self.neutral]
-        rest.fit([examples[i] for i in emotional], [labels[i] for i in emotional], fitting.part("part1"))
+        rest.fit([examples[i] for i in emotional], [labels[i] for i in emotional], fit_context.part("part1"))
         return self
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
@@ -181,22 +181,24 @@ class Stack(Combination):
             raise EmoscopeError("a stack needs at least one part below and one on top")
         self.folds = folds
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Out-of-fold probabilities teach the top; then the lower parts are fitted on everything."""
         lower, top = self.parts[:-1], self.parts[-1]
-        fold_of = dialogue_folds(examples, self.folds, fitting.seed)
+        fold_of = dialogue_folds(examples, self.folds, fit_context.seed)
         features = np.zeros((len(examples), sum(len(part.labels) for part in lower)))
         for fold in range(self.folds):
             learn, held_out = np.flatnonzero(fold_of != fold).tolist(), np.flatnonzero(fold_of == fold).tolist()
             for number, part in enumerate(lower):
                 part.fit(
-                    [examples[i] for i in learn], [labels[i] for i in learn], fitting.part(f"fold{fold}-part{number}")
+                    [examples[i] for i in learn],
+                    [labels[i] for i in learn],
+                    fit_context.part(f"fold{fold}-part{number}"),
                 )
             asked = [examples[i] for i in held_out]
             features[held_out] = np.concatenate([part.predict_proba(asked) for part in lower], axis=1)
         for number, part in enumerate(lower):
-            part.fit(examples, labels, fitting.part(f"part{number}"))
-        top.fit_features(features, one_hot(labels, self.labels), fitting.part("top"))  # type: ignore[attr-defined]
+            part.fit(examples, labels, fit_context.part(f"part{number}"))
+        top.fit_features(features, one_hot(labels, self.labels), fit_context.part("top"))  # type: ignore[attr-defined]
         return self
 
     def asked(self) -> Mapping[str, Block]:

@@ -44,7 +44,7 @@ def fit_parts(
         waiting = [number for number in range(len(parts)) if number not in ready]
         finished = chain(ready, _finish(waiting, parts, folders, examples, labels, fitting))
         for done, number in enumerate(finished, start=1):
-            fitting.report(f"{parts[number].name}: {done} of {len(parts)}", done / len(parts))
+            fitting.progress(f"{parts[number].name}: {done} of {len(parts)}", done / len(parts))
             yield number, load_block(folders[number]), np.load(folders[number] / ANSWERS, allow_pickle=False)
             if kept is None:
                 shutil.rmtree(folders[number])
@@ -66,7 +66,7 @@ def _finish(
     # Started afresh rather than forked: a forked process cannot use the GPU, and may inherit locks that nobody opens.
     context = multiprocessing.get_context("spawn")
     # Side by side, parts are kept when whole: many large networks written out at every epoch would fill a disk.
-    shared = (examples, labels, replace(fitting, report=_silent, workers=1, checkpoints=None))
+    shared = (examples, labels, replace(fitting, progress=_silent, workers=1, checkpoints=None))
     with ProcessPoolExecutor(fitting.workers, context, _share, (shared,)) as pool:
         futures = {pool.submit(_fit_and_save, parts[number], folders[number]): number for number in waiting}
         for future in as_completed(futures):

@@ -44,12 +44,12 @@ class MultiStepVote(Ensemble):
         if any(len(part.labels) != 2 or neutral not in part.labels for part in gates):
             raise EmoscopeError(f"voting in steps: a gate's labels are {neutral!r} and one other")
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Each classifier learns its own question, the second set from the examples that are not neutral."""
         emotional = [number for number, label in enumerate(labels) if label != self.neutral]
         chosen, named = [examples[number] for number in emotional], [labels[number] for number in emotional]
         for place, (name, part) in enumerate(self.children().items()):
-            own = fitting.part(name, seed=fitting.seed * 101 + place)
+            own = fit_context.part(name, seed=fit_context.seed * 101 + place)
             if name.startswith("others"):
                 part.fit(chosen, named, own)
             elif name.startswith("gates"):

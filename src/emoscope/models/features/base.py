@@ -27,7 +27,7 @@ class Extractor(Component):
     registered_as = "extractor"
 
     @abstractmethod
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Learn vocabularies, read lexicons."""
 
     @abstractmethod
@@ -41,10 +41,10 @@ class Union:
     def __init__(self, extractors: Sequence[Extractor | Mapping[str, Any]]) -> None:
         self.extractors = [made if isinstance(made, Extractor) else extractor(made) for made in extractors]
 
-    def fit_transform(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Matrix:
+    def fit_transform(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Matrix:
         """Fit each extractor, and give the features of the examples it was fitted on."""
         for each in self.extractors:
-            each.fit(examples, labels, fitting)
+            each.fit(examples, labels, fit_context)
         return self.transform(examples)
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
@@ -57,8 +57,7 @@ class Union:
 
 def extractor(config: Mapping[str, Any]) -> Extractor:
     """The unfitted extractor that a configuration describes."""
-    settings = {name: value for name, value in config.items() if name != "kind"}
-    return EXTRACTORS[config["kind"]](**settings)
+    return EXTRACTORS[config["kind"]].from_config({name: value for name, value in config.items() if name != "kind"}, {})
 
 
 def turn_texts(examples: Sequence[Example], back: int) -> list[str]:

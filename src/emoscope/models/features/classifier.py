@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,20 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import CONFIG, Block, Floats, Prediction, one_hot
 from emoscope.models.features.base import Extractor, Matrix, Union
+from emoscope.models.former_names import FORMER_NAMES, current_names
 
 
 class FeatureClassifier(Block):
-    """Features of examples, then a model of features; on top of a stack, `fit_features` takes the features as given.
+    """Features of examples, then a model of features; on top of a stack, `fit_features` takes the features as given."""
 
-    A subclass learns in `fit_features`, answers in `predict_features`, and keeps what it learnt.
-    """
+    former_names: ClassVar[Mapping[str, str]] = FORMER_NAMES
 
     def __init__(self, labels: Sequence[str], features: Sequence[Extractor | Mapping[str, Any]] = ()) -> None:
         self.labels = tuple(labels)
         self.features = Union(features)
 
     @abstractmethod
-    def fit_features(self, features: Matrix, targets: Floats, fitting: FitContext) -> Self:
+    def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
         """Learn from a matrix of features, dense or sparse, and the probability of each label."""
 
     @abstractmethod
@@ -45,10 +45,13 @@ class FeatureClassifier(Block):
     def load_model(self, folder: Path) -> None:
         """Read what `save_model` wrote."""
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
-        """Fit the extractors, then the model."""
-        matrix = self.features.fit_transform(examples, labels, fitting)
-        return self.fit_features(matrix, one_hot(labels, self.labels), fitting)
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
+        return super().from_config(current_names(config, cls.former_names), children)
+
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
+        matrix = self.features.fit_transform(examples, labels, fit_context)
+        return self.fit_features(matrix, one_hot(labels, self.labels), fit_context)
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
         if not examples:

@@ -69,9 +69,9 @@ class Ngrams(Extractor):
         """The n-grams of each turn, in the order of their columns."""
         return [list(columns) for columns in self._columns]
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Choose the n-grams."""
-        del labels, fitting
+        del labels, fit_context
         self._columns, self._rarity = [], []
         for back in self.turns:
             holders = Counter(chain.from_iterable(set(grams) for grams in self._grams(turn_texts(examples, back))))

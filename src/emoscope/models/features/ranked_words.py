@@ -32,9 +32,9 @@ class RankedWords(Extractor):
         self.turns = tuple(turns)
         self.words: list[str] = []
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Rank the words of the turns to be labelled; turns before them are described by the same words."""
-        del fitting
+        del fit_context
         counts: dict[str, Counter[str]] = {label: Counter() for label in sorted(set(labels))}
         for text, label in zip(turn_texts(examples, 0), labels, strict=True):
             counts[label].update(chat_tokens(text))

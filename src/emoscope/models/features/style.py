@@ -28,9 +28,9 @@ class Style(Extractor):
     def __init__(self, *, turns: Sequence[int] = (0, 1, 2)) -> None:
         self.turns = tuple(turns)
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """There is nothing to learn."""
-        del examples, labels, fitting
+        del examples, labels, fit_context
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:

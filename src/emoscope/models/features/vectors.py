@@ -47,16 +47,16 @@ class AveragedVectors(Extractor):
         self.turns = tuple(turns)
         self.table: Mapping[str, NDArray[np.float32]] = {}
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Read the vectors, or draw them."""
         del labels
         if self.vectors == "random":
             words = sorted({word for back in self.turns for t in turn_texts(examples, back) for word in chat_tokens(t)})
-            values = np.random.default_rng(fitting.seed).normal(size=(len(words), self.size)).astype(np.float32)
+            values = np.random.default_rng(fit_context.seed).normal(size=(len(words), self.size)).astype(np.float32)
         else:
             from emoscope.models.torch.vectors import read_vectors
 
-            read = read_vectors(fitting.resource(_SOURCES[self.vectors]))
+            read = read_vectors(fit_context.resource(_SOURCES[self.vectors]))
             # Tokens are cut without the sign that asks for the coloured form of an emoji.
             words, values = [word.replace("\ufe0f", "") for word in read.words], read.matrix
         # Rounded as they are saved, so that a model answers the same before and after.

@@ -49,11 +49,11 @@ class WordRatings(Extractor):
         self.turns = tuple(turns)
         self.ratings: Ratings = {}
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Read the lexicon; the examples themselves teach nothing."""
         del examples, labels
         name, read = _SOURCES[self.source]
-        self.ratings = read(fitting.resource(name))
+        self.ratings = read(fit_context.resource(name))
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:

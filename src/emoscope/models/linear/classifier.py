@@ -24,7 +24,7 @@ class LinearClassifier(FeatureClassifier):
     """`kind` "logistic" gives its own probabilities; "svm" those of its scores over a temperature fitted on held-out
     folds, which leaves the machine's decisions as they are.
 
-    `strength` is the inverse of the L2 penalty (scikit-learn's C). With `scale`, each feature is divided by its root
+    `C` is the inverse of the L2 penalty. With `scale`, each feature is divided by its root
     mean square, which features of different kinds need and n-grams do not.
     """
 
@@ -34,23 +34,23 @@ class LinearClassifier(FeatureClassifier):
         features: Sequence[Extractor | Mapping[str, Any]] = (),
         *,
         kind: Literal["logistic", "svm"] = "logistic",
-        strength: float = 1.0,
-        weighting: Literal["none", "balanced"] = "none",
+        C: float = 1.0,  # noqa: N803 - scikit-learn's name
+        class_weight: Literal["none", "balanced"] = "none",
         scale: bool = False,
-        max_steps: int = 300,
+        max_iter: int = 300,
     ) -> None:
         super().__init__(labels, features)
-        if kind not in ("logistic", "svm") or weighting not in ("none", "balanced"):
-            raise EmoscopeError(f"a linear classifier is logistic or svm, none or balanced; not {kind}, {weighting}")
+        if kind not in ("logistic", "svm") or class_weight not in ("none", "balanced"):
+            raise EmoscopeError(f"a linear classifier is logistic or svm, none or balanced; not {kind}, {class_weight}")
         self.kind = kind
-        self.strength = strength
-        self.weighting = weighting
+        self.C = C
+        self.class_weight = class_weight
         self.scale = scale
-        self.max_steps = max_steps
+        self.max_iter = max_iter
         self._weights: NDArray[np.float32] | None = None
         self._bias: Floats = np.zeros(0)
 
-    def fit_features(self, features: Matrix, targets: Floats, fitting: FitContext) -> Self:
+    def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
         """Learn the weights."""
         require("sklearn", extra="train")
         wanted = hard_targets(targets)
@@ -59,9 +59,9 @@ class LinearClassifier(FeatureClassifier):
         if scale is not None:
             matrix = matrix.copy()
             matrix.data *= scale[matrix.indices]
-        fitting.report("fitting a linear classifier", 0.0)
-        weights, bias = self._solve(matrix, wanted, fitting.seed)
-        heat = self._temperature(matrix, wanted, fitting.seed) if self.kind == "svm" else 1.0
+        fit_context.progress("fitting a linear classifier", 0.0)
+        weights, bias = self._solve(matrix, wanted, fit_context.seed)
+        heat = self._temperature(matrix, wanted, fit_context.seed) if self.kind == "svm" else 1.0
         weights, self._bias = weights / heat, bias / heat
         # The scale goes into the weights, so that answering needs one table only.
         self._weights = np.asarray(weights if scale is None else weights * scale, np.float32)
@@ -80,12 +80,12 @@ class LinearClassifier(FeatureClassifier):
         from sklearn.linear_model import LogisticRegression
         from sklearn.svm import LinearSVC
 
-        balance = "balanced" if self.weighting == "balanced" else None
+        balance = "balanced" if self.class_weight == "balanced" else None
         if self.kind == "svm":
-            model = LinearSVC(C=self.strength, class_weight=balance, random_state=seed, max_iter=self.max_steps * 10)
+            model = LinearSVC(C=self.C, class_weight=balance, random_state=seed, max_iter=self.max_iter * 10)
         else:
             model = LogisticRegression(
-                C=self.strength, class_weight=balance, random_state=seed, max_iter=self.max_steps, tol=1e-3
+                C=self.C, class_weight=balance, random_state=seed, max_iter=self.max_iter, tol=1e-3
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a few more steps change no decision
@@ -120,10 +120,10 @@ class LinearClassifier(FeatureClassifier):
     def options(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
-            "strength": self.strength,
-            "weighting": self.weighting,
+            "C": self.C,
+            "class_weight": self.class_weight,
             "scale": self.scale,
-            "max_steps": self.max_steps,
+            "max_iter": self.max_iter,
         }
 
     def save_model(self, folder: Path) -> None:

@@ -38,8 +38,8 @@ class NgramBlock(Block):
         self.settings = settings
         self.classifier: NgramLinear | None = None
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
-        self.classifier = NgramLinear(**{"seed": fitting.seed, **self.settings})
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
+        self.classifier = NgramLinear(**{"seed": fit_context.seed, **self.settings})
         self.classifier.fit([fields(example.context) for example in examples], labels)
         return self
 

@@ -39,8 +39,8 @@ class Exported(Block):
         """The probability of each label."""
         return label_probabilities(logits, self.questions, len(self.labels))
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
-        del examples, labels, fitting
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
+        del examples, labels, fit_context
         raise EmoscopeError("an exported model cannot be trained; train the run it came from")
 
     def config(self) -> dict[str, Any]:

@@ -33,9 +33,9 @@ class ExportedTriggerWords(Extractor):
         self._window: Window
         self._words: list[int]
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Not asked: what was exported does not learn."""
-        del examples, labels, fitting
+        del examples, labels, fit_context
         raise EmoscopeError("an exported model cannot be trained; train the run it came from")
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
