@@ -33,13 +33,13 @@ from emoscope.models.ensembles.folds import fold_numbers
 from emoscope.models.linear.nano import NanoModel
 from emoscope.runs.train import official_score
 from emoscope.systems import SYSTEMS
-from emoscope.systems.podlab import Podlab
+from emoscope.systems.podlab import PodlabSettings
 from emoscope.tasks import Task, get_task
 from emoscope.tasks.datasets.augmentation import with_variants
 
 FILES = {"emotionx-friends": "friends", "emotionx-push": "emotionpush"}
 VIA = ("es", "ca")
-STRENGTH = {"podlab": Podlab.defaults["strength"], "nano": NanoModel().classifier.strength}
+STRENGTH = {"podlab": PodlabSettings().C, "nano": NanoModel().classifier.strength}
 EMOTIONS = ("joy", "sadness", "anger")
 Variants = Mapping[tuple[str, int], Mapping[str, str]]
 
@@ -167,7 +167,7 @@ def predictions(
         model.fit([example.context for example in learn], [str(example.label) for example in learn])
         best = model.predict_proba([example.context for example in judge]).argmax(1)
         return [model.labels[index] for index in best]
-    settings: dict[str, Any] = {"strength": STRENGTH[system] / proportion} if system in STRENGTH else {}
+    settings: dict[str, Any] = {"C": STRENGTH[system] / proportion} if system in STRENGTH else {}
     if system == "cyut":  # on what the comparison gives it, and all of that
         settings["neutral_share"] = 1.0
         learn = [replace(example, variants={}) for example in learn]

@@ -294,7 +294,9 @@ def _emocontext(
     return made
 
 
-def _probabilities(student: "MultiTaskClassifier", examples: Sequence[Example], head: str, temperature: float) -> Floats:
+def _probabilities(
+    student: "MultiTaskClassifier", examples: Sequence[Example], head: str, temperature: float
+) -> Floats:
     scores = student.scores(examples)[:, student.columns(head)] / temperature
     powers = np.exp(scores - scores.max(1, keepdims=True))
     return np.asarray(powers / powers.sum(1, keepdims=True))
