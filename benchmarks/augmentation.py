@@ -34,13 +34,13 @@ from emoscope.models.linear.ngram_block import NgramBlock
 from emoscope.models.linear.ngram_linear import NgramLinear
 from emoscope.runs.train import official_score
 from emoscope.systems import SYSTEMS
-from emoscope.systems.podlab import Podlab
+from emoscope.systems.podlab import PodlabSettings
 from emoscope.tasks import Task, get_task
 from emoscope.tasks.datasets.augmentation import with_variants
 
 FILES = {"emotionx-friends": "friends", "emotionx-push": "emotionpush"}
 VIA = ("es", "ca")
-STRENGTH = {"podlab": Podlab.defaults["strength"], "nano": NgramLinear().strength}
+STRENGTH = {"podlab": PodlabSettings().C, "nano": NgramLinear().strength}
 EMOTIONS = ("joy", "sadness", "anger")
 Variants = Mapping[tuple[str, int], Mapping[str, str]]
 
@@ -166,7 +166,7 @@ def predictions(
     if system == "nano":  # without the calibration, which changes no label and takes three times as long
         model = NgramBlock(task.labels, calibration_folds=0, strength=STRENGTH[system] / proportion)
         return model.fit(learn, [str(example.label) for example in learn], FitContext(seed=seed)).predict(judge)
-    settings: dict[str, Any] = {"strength": STRENGTH[system] / proportion} if system in STRENGTH else {}
+    settings: dict[str, Any] = {"C": STRENGTH[system] / proportion} if system in STRENGTH else {}
     if system == "cyut":  # on what the comparison gives it, and all of that
         settings["neutral_share"] = 1.0
         learn = [replace(example, variants={}) for example in learn]

@@ -54,7 +54,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         resources=options.data,
         workers=options.workers,
         checkpoints=options.out / "checkpoints" / task.name,
-        report=tell,
+        progress=tell,
     )
     system = Large(task, seed=options.seed, settings=settings).fit(examples, fitting)
     seconds = time.perf_counter() - begun
@@ -66,7 +66,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         "examples": len(examples),
         "with_dev": options.dev and task.name == "emocontext",
         "seconds": round(seconds, 1),
-        "settings": {**system.settings, "encoder": Path(system.settings["encoder"]).name, "taught": None},
+        "settings": {**system.settings.model_dump(), "encoder": Path(system.settings.encoder).name, "taught": None},
         "held_out": scores(task, system, examples, system.block.held_out),
         "weights": system.block.weights.tolist(),
         "bias": system.block.bias.tolist(),

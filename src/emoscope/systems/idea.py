@@ -37,10 +37,9 @@ class Idea(System):
 
     def build(self) -> Block:
         get = self.settings
+        # A tweet has no utterance before it, so there is no next one to predict.
+        network = get.pretraining("masked", "tweets")
         if self.task.name == "emotionx-friends":
-            network = {"speakers": "names", "names": list(MAIN_CHARACTERS)}
-            network |= get.pretraining("masked+next", "friends-scripts")
-        else:
-            # A tweet has no utterance before it, so there is no next one to predict.
-            network = get.pretraining("masked", "tweets")
+            network = get.pretraining("masked+next", "friends-scripts")
+            network |= {"speakers": "names", "names": list(MAIN_CHARACTERS)}
         return get.fine_tuned(self.task.labels, balanced_warming=get.balanced_warming, **network)

@@ -80,12 +80,12 @@ def test_layout_is_the_networks_own(tmp_path: Path, pooling: str, window: dict[s
     ("kind", "settings"),
     [
         *(("bert", {"pooling": pooling}) for pooling in POOLINGS),
-        ("bert", {"hidden": 7}),
+        ("bert", {"hidden_size": 7}),
         ("bert", {"segments": False, "reverse": True}),
         ("bert", {"speakers": "roles", "context": 2}),
         ("bert", {"frozen": True}),
         ("mpnet", {"pooling": "mean+focus"}),
-        ("mpnet", {"frozen": True, "hidden": 4}),
+        ("mpnet", {"frozen": True, "hidden_size": 4}),
     ],
     ids=str,
 )

@@ -12,9 +12,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.systems import SYSTEMS
 from emoscope.tasks import TASKS, get_task
-from kits.tiny_systems import examples_of, tiny
-
-# Whatever of these a system has is made this small.
+from kits.tiny_systems import SMALL, examples_of, settings_of, tiny
 
 
 def test_the_registered_names() -> None:
@@ -41,6 +39,10 @@ def test_the_registered_names() -> None:
         "symantoresearch",
         "thu-hcsi",
     ]
+
+
+def test_every_small_setting_is_a_setting_of_some_system() -> None:
+    assert set(SMALL) <= set().union(*map(settings_of, SYSTEMS))
 
 
 @pytest.mark.parametrize("name", list(SYSTEMS))
