@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 import torch
-from emoscope.models.torch.progress import Epoch
 from torch import nn
 
 from emoscope.core.errors import EmoscopeError
