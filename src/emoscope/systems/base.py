@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
@@ -35,7 +35,7 @@ class SystemMetadata(BaseModel):
     name: str
     summary: str
     tasks: tuple[str, ...]
-    any_task: bool = False  # whether it learns tasks that are not among `tasks`, too
+    any_task: bool = Field(False, exclude=True)  # whether it learns tasks that are not among `tasks`, too
     team: str | None = None
     citation: str | None = None
     published: dict[str, float] = {}  # task to the paper's test score

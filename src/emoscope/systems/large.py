@@ -111,6 +111,7 @@ class Large(System):
         name="large",
         summary="multi-task intermediate training, folds of two layouts, n-grams, words blended, prior correction",
         tasks=tuple(TASKS),
+        any_task=True,
         team="emoscope",
     )
     settings_class = LargeSettings

@@ -72,6 +72,8 @@ def test_emoscopes_own_systems_take_the_task(data: Path, tmp_path: Path) -> None
     record = train("nano", "toy-weather", tmp_path / "run", root=data)
     assert record.dev is not None
     assert emoscope.load(tmp_path / "run").labels == ("rainy", "sunny")
+    pytest.importorskip("torch")
+    assert SYSTEMS["large"](get_task("toy-weather")).build().labels == ("sunny", "rainy")
 
 
 def test_what_is_not_registered_is_not_saved(tmp_path: Path) -> None:
