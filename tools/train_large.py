@@ -30,8 +30,8 @@ from emoscope.distil.pool import own_examples, save_answers, teach
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.ensembles.blend import Blend, blend_weights, blended, geometric_mean
 from emoscope.runs.train import official_score
+from emoscope.systems.base import parse_setting
 from emoscope.systems.large import Large
-from emoscope.systems.recipe import parse_setting
 from emoscope.tasks import TASKS, Task, get_task
 from emoscope.tasks.data import read_split
 
@@ -54,7 +54,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         resources=options.data,
         workers=options.workers,
         checkpoints=options.out / "checkpoints" / task.name,
-        report=tell,
+        progress=tell,
     )
     system = Large(task, seed=options.seed, settings=settings).fit(examples, fitting)
     seconds = time.perf_counter() - begun
@@ -66,7 +66,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         "examples": len(examples),
         "with_dev": options.dev and task.name == "emocontext",
         "seconds": round(seconds, 1),
-        "settings": {**system.settings, "encoder": Path(system.settings["encoder"]).name, "taught": None},
+        "settings": {**system.settings.model_dump(), "encoder": Path(system.settings.encoder).name, "taught": None},
         "held_out": scores(task, system, examples, system.block.held_out),
         "weights": system.block.weights.tolist(),
         "bias": system.block.bias.tolist(),
@@ -80,7 +80,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
             if split == "dev" and not options.dev:
                 result["dev"] = scores(task, system, asked, answers[split])
     (options.out / "blind" / task.name).mkdir(parents=True, exist_ok=True)
-    labels = system.decided(_corrected(system, answers["test"]))
+    labels = _decided(system, _corrected(system, answers["test"]))
     task.write_labels(options.out / "blind" / task.name / "large.txt", labels)
     np.savez_compressed(
         options.out / f"{task.name}.members.npz",
@@ -90,7 +90,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
     )
     print(f"{task.name}: {seconds:.0f} s, {json.dumps(result['held_out'])} {json.dumps(result.get('dev'))}", flush=True)
     if not options.dev and not options.scores_only:
-        save_answers(options.out / f"{task.name}.npz", task.name, task.labels, teach(system, fitting))
+        save_answers(options.out / f"{task.name}.npz", task.name, task.labels, teach(system.block, task, fitting))
     (options.out / f"{task.name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
@@ -129,7 +129,12 @@ def members(blend: Blend, examples: list[Example]) -> Floats:
 
 def _corrected(system: Large, answers: Floats) -> Floats:
     assert isinstance(system.block, Blend)
-    return system.corrected(blended(answers, system.block.weights, system.block.bias))
+    return system.detector().correct(blended(answers, system.block.weights, system.block.bias))
+
+
+def _decided(system: Large, probabilities: Floats) -> list[str]:
+    detector = system.detector()
+    return [detector.labels[place] for place in detector.choose(probabilities)]
 
 
 def scores(task: Task, system: Large, examples: list[Example], answers: Floats) -> dict[str, Any]:
@@ -137,11 +142,13 @@ def scores(task: Task, system: Large, examples: list[Example], answers: Floats) 
     whole = _corrected(system, answers)
     best = [task.labels[index] for index in whole.argmax(1)]
     alone = [
-        official_score(task, examples, [task.labels[index] for index in system.corrected(answers[:, number]).argmax(1)])
+        official_score(
+            task, examples, [task.labels[index] for index in system.detector().correct(answers[:, number]).argmax(1)]
+        )
         for number in range(answers.shape[1])
     ]
     return {
-        "score": round(official_score(task, examples, system.decided(whole)), 4),
+        "score": round(official_score(task, examples, _decided(system, whole)), 4),
         "most_likely": round(official_score(task, examples, best), 4),
         "members": [round(value, 4) for value in alone],
     }

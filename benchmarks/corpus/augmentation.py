@@ -32,16 +32,17 @@ from emoscope.corpus.augment.augment import augment_file
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, Similarity, word_key
 from emoscope.corpus.mining.embedder import open_embedder
 from emoscope.models.ensembles.folds import fold_numbers
-from emoscope.models.linear.nano import NanoModel
+from emoscope.models.linear.ngram_block import NgramBlock
+from emoscope.models.linear.ngram_linear import NgramLinear
 from emoscope.runs.train import official_score
 from emoscope.systems import SYSTEMS
-from emoscope.systems.podlab import Podlab
+from emoscope.systems.podlab import PodlabSettings
 from emoscope.tasks import Task, get_task
 from emoscope.tasks.datasets.augmentation import with_variants
 
 FILES = {"emotionx-friends": "friends", "emotionx-push": "emotionpush"}
 VIA = ("es", "ca")
-STRENGTH = {"podlab": Podlab.defaults["strength"], "nano": NanoModel().classifier.strength}
+STRENGTH = {"podlab": PodlabSettings().C, "nano": NgramLinear().strength}
 EMOTIONS = ("joy", "sadness", "anger")
 Variants = Mapping[tuple[str, int], Mapping[str, str]]
 
@@ -165,11 +166,9 @@ def predictions(
 ) -> list[str]:
     """Answers of a system whose penalty on large weights is that of so many times fewer examples."""
     if system == "nano":  # without the calibration, which changes no label and takes three times as long
-        model = NanoModel(seed=seed, calibration_folds=0, strength=STRENGTH[system] / proportion)
-        model.fit([example.context for example in learn], [str(example.label) for example in learn])
-        best = model.predict_proba([example.context for example in judge]).argmax(1)
-        return [model.labels[index] for index in best]
-    settings: dict[str, Any] = {"strength": STRENGTH[system] / proportion} if system in STRENGTH else {}
+        model = NgramBlock(task.labels, calibration_folds=0, strength=STRENGTH[system] / proportion)
+        return model.fit(learn, [str(example.label) for example in learn], FitContext(seed=seed)).predict(judge)
+    settings: dict[str, Any] = {"C": STRENGTH[system] / proportion} if system in STRENGTH else {}
     if system == "cyut":  # on what the comparison gives it, and all of that
         settings["neutral_share"] = 1.0
         learn = [replace(example, variants={}) for example in learn]

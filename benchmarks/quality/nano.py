@@ -27,7 +27,7 @@ from emoscope.core.metrics import confusion_matrix
 from emoscope.core.significance import bootstrap_interval
 from emoscope.evaluation.calibration import calibration_error
 from emoscope.evaluation.ranking import place
-from emoscope.models.linear.nano import fields
+from emoscope.models.linear.ngram_block import fields
 from emoscope.runs.train import official_score
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split

@@ -25,7 +25,7 @@ from emoscope.distil.pool import HEAD_OF, own_examples
 from emoscope.distil.student import is_held_out
 from emoscope.models.block import Floats
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.models.torch.multitask import HeadedClassifier
+from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.runs.train import official_score
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -40,7 +40,7 @@ def parts(fitting: FitContext) -> Iterator[tuple[str, str, list[Example]]]:
     yield "emocontext", "dev", read_split(get_task("emocontext"), "dev", fitting.resources)
 
 
-def compare(student: HeadedClassifier, bundle: Path, fitting: FitContext) -> Iterator[dict[str, Any]]:
+def compare(student: MultiTaskClassifier, bundle: Path, fitting: FitContext) -> Iterator[dict[str, Any]]:
     """Both precisions' official scores, part by part."""
     for name, data, examples in parts(fitting):
         task, head = get_task(name), HEAD_OF[name]
@@ -63,7 +63,7 @@ def compare(student: HeadedClassifier, bundle: Path, fitting: FitContext) -> Ite
 
 
 def _single_precision(
-    student: HeadedClassifier, examples: list[Example], detector: emoscope.Detector, bundle: Path
+    student: MultiTaskClassifier, examples: list[Example], detector: emoscope.Detector, bundle: Path
 ) -> Floats:
     about = json.loads((bundle / "bundle.json").read_text(encoding="utf-8"))
     temperature = next(head["temperature"] for head in about["heads"] if head["name"] == detector.head)
@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("--bundle", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     options = parser.parse_args()
-    rows = list(compare(HeadedClassifier.load(options.student), options.bundle, FitContext(resources=options.data)))
+    rows = list(compare(MultiTaskClassifier.load(options.student), options.bundle, FitContext(resources=options.data)))
     write_rows(TABLE, rows)
 
 

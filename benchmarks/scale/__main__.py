@@ -81,13 +81,14 @@ def measure(options: argparse.Namespace) -> None:
 def peers(options: argparse.Namespace) -> None:
     from benchmarks.speed.worker import write_models
     from emoscope.detector.bundle import resolve
+    from emoscope.detector.model import BLOCK
 
     turns = emocontext(options.data)
-    tokenizer = next(resolve(options.model).glob("network*"), None)
-    if tokenizer is None:
+    tokenizer = resolve(options.model) / BLOCK / "tokenizer.json"
+    if not tokenizer.is_file():
         raise SystemExit("there is no embedded `default`, whose tokenizer the peers use; give --model FOLDER")
     with tempfile.TemporaryDirectory() as folder:
-        model = write_models(Path(folder), tokenizer / "tokenizer.json")["peer"]
+        model = write_models(Path(folder), tokenizer)["peer"]
         for rows in options.rows:
             source = Path(folder) / f"{rows}.parquet"
             write_rows(source, turns, rows)

@@ -21,7 +21,7 @@ from emoscope.runs.train import train
 
 EPOCHS = 3
 # A small and a wider network of the same kind: the wider one has more to compute between two messages.
-KINDS: dict[str, dict[str, Any]] = {"LSTM of 128": {}, "LSTM of 512": {"hidden": 512, "batch": 400}}
+KINDS: dict[str, dict[str, Any]] = {"LSTM of 128": {}, "LSTM of 512": {"hidden_size": 512, "batch_size": 400}}
 
 
 class Seconds(NamedTuple):

@@ -16,6 +16,7 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.extras import require
 from emoscope.detector import Detector, load
 from emoscope.detector.bundle import resolve
+from emoscope.detector.model import BLOCK
 from emoscope.parallel.threads import one_core
 from emoscope.scoring.batch_size import DEFAULT as BATCH
 from emoscope.scoring.output import OutputFolder, scores_file
@@ -145,7 +146,7 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     from emoscope.models.onnx.layout import batches_of_equal_length
     from emoscope.models.onnx.network import EncoderNetwork
 
-    network: Any = EncoderNetwork.load(next(resolve(model).glob("network*")))
+    network: Any = EncoderNetwork.load(resolve(model) / BLOCK)
     rows = network._layout.rows(dialogues, network._pieces)
     batches = list(batches_of_equal_length([len(row.pieces) for row in rows]))
     feeds = [network._layout.feed([rows[place] for place in batch]) for batch in batches]
@@ -158,7 +159,6 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
         "text to pieces": spent(lambda: network._layout.rows(dialogues, network._pieces)),
         "pieces to inputs": spent(lambda: [network._layout.feed([rows[p] for p in batch]) for batch in batches]),
         "the network": spent(lambda: [network._run(feed) for feed in feeds]),
-        "whether input was cut": spent(lambda: [network.truncates(each) for each in dialogues]),
         "pieces": float(np.mean([len(row.pieces) for row in rows])),
     }
 

@@ -220,17 +220,18 @@ def main() -> None:
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine, and write nothing")
     options = parser.parse_args()
     from emoscope.detector.bundle import Bundle, resolve
+    from emoscope.detector.model import BLOCK
     from emoscope.tasks import get_task
     from emoscope.tasks.data import read_split
 
     bundle = resolve(options.model)
-    if Bundle.load(bundle).kind != "encoder":
+    if Bundle.load(bundle).name == "nano":
         raise SystemExit("there is no embedded `default`; give a bundle with --model FOLDER")
     require_quiet(busy_allowed=options.busy)
     dialogues = [list(example.context.texts) for example in read_split(get_task("emocontext"), "dev", options.data)]
     random.Random(0).shuffle(dialogues)
     with tempfile.TemporaryDirectory() as folder:
-        models = write_models(Path(folder), next(bundle.glob("network*")) / "tokenizer.json")
+        models = write_models(Path(folder), bundle / BLOCK / "tokenizer.json")
         found, others = measure({"nano": Path("nano"), "default": bundle, **models}, dialogues)
     where = f"{machine()}; others took at most {others:.0%} of it"
     text = section(found, where, len(dialogues), mean_pieces(bundle, dialogues))
@@ -243,10 +244,11 @@ def main() -> None:
 
 def mean_pieces(bundle: Path, dialogues: Sequence[Turns]) -> float:
     from emoscope.core.dialogue import Dialogue
+    from emoscope.detector.model import BLOCK
     from emoscope.models.onnx.description import TOKENIZER, Description
     from emoscope.models.text.tokenizer import Pieces
 
-    folder = next(bundle.glob("network*"))
+    folder = bundle / BLOCK
     layout = Description.load(folder).layout
     pieces = Pieces.read((folder / TOKENIZER).read_text(encoding="utf-8"), **layout.special)
     return statistics.mean(len(row.pieces) for row in layout.rows(map(Dialogue.of, dialogues), pieces))

@@ -32,8 +32,8 @@ from benchmarks.speed.optimisation_graphs import VOCABULARY, opened
 from benchmarks.speed.optimisation_page import section
 from benchmarks.speed.shared_memory import worker_memory
 from emoscope.core.dialogue import Dialogue
-from emoscope.core.text import normalise_text
 from emoscope.detector.bundle import resolve
+from emoscope.detector.model import BLOCK
 from emoscope.models.onnx.description import INT8, TOKENIZER
 from emoscope.models.onnx.layout import Feed, batches_of_equal_length
 from emoscope.models.onnx.session import Run
@@ -86,7 +86,7 @@ class Reading:
     """The network of a bundle and dialogues laid out for it."""
 
     def __init__(self, model: str, dialogues: Sequence[Dialogue]) -> None:
-        self.folder = next(resolve(model).glob("network*"))
+        self.folder = resolve(model) / BLOCK
         self.network: Any = networks.EncoderNetwork.load(self.folder)
         self.layout = self.network._layout
         self.dialogues = list(dialogues)
@@ -104,49 +104,23 @@ class Reading:
         layouts.PIECES_AT_ONCE = before
         return made
 
-    def cut_before(self, dialogue: Dialogue) -> bool:
-        """Whether input was cut, as it was found out at first: all anew, unless there are few characters."""
-        texts = [normalise_text(turn.text) for turn in dialogue.turns]
-        if all(map(str.isascii, texts)) and 1 + sum(len(text) + 2 for text in texts) <= self.layout.window.length:
-            return False
-        return bool(self.layout.rows([dialogue], self.plain)[0].cut)
-
-    def forget(self) -> None:
-        """Let the network forget the pieces of texts."""
-        self.network._pieces._new, self.network._pieces._old = {}, {}
-
 
 def package_steps(read: Reading) -> dict[str, Any]:
     """Microseconds a dialogue before and after each step outside the graph."""
     network, dialogues = read.network, read.dialogues
 
-    def lay_out(pieces: Pieces) -> None:
-        read.forget()
-        for first in range(0, len(dialogues), networks.LAID_OUT_AT_ONCE):
-            read.layout.rows(dialogues[first : first + networks.LAID_OUT_AT_ONCE], pieces)
-
     def all_laid_out_first() -> None:
         before, networks.LAID_OUT_AT_ONCE = networks.LAID_OUT_AT_ONCE, len(dialogues)
-        read.forget()
-        network.scores(dialogues)
+        network.logits(dialogues)
         networks.LAID_OUT_AT_ONCE = before
 
     def meanwhile() -> None:
-        read.forget()
-        network.scores(dialogues)
+        network.logits(dialogues)
 
     def run_all(feeds: Sequence[Feed]) -> Work:
         return lambda: [network._run(feed) for feed in feeds]
 
     pairs = {
-        "whether input was cut: from pieces that are still known": (
-            lambda: [read.cut_before(each) for each in dialogues],
-            lambda: [network.truncates(each) for each in dialogues],
-        ),
-        "pieces of texts that come again are remembered": (
-            lambda: lay_out(read.plain),
-            lambda: lay_out(network._pieces),
-        ),
         "1,024 dialogues given at once, not 256": (run_all(read.feeds(256)), run_all(read.feeds(1024))),
     }
     made: dict[str, Any] = {}

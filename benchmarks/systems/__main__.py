@@ -49,7 +49,7 @@ FOLDS = 5
 # Where a measured run leaves the recipe's defaults; the encoder is set for every system that has one.
 MEASURED: dict[str, dict[str, Any]] = {
     "idea": {"pretraining_text": 40_000},
-    "ku": {"folds": 3, "epochs": 3, "rate": 5e-5, "pretraining_text": 20_000},
+    "ku": {"folds": 3, "epochs": 3, "learning_rate": 5e-5, "pretraining_text": 20_000},
     "iiidyt": {"seeds": 2, "epochs": 5},
     "figure-eight": {"seeds": 1, "lm_epochs": 3, "epochs": 6, "pretraining_text": 100_000},
     "ntua-slp": {"seeds": 1, "lm_epochs": 3, "lm_classifier_epochs": 6, "pretraining_text": 100_000},

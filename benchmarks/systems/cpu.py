@@ -40,8 +40,8 @@ SMALLER: dict[str, dict[str, Any]] = {
     "figure-eight": {
         "directions": "forward",
         "seeds": 1,
-        "embedding": 200,
-        "hidden": 400,
+        "embedding_size": 200,
+        "hidden_size": 400,
         "max_features": 10_000,
         "pretraining_text": 20_000,
         "lm_epochs": 2,
@@ -50,8 +50,8 @@ SMALLER: dict[str, dict[str, Any]] = {
     },
     "ntua-slp": {
         "seeds": 1,
-        "embedding": 100,
-        "hidden": 150,
+        "embedding_size": 100,
+        "hidden_size": 150,
         "max_features": 10_000,
         "pretraining_text": 20_000,
         "epochs": 3,

@@ -7,7 +7,7 @@ from typing import Any
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.fit_context import FitContext
 from emoscope.models.torch.classifier import NeuralClassifier
-from emoscope.models.torch.multitask import HeadedClassifier
+from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.network import NETWORKS
 from emoscope.models.torch.transformer import Transformer
 from kits.tiny_encoder import make_tiny_encoder, torch
@@ -44,9 +44,9 @@ def tiny_network(folder: Path, *, kind: str = "bert", outputs: int = 5, **settin
     return network.eval()
 
 
-def tiny_headed(folder: Path) -> HeadedClassifier:
+def tiny_headed(folder: Path) -> MultiTaskClassifier:
     """A classifier with two heads, as `default` has four."""
-    made = HeadedClassifier(HEADS, "transformer", {"pooling": "mean+focus"})
+    made = MultiTaskClassifier(HEADS, "transformer", {"pooling": "mean+focus"})
     made.network = tiny_network(folder, pooling="mean+focus", outputs=made.outputs)
     return made
 

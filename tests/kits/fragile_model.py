@@ -1,30 +1,30 @@
 """`nano`, but there are words that it cannot bear. As a script: `emoscope score` with that model."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import emoscope.scoring.score_tables
 from emoscope.cli.main import run
-from emoscope.core.dialogue import Dialogue, DialogueLike
+from emoscope.core.dialogue import Dialogue
 from emoscope.detector import Detector
+from emoscope.models.block import Floats, Truncated
 from emoscope.scoring.part_scorer import ModelSpec
 
 
 class FragileDetector(Detector):
-    def predict_proba(self, dialogues: Iterable[DialogueLike]) -> NDArray[np.float64]:
-        texts = [" ".join(Dialogue.of(dialogue).texts) for dialogue in dialogues]
+    def infer(self, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated]:
+        texts = [" ".join(dialogue.texts) for dialogue in dialogues]
         if any("poison" in text for text in texts):
             raise ArithmeticError("cannot bear this\nat all")
-        answers = super().predict_proba([[text] for text in texts])
-        answers[["hollow" in text for text in texts]] = np.nan
-        return answers
+        probabilities, truncated = super().infer([Dialogue.of([text]) for text in texts])
+        probabilities[["hollow" in text for text in texts]] = np.nan
+        return probabilities, truncated
 
 
 class BrokenDetector(Detector):
-    def predict_proba(self, dialogues: Iterable[DialogueLike]) -> NDArray[np.float64]:
+    def infer(self, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated]:
         raise OSError("weights are gone")
 
 

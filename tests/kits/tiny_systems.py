@@ -4,21 +4,21 @@ from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.systems import SYSTEMS, System
+from emoscope.systems.settings import Settings
 from emoscope.tasks import get_task
 
 SMALL = {
     "epochs": 1,
-    "batch": 8,
-    "hidden": 8,
-    "embedding": 8,
+    "batch_size": 8,
+    "hidden_size": 8,
+    "embedding_size": 8,
     "seeds": 2,
     "folds": 2,
-    "rounds": 3,
+    "num_boost_round": 3,
     "min_count": 1,
     "lm_epochs": 1,
     "max_features": 200,
     "max_length": 32,
-    "bits": 10,
     "vectors": "random",
     "pretraining_text": 0,
 }
@@ -56,8 +56,13 @@ def examples_of(task_name: str) -> list[Example]:
     return made
 
 
+def settings_of(name: str) -> set[str]:
+    """The names of a system's settings."""
+    return set(getattr(SYSTEMS[name], "settings_class", Settings).model_fields)
+
+
 def tiny(name: str, encoder: Path, seed: int = 0) -> System:
     kind = SYSTEMS[name]
     small = {**SMALL, "encoder": str(encoder)}
-    settings = {key: value for key, value in small.items() if key in getattr(kind, "defaults", {})}
+    settings = {key: value for key, value in small.items() if key in settings_of(name)}
     return kind(get_task(kind.metadata.tasks[0]), seed=seed, settings=settings or None)

@@ -15,7 +15,7 @@ from emoscope.models.torch.network import NETWORKS, Network
 from emoscope.models.torch.training import Training, predict
 
 LABELS = ("others", "happy")
-TINY = {"vectors": "random", "embedding": 8, "min_count": 1, "dropout": 0.0}
+TINY = {"vectors": "random", "embedding_size": 8, "min_count": 1, "dropout": 0.0}
 FILLERS = ("well", "you", "know", "it", "is", "a", "day", "like", "any", "other")
 
 
@@ -53,13 +53,13 @@ def assert_padding_does_not_matter(name: str, settings: Mapping[str, Any]) -> No
     with torch.inference_mode():
         together = network(network.collate(items))
     torch.testing.assert_close(together, alone, rtol=0, atol=2e-6)
-    torch.testing.assert_close(predict(network, items, cpu, batch=3), alone, rtol=0, atol=2e-6)
+    torch.testing.assert_close(predict(network, items, cpu, batch_size=3), alone, rtol=0, atol=2e-6)
 
 
 def assert_learns(name: str, settings: Mapping[str, Any], *, in_turn: int = -1) -> NeuralClassifier:
     """The toy is learnt, well enough for dialogues that were not seen."""
     examples, labels = toy(128, in_turn=in_turn)
-    training = Training(epochs=10, batch=32, rate=0.03)
+    training = Training(epochs=10, batch_size=32, learning_rate=0.03)
     block = NeuralClassifier(LABELS, name, {**TINY, **settings}, training).fit(examples, labels, FitContext(seed=3))
     fresh, truth = toy(60, in_turn=in_turn, seed=1)
     assert np.mean([found == label for found, label in zip(block.predict(fresh), truth, strict=True)]) > 0.9
@@ -76,7 +76,7 @@ def assert_survives_saving(block: NeuralClassifier, folder: Path) -> None:
 def assert_repeats(name: str, settings: Mapping[str, Any]) -> None:
     """The same seed gives the same probabilities, another seed gives others."""
     examples, labels = toy(20)
-    training = Training(epochs=1, batch=10)
+    training = Training(epochs=1, batch_size=10)
     first, second, other = (
         NeuralClassifier(LABELS, name, {**TINY, "dropout": 0.2, **settings}, training)
         .fit(examples, labels, FitContext(seed=seed))

@@ -18,20 +18,21 @@ def label_cli(
     data: DataOption = None,
 ) -> None:
     """Write down a teacher's probabilities: held-out ones for its own data, and those for more text."""
+    from emoscope.core.errors import EmoscopeError
     from emoscope.core.fit_context import FitContext
     from emoscope.distil.pool import save_answers, teach
     from emoscope.runs.record import load_run, read_record
-    from emoscope.systems.large import Large
+    from emoscope.tasks import get_task
     from emoscope.tasks.data import data_root
 
-    system = load_run(run, read_record(run).task)
-    if not isinstance(system, Large):
-        from emoscope.core.errors import EmoscopeError
-
-        raise EmoscopeError(f"{run}: is a run of {system.metadata.name}; only large teaches")
+    record = read_record(run)
+    if record.system != "large":
+        raise EmoscopeError(f"{run}: is a run of {record.system}; only large teaches")
+    task = get_task(record.task)
+    block = load_run(run, record.task).block
     with console(stderr=True).status("asking the teacher"):
-        answers = teach(system, FitContext(resources=data_root(data)))
-    save_answers(output, system.task.name, system.task.labels, answers)
+        answers = teach(block, task, FitContext(seed=record.seed, resources=data_root(data)))
+    save_answers(output, task.name, task.labels, answers)
     counts = ", ".join(f"{name} {len(table):,}" for name, table in answers.items())
     console(stderr=True).print(f"{output}: {counts}")
 
@@ -56,7 +57,7 @@ def student_cli(
     from emoscope.core.fit_context import FitContext
     from emoscope.distil.student import StudentPlan, fit_student, judge, save_report
     from emoscope.runs.record import kept_checkpoints, new_run_folder
-    from emoscope.systems.recipe import PACKAGES, parse_setting
+    from emoscope.systems.base import PACKAGES, parse_setting
     from emoscope.tasks.data import data_root, sha256_of
 
     check_installed(*PACKAGES, extra="train")
@@ -74,7 +75,7 @@ def student_cli(
         progress_bar("teaching the student") as report,
     ):
         root = data_root(data)
-        fitting = FitContext(seed=seed, device=device, checkpoints=checkpoints, resources=root, report=report)
+        fitting = FitContext(seed=seed, device=device, checkpoints=checkpoints, resources=root, progress=report)
         student = fit_student(answers, plan, fitting)
         found = judge(student, fitting) if plan.hold_out else {}
         student.save(part)

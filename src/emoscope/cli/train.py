@@ -42,7 +42,7 @@ def train_cli(
 ) -> None:
     """Fit a named system on a task's data and keep it in a folder."""
     from emoscope.runs.train import train
-    from emoscope.systems.recipe import parse_setting
+    from emoscope.systems.base import parse_setting
 
     with progress_bar(f"training {system} on {task}") as report:
         record = train(
@@ -88,7 +88,7 @@ def crossvalidate_cli(
 ) -> None:
     """Score a system on folds of a task's labelled data: for tasks without a development set."""
     from emoscope.runs.crossvalidate import crossvalidate
-    from emoscope.systems.recipe import parse_setting
+    from emoscope.systems.base import parse_setting
 
     with console(stderr=True).status(f"cross-validating {system} on {task}"):
         results = crossvalidate(
@@ -134,7 +134,7 @@ def predict_cli(
 ) -> None:
     """Write predictions in the task's official submission format."""
     from emoscope.detector.bundle import resolve
-    from emoscope.runs.predict import answerer
+    from emoscope.runs.predict import predictor
     from emoscope.tasks import get_task
     from emoscope.tasks.data import find_split
 
@@ -143,12 +143,12 @@ def predict_cli(
     if (input is None) == (split is None):
         raise EmoscopeError("give either --input FILE or --split NAME")
     chosen = get_task(task)
-    answer = answerer(resolve(run), task)
+    predict = predictor(resolve(run), task)
     source = input if input is not None else find_split(chosen, str(split), data).path
     with console(stderr=True).status(f"reading {source}"):
         examples = list(chosen.read(source))
     with console(stderr=True).status(f"labelling {len(examples):,} examples"):
-        labels = answer(examples)
+        labels = predict(examples)
     if format == "labels":
         chosen.write_labels(output, labels)
     else:

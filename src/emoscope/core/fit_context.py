@@ -7,40 +7,42 @@ from pathlib import Path
 from emoscope.core.errors import EmoscopeError
 
 
-def _silent(message: str, done: float) -> None:
-    pass
+def no_progress(message: str, done: float) -> None:
+    """Ignore progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class FitContext:
-    """What a fit may use beside its data: a seed, a device, where to keep checkpoints, whom to tell of progress.
-
-    `resources` is the folder of lexicons, vectors and unlabelled text; blocks that need one say so by name. `unseen`
-    holds texts that will be scored: what is learnt beside the data must not contain them. `workers` is how many parts
-    of an ensemble may be trained at once, each in a process of its own; `devices` on how many devices each network is
-    trained, batches shared out between them.
-    """
+    """What a fit may use beside its data."""
 
     seed: int = 0
+    """All randomness of the fit follows from it."""
     device: str = "auto"
+    """`cpu`, `cuda`, `cuda:1` or `auto`, which is the GPU if there is one."""
     checkpoints: Path | None = None
+    """Folder for checkpoints, from which a killed fit resumes; without one nothing is written."""
     resources: Path | None = None
+    """Folder with lexicons, word vectors and unlabelled text."""
     unseen: frozenset[str] = frozenset()
+    """Texts that will be scored: pretraining and auxiliary data must not contain them."""
     workers: int = 1
+    """How many members of an ensemble are trained at once, each in its own process."""
     devices: int = 1
-    report: Callable[[str, float], None] = field(default=_silent)
+    """How many devices train each network together."""
+    progress: Callable[[str, float], None] = field(default=no_progress)
+    """Called with a message and the finished share of the work, from 0 to 1."""
 
     def part(self, name: str, *, seed: int | None = None) -> "FitContext":
-        """The same for one part of a combination, with a checkpoint folder of its own.
+        """The context of one part of a larger fit: the same, with its own checkpoint folder and perhaps seed.
 
-        >>> FitContext(checkpoints=Path("kept")).part("first", seed=3).checkpoints.name
+        >>> FitContext(checkpoints=Path("checkpoints")).part("first", seed=3).checkpoints.name
         'first'
         """
-        kept = self.checkpoints / name if self.checkpoints is not None else None
-        return replace(self, checkpoints=kept, seed=self.seed if seed is None else seed)
+        checkpoints = self.checkpoints / name if self.checkpoints is not None else None
+        return replace(self, checkpoints=checkpoints, seed=self.seed if seed is None else seed)
 
     def resource(self, name: str) -> Path:
-        """A file or folder of the resources, or a clear line that it is missing."""
+        """The path of a file or folder among the resources; an error if it is missing."""
         if self.resources is None:
             raise EmoscopeError(f"this needs {name}: give the folder of the data with --data or EMOSCOPE_DATA")
         path = self.resources / name

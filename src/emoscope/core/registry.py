@@ -1,7 +1,8 @@
-"""One lazy table of `"module:attribute"` entries per kind of thing (tasks, systems)."""
+"""One lazy table of `"module:attribute"` entries per kind of thing (tasks, systems, blocks)."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import cached_property
 from importlib import import_module
 from typing import Generic, TypeVar, cast
 
@@ -13,6 +14,9 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Names to things that are imported only when asked for.
 
+    Other packages add theirs with `add`, or by an entry point of the group `entry_points`, which is looked up only when
+    a name is not among those added.
+
     >>> shapes = Registry[type]("shape")
     >>> shapes.add("counter", "collections:Counter")
     >>> shapes["counter"].__name__
@@ -22,8 +26,9 @@ class Registry(Generic[T]):
     emoscope.core.errors.EmoscopeError: no shape named 'countr'; did you mean 'counter'?
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, *, entry_points: str | None = None) -> None:
         self.kind = kind
+        self._group = entry_points
         self._entries: dict[str, str] = {}
 
     def add(self, name: str, target: str) -> None:
@@ -34,25 +39,45 @@ class Registry(Generic[T]):
             raise ValueError(f"{self.kind} {name!r}: expected 'module:attribute', not {target!r}")
         self._entries[name] = target
 
+    @cached_property
+    def _installed(self) -> dict[str, str]:
+        """The entry points of installed packages."""
+        if self._group is None:
+            return {}
+        from importlib.metadata import entry_points
+
+        return {point.name: point.value for point in entry_points(group=self._group)}
+
+    def _all(self) -> dict[str, str]:
+        return {**self._installed, **self._entries}
+
     def __getitem__(self, name: str) -> T:
-        if name not in self._entries:
-            raise EmoscopeError(f"no {self.kind} named {name!r}; {self._hint(name)}")
-        module, attribute = self._entries[name].split(":")
+        module, attribute = self.target(name).split(":")
         return cast(T, getattr(import_module(module), attribute))
 
     def target(self, name: str) -> str:
         """The `"module:attribute"` a name stands for."""
-        return self._entries[name]
+        target = self._entries.get(name) or self._installed.get(name)
+        if target is None:
+            raise EmoscopeError(f"no {self.kind} named {name!r}; {self._hint(name)}")
+        return target
+
+    def name_of(self, thing: type) -> str:
+        """The name a class is registered under."""
+        for name in self:
+            if self.target(name) == f"{thing.__module__}:{thing.__qualname__}":
+                return name
+        raise EmoscopeError(f"{thing.__name__} is not a registered {self.kind}")
 
     def _hint(self, name: str) -> str:
-        close = get_close_matches(name.lower(), self._entries, n=1)
-        return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(self._entries))}"
+        close = get_close_matches(name.lower(), self._all(), n=1)
+        return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(self)}"
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return name in self._entries or name in self._installed
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._entries))
+        return iter(sorted(self._all()))
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._all())

@@ -1,105 +1,79 @@
-"""A model on disk: a folder with `bundle.json` and the model's own files. Run folders and embedded presets alike."""
+"""What a model folder says of its model: `bundle.json`, the same in a run, an export and an embedded preset."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, whole_text
-from emoscope.core.registry import Registry
 
 FILE = "bundle.json"
-FORMAT = "emoscope-bundle-1"
+FORMAT = "emoscope-bundle-2"
 PRESETS = ("default", "nano")
 FALLBACK = "nano"  # what `default` means in an installation that has no model of that name
-
-
-class Backend(Protocol):
-    """What the detector asks of a model: the answers of one head."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, in the order of the probabilities' columns."""
-
-    @property
-    def prior(self) -> NDArray[np.float64]:
-        """How often each label occurred in training."""
-
-    def predict_proba(self, dialogues: list[Dialogue], /) -> NDArray[np.float64]:
-        """The probability of each label under the training prior."""
-
-    def truncates(self, dialogue: Dialogue, /) -> bool:
-        """Whether a part of the dialogue is not read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """One set of labels a model answers with.
 
-    `labels` may be left out where the model's own files say them. `trained` is their mix in training, `prior` the mix
-    to answer for if that is another. Probabilities are softmax(scores / temperature); `decision` holds a factor for
-    labels, which counts for choosing one only.
+    `trained` is their mix in training, `prior` the mix to answer for if that is another; with `estimate`, a whole file
+    of examples is answered for the mix estimated from it. Probabilities are raised to 1 / `temperature`; `decision`
+    holds a factor for labels, which counts for choosing one only.
 
     >>> Head(name="mood", labels=("good", "bad"), trained={"good": 0.5, "bad": 0.5}).temperature
     1.0
     """
 
     name: str
-    labels: tuple[str, ...] = ()
-    trained: Mapping[str, float] | None = None
+    labels: tuple[str, ...]
+    trained: Mapping[str, float]
     prior: Mapping[str, float] | None = None
     prior_source: str | None = None
+    estimate: bool = False
     temperature: float = 1.0
     decision: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         _expect(isinstance(self.name, str) and all(isinstance(label, str) for label in self.labels), "names as text")
+        mixed = bool(self.labels) and set(self.trained) == set(self.labels)
+        _expect(mixed, f"labels of {self.name}, and the mix of them it was trained on")
         _expect(isinstance(self.temperature, int | float) and self.temperature > 0, "a temperature above 0")
         for numbers in (self.trained, self.prior, self.decision):
             _expect(_is_numbers(numbers), f"a number for each label of {self.name}")
-            _expect(not self.labels or set(numbers or ()) <= set(self.labels), f"only labels of {self.name}")
+            _expect(set(numbers or ()) <= set(self.labels), f"only labels of {self.name}")
 
 
 # A dataclass, not a pydantic model: importing pydantic would take a fifth of the time to a program's first answer.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """What `bundle.json` says of a model.
+    """What `bundle.json` says of a model: its name, the task it was trained for, and its heads.
 
-    A model with one set of labels needs no `heads`: its only head has the name of the task.
+    >>> mood = Head(name="mood", labels=("good", "bad"), trained={"good": 0.5, "bad": 0.5})
+    >>> Bundle(name="mine", task="iest", heads=(mood,)).head().name
+    'mood'
     """
 
     name: str
-    kind: str
     task: str
+    heads: tuple[Head, ...]
     format: str = FORMAT
-    prior: Mapping[str, float] | None = None
-    prior_source: str | None = None
-    heads: tuple[Head, ...] = ()
 
     def __post_init__(self) -> None:
-        _expect(all(isinstance(text, str) for text in (self.name, self.kind, self.task)), "name, kind and task as text")
-        _expect(_is_numbers(self.prior), "a number for each label of the prior")
+        _expect(all(isinstance(text, str) for text in (self.name, self.task)), "name and task as text")
+        _expect(bool(self.heads), "at least one head")
 
     def head(self, name: str | None = None) -> Head:
-        """The head of a name, the first if none is given.
-
-        >>> Bundle(name="mine", kind="nano", task="iest").head().name
-        'iest'
-        """
-        heads = self.heads or (Head(name=self.task, prior=self.prior, prior_source=self.prior_source),)
-        names = [head.name for head in heads]
+        """The head of a name, the first if none is given."""
+        names = [head.name for head in self.heads]
         if name is None:
-            return heads[0]
+            return self.heads[0]
         if name in names:
-            return heads[names.index(name)]
+            return self.heads[names.index(name)]
         close = get_close_matches(name.lower(), names, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(names)}"
         raise EmoscopeError(f"model {self.name} has no labels named {name!r}; {hint}")
@@ -114,21 +88,24 @@ class Bundle:
         """Read `bundle.json`, or say why the folder is not a model."""
         path = folder / FILE
         if not path.is_file():
-            hint = "; a run becomes one with: emoscope export" if (folder / "run.json").is_file() else ""
-            raise EmoscopeError(f"{folder}: holds no model ({FILE} is missing{hint})")
+            if (folder / "run.json").is_file():
+                from emoscope.detector.old_formats import read_run
+
+                return read_run(folder)
+            raise EmoscopeError(f"{folder}: holds no model ({FILE} is missing)")
         try:
             content = json.loads(whole_text(path))
-            heads = tuple(Head(**{**head, "labels": tuple(head["labels"])}) for head in content.pop("heads", ()))
+            if "kind" in content:
+                from emoscope.detector.old_formats import read_bundle
+
+                content = read_bundle(folder, content)
+            heads = tuple(Head(**{**head, "labels": tuple(head["labels"])}) for head in content.pop("heads"))
             bundle = cls(**content, heads=heads)
         except (json.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError(path, f"is not a model description ({error})") from None
         if bundle.format != FORMAT:
             raise InputError(path, f"has format {bundle.format!r}; this version reads {FORMAT!r}")
         return bundle
-
-    def backend(self, folder: Path, labels: str | None = None) -> Backend:
-        """The model itself, answering with the labels of one head."""
-        return KINDS[self.kind](folder, self, self.head(labels))
 
 
 def _expect(right: bool, what: str) -> None:
@@ -145,15 +122,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items() if inner is not None and inner != ()}
     return [_plain(inner) for inner in value] if isinstance(value, tuple) else value
-
-
-Loader = Callable[[Path, Bundle, Head], Backend]
-
-# One line per kind of model that may be loaded.
-KINDS: Registry[Loader] = Registry("kind of model")
-KINDS.add("nano", "emoscope.detector.kinds:load_nano")
-KINDS.add("encoder", "emoscope.detector.kinds:load_encoder")
-KINDS.add("blocks", "emoscope.detector.kinds:load_blocks")
 
 
 def resolve(model: str | Path) -> Path:

@@ -1,16 +1,18 @@
 """The detector: dialogues in, detections out; without torch, safe to share between threads."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.core.dialogue import Detection, Dialogue, DialogueLike
+from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.detector.bundle import Backend, Bundle, resolve
+from emoscope.detector.bundle import resolve
+from emoscope.detector.model import FittedModel
+from emoscope.models.block import Floats, Truncated
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
 
 if TYPE_CHECKING:
@@ -38,10 +40,18 @@ def load(
     >>> load("nano").detect(["I won the first prize!", "wow, congrats", "I am so happy :)"]).label
     'happy'
     """
-    folder = resolve(model)
-    bundle = Bundle.load(folder)
-    backend = bundle.backend(folder, labels)
-    return Detector(backend, bundle, labels=labels, prior=prior, abstain_below=abstain_below, for_metric=for_metric)
+    return Detector(
+        FittedModel.load(resolve(model)), labels=labels, prior=prior, abstain_below=abstain_below, for_metric=for_metric
+    )
+
+
+class Options(TypedDict, total=False):
+    """What `load` takes beside the model."""
+
+    labels: str | None
+    prior: Mapping[str, float] | None
+    abstain_below: float
+    for_metric: bool
 
 
 class Detector:
@@ -49,8 +59,7 @@ class Detector:
 
     def __init__(
         self,
-        backend: Backend,
-        bundle: Bundle,
+        model: FittedModel,
         *,
         labels: str | None = None,
         prior: Mapping[str, float] | None = None,
@@ -59,24 +68,42 @@ class Detector:
     ) -> None:
         if not 0.0 <= abstain_below <= 1.0:
             raise EmoscopeError(f"abstain_below must lie between 0 and 1, not {abstain_below}")
-        self._backend = backend
-        self._bundle = bundle
-        self._head = bundle.head(labels)
+        self._model = model
+        self._head = head = model.bundle.head(labels)
+        self._options: Options = {
+            "labels": labels,
+            "prior": prior,
+            "abstain_below": abstain_below,
+            "for_metric": for_metric,
+        }
         self._abstain_below = abstain_below
-        wanted = prior if prior is not None else self._head.prior
-        self._prior = backend.prior if wanted is None else prior_vector(wanted, backend.labels)
-        factors = (self._head.decision or {}) if for_metric else {}
-        self._decision = np.array([factors.get(label, 1.0) for label in backend.labels])
+        self._trained = prior_vector(head.trained, head.labels)
+        expected = prior if prior is not None else head.prior
+        self._prior = self._trained if expected is None else prior_vector(expected, head.labels)
+        factors = (head.decision or {}) if for_metric else {}
+        self._decision = np.array([factors.get(label, 1.0) for label in head.labels])
+
+    def with_(self, **changes: Unpack[Options]) -> "Detector":
+        """The same model under other options; it is not loaded again. A prior is for its own set of labels only.
+
+        >>> detector = load("nano")
+        >>> detector.with_(prior={"others": 0.1, "happy": 0.5, "sad": 0.2, "angry": 0.2}).detect(["ok, fine"]).label
+        'happy'
+        """
+        options = self._options | changes
+        if "labels" in changes and "prior" not in changes:
+            options["prior"] = None
+        return type(self)(self._model, **options)
 
     @property
     def name(self) -> str:
         """The model's name."""
-        return self._bundle.name
+        return self._model.bundle.name
 
     @property
     def task(self) -> str:
         """The task it was trained for."""
-        return self._bundle.task
+        return self._model.bundle.task
 
     @property
     def head(self) -> str:
@@ -86,12 +113,12 @@ class Detector:
     @property
     def heads(self) -> tuple[str, ...]:
         """The sets of labels its model has."""
-        return tuple(head.name for head in self._bundle.heads) or (self._head.name,)
+        return tuple(head.name for head in self._model.bundle.heads)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels it answers with."""
-        return self._backend.labels
+        return self._head.labels
 
     @property
     def prior(self) -> dict[str, float]:
@@ -101,7 +128,7 @@ class Detector:
     @property
     def training_prior(self) -> dict[str, float]:
         """The mix of labels it was trained on."""
-        return dict(zip(self.labels, self._backend.prior.tolist(), strict=True))
+        return dict(zip(self.labels, self._trained.tolist(), strict=True))
 
     def detect(self, dialogue: DialogueLike) -> Detection:
         """The emotion of the last turn, given the turns before it."""
@@ -132,18 +159,42 @@ class Detector:
         from emoscope.detector.explain import explain
 
         whole = Dialogue.of(dialogue)
-        if label is None:
-            label = self.labels[self.choose(self.predict_proba([whole]))[0]]
-        elif label not in self.labels:
+        if label is not None and label not in self.labels:
             raise EmoscopeError(f"no label {label!r} to explain; expected one of: {', '.join(self.labels)}")
-        return explain(self.predict_proba, whole, self.labels, label, truncated=self._backend.truncates(whole))
+        probabilities, truncated = self.infer([whole])
+        if label is None:
+            label = self.labels[self.choose(probabilities)[0]]
+        return explain(self.predict_proba, whole, self.labels, label, truncated=bool(truncated[0]))
 
-    def predict_proba(self, dialogues: Iterable[DialogueLike]) -> NDArray[np.float64]:
+    def predict_proba(self, dialogues: Iterable[DialogueLike]) -> Floats:
         """The probabilities of many dialogues as an array, columns in the order of `labels`."""
-        chosen = [Dialogue.of(dialogue) for dialogue in dialogues]
-        return shift_prior(self._backend.predict_proba(chosen), self._backend.prior, self._prior)
+        return self.infer([Dialogue.of(dialogue) for dialogue in dialogues])[0]
 
-    def choose(self, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
+    def infer(self, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated]:
+        """The probabilities of dialogues, and which of them were too long to be read whole, from one pass."""
+        probabilities, truncated = self._model.infer(self._head, _last_turns(dialogues))
+        return shift_prior(probabilities, self._trained, self._prior), truncated
+
+    def predict_examples(self, examples: Sequence[Example]) -> Floats:
+        """The probabilities of a task's examples, which are answered together.
+
+        Unlike a dialogue, an example may go on after the turn to be labelled. A model trained to estimate the mix of
+        labels takes it from the examples, unless a prior was given.
+        """
+        return self.correct(self._model.infer(self._head, examples)[0])
+
+    def correct(self, probabilities: Floats) -> Floats:
+        """Probabilities of a task's examples under the training prior, as `predict_examples` gives them."""
+        prior = self._prior
+        if self._head.estimate and self._options["prior"] is None and len(probabilities):
+            prior = estimate_prior(probabilities, self._trained)
+        return shift_prior(probabilities, self._trained, prior)
+
+    def label_examples(self, examples: Sequence[Example]) -> list[str]:
+        """The label chosen for each of a task's examples."""
+        return [self.labels[place] for place in self.choose(self.predict_examples(examples))]
+
+    def choose(self, probabilities: Floats) -> NDArray[np.int64]:
         """The label chosen for each row of probabilities, as its position in `labels`.
 
         The most likely one, or with `for_metric` the one that its task's metric prefers.
@@ -156,25 +207,24 @@ class Detector:
         >>> load("nano").truncates(["hi", "hello"])
         False
         """
-        return self._backend.truncates(Dialogue.of(dialogue))
+        return bool(self.infer([Dialogue.of(dialogue)])[1][0])
 
     def estimate_prior(self, dialogues: Iterable[DialogueLike]) -> dict[str, float]:
         """The mix of labels in unlabelled dialogues of your own; pass it back as `load(prior=...)`."""
-        chosen = [Dialogue.of(dialogue) for dialogue in dialogues]
-        found = estimate_prior(self._backend.predict_proba(chosen), self._backend.prior)
-        return dict(zip(self.labels, found.tolist(), strict=True))
+        examples = _last_turns([Dialogue.of(dialogue) for dialogue in dialogues])
+        estimated = estimate_prior(self._model.infer(self._head, examples)[0], self._trained)
+        return dict(zip(self.labels, estimated.tolist(), strict=True))
 
     def _detect_batch(self, dialogues: list[Dialogue]) -> list[Detection]:
-        probabilities = self.predict_proba(dialogues)
-        answers = []
-        for row, (dialogue, index) in enumerate(zip(dialogues, self.choose(probabilities), strict=True)):
+        probabilities, truncated = self.infer(dialogues)
+        detections = []
+        for row, place in enumerate(self.choose(probabilities)):
             scores = dict(zip(self.labels, probabilities[row].tolist(), strict=True))
-            label = self.labels[index]
-            answers.append(
-                Detection(
-                    label if scores[label] >= self._abstain_below else None,
-                    scores,
-                    truncated=self._backend.truncates(dialogue),
-                )
-            )
-        return answers
+            label = self.labels[place]
+            chosen = label if scores[label] >= self._abstain_below else None
+            detections.append(Detection(chosen, scores, truncated=bool(truncated[row])))
+        return detections
+
+
+def _last_turns(dialogues: Sequence[Dialogue]) -> list[Example]:
+    return [Example(dialogue, len(dialogue) - 1) for dialogue in dialogues]

@@ -21,16 +21,16 @@ CALIBRATION = 320  # dialogues of all kinds, from which the ranges of values are
 NAME = "default"
 
 
-def student_bundle(student: Path, report: Path, folder: Path, fitting: FitContext, *, force: bool = False) -> None:
+def student_bundle(student: Path, report: Path, folder: Path, fit_context: FitContext, *, force: bool = False) -> None:
     """Export a student; `report` is what `judge` found of one that was made in the same way but for the held-out part.
 
     Its pieces are those of all the text at hand; what is rarer is spelled with shorter ones.
     """
-    from emoscope.models.torch.multitask import HeadedClassifier
+    from emoscope.models.torch.multitask import MultiTaskClassifier
 
-    known = _known(fitting)
+    known = _known(fit_context)
     export_bundle(
-        HeadedClassifier.load(student),
+        MultiTaskClassifier.load(student),
         folder,
         name=NAME,
         task="emocontext",
@@ -74,15 +74,15 @@ def _read(report: Path) -> dict[str, Any]:
     return content
 
 
-def _known(fitting: FitContext) -> dict[str, list[Example]]:
+def _known(fit_context: FitContext) -> dict[str, list[Example]]:
     """The labelled examples each head learnt from."""
     known: dict[str, list[Example]] = {head: [] for head in HEADS}
     for task_name, head in HEAD_OF.items():
-        known[head] += own_examples(task_name, fitting)
+        known[head] += own_examples(task_name, fit_context)
     for name in ("goemotions-ekman", "meld"):
-        known["ekman"] += source_examples(name, fitting)
+        known["ekman"] += source_examples(name, fit_context)
     for name in ("friends", "push"):
-        known["ekman"] += [example for example in pool_part(name, fitting) if example.label in EKMAN]
+        known["ekman"] += [example for example in pool_part(name, fit_context) if example.label in EKMAN]
     return known
 
 

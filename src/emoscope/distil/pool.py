@@ -14,8 +14,8 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.core.text import TRIGGER
-from emoscope.systems.large import Large
-from emoscope.tasks import get_task
+from emoscope.models.block import Block
+from emoscope.tasks import Task, get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import plain
 from emoscope.tasks.datasets.auxiliary import chosen, source_examples, unlabelled_texts
@@ -45,45 +45,45 @@ HEAD_OF: Mapping[str, str] = {
 }
 
 
-def own_examples(task_name: str, fitting: FitContext) -> list[Example]:
+def own_examples(task_name: str, fit_context: FitContext) -> list[Example]:
     """What the task's teacher was trained on, in that order."""
     task = get_task(task_name)
     splits = ("train", "dev") if task_name == "iest" else ("train",)
-    found = [example for split in splits for example in read_split(task, split, fitting.resources)]
+    found = [example for split in splits for example in read_split(task, split, fit_context.resources)]
     return [example for example in found if example.label in task.labels]
 
 
-def pool_part(name: str, fitting: FitContext) -> list[Example]:
+def pool_part(name: str, fit_context: FitContext) -> list[Example]:
     """A named part of the pool: the same examples in the same order each time."""
     kind, _, seed = name.partition(":")
     if kind == VARIED_TWEETS and (not seed or seed.isdigit()):
-        return list(varied(own_examples("iest", fitting), VARIED, int(seed or 0)))
+        return list(varied(own_examples("iest", fit_context), VARIED, int(seed or 0)))
     if name not in _PARTS:
         raise EmoscopeError(f"the pool has no part {name!r}")
-    return _PARTS[name](fitting)
+    return _PARTS[name](fit_context)
 
 
-def _train(task_name: str, fitting: FitContext) -> list[Example]:
-    return read_split(get_task(task_name), "train", fitting.resources)
+def _train(task_name: str, fit_context: FitContext) -> list[Example]:
+    return read_split(get_task(task_name), "train", fit_context.resources)
 
 
-def _masked_places(fitting: FitContext) -> list[Example]:
-    texts = chosen(list(masked_places(unlabelled_texts(fitting))), MASKED_PLACES)
+def _masked_places(fit_context: FitContext) -> list[Example]:
+    texts = chosen(list(masked_places(unlabelled_texts(fit_context))), MASKED_PLACES)
     return [Example(Dialogue((Turn(text),)), 0) for text in texts]
 
 
-def _scripts(fitting: FitContext) -> list[Example]:
-    scenes = unlabelled_dialogues("friends-scripts", [], fitting)
+def _scripts(fit_context: FitContext) -> list[Example]:
+    scenes = unlabelled_dialogues("friends-scripts", [], fit_context)
     return chosen([Example(scene, turn) for scene in scenes for turn in range(len(scene))], SCRIPTS)
 
 
 _PARTS: Mapping[str, Callable[[FitContext], list[Example]]] = {
-    "recombined": lambda fitting: list(recombined(_train("emocontext", fitting), RECOMBINED)),
-    "emocontext": lambda fitting: _train("emocontext", fitting),
-    "friends": lambda fitting: _train("emotionx-friends", fitting),
-    "push": lambda fitting: _train("emotionx-push", fitting),
-    "meld": lambda fitting: source_examples("meld", fitting),
-    "masked-words": lambda fitting: source_examples("masked-words", fitting),
+    "recombined": lambda fit_context: list(recombined(_train("emocontext", fit_context), RECOMBINED)),
+    "emocontext": lambda fit_context: _train("emocontext", fit_context),
+    "friends": lambda fit_context: _train("emotionx-friends", fit_context),
+    "push": lambda fit_context: _train("emotionx-push", fit_context),
+    "meld": lambda fit_context: source_examples("meld", fit_context),
+    "masked-words": lambda fit_context: source_examples("masked-words", fit_context),
     "masked-places": _masked_places,
     "scripts": _scripts,
 }
@@ -134,35 +134,35 @@ def _reworded(said: list[str], place: int, how: int, words: list[str], draw: np.
     return said[first:last]
 
 
-def teach(system: Large, fitting: FitContext) -> dict[str, Floats]:
+def teach(block: Block, task: Task, fit_context: FitContext) -> dict[str, Floats]:
     """A teacher's probabilities: held-out ones for its own examples, and those for the texts it is asked about.
 
     Both are under the class prior of its training data. Texts it was trained on are not asked again elsewhere; their
-    rows are not numbers.
+    rows are not numbers. `fit_context.seed` is the teacher's own: it says which new wordings it is asked about.
     """
     from emoscope.models.ensembles.blend import Blend
 
-    if not isinstance(system.block, Blend):
+    if not isinstance(block, Blend):
         raise EmoscopeError("only a trained large model can teach")
-    own = own_examples(system.task.name, fitting)
-    answers = {"own": system.block.out_of_fold()}
+    own = own_examples(task.name, fit_context)
+    answers = {"own": block.out_of_fold()}
     if len(own) != len(answers["own"]):
         raise EmoscopeError(
             f"the teacher was trained on {len(answers['own']):,} examples, but the data here have {len(own):,}"
         )
     known = {plain(example.text) for example in own} - {""}
-    fold_of = dict(zip((example.family for example in own), system.block.cut.tolist(), strict=True))
-    for kind in ASKED[system.task.name]:
-        name = f"{kind}:{system.seed}" if kind == VARIED_TWEETS else kind
-        part = pool_part(name, fitting)
+    fold_of = dict(zip((example.family for example in own), block.cut.tolist(), strict=True))
+    for kind in ASKED[task.name]:
+        name = f"{kind}:{fit_context.seed}" if kind == VARIED_TWEETS else kind
+        part = pool_part(name, fit_context)
         if kind == VARIED_TWEETS:
-            answers[name] = system.block.answers_unseen(part, [fold_of[example.family] for example in part])
+            answers[name] = block.answers_unseen(part, [fold_of[example.family] for example in part])
             continue
         new = [number for number, example in enumerate(part) if plain(example.text) not in known]
         if name in ("recombined", "emocontext"):
             new = list(range(len(part)))  # other surroundings, or another task's texts: nothing was learnt of these
-        table = np.full((len(part), len(system.task.labels)), np.nan)
-        table[new] = system.block.predict_proba([part[number] for number in new])
+        table = np.full((len(part), len(task.labels)), np.nan)
+        table[new] = block.predict_proba([part[number] for number in new])
         answers[name] = table
     return answers
 

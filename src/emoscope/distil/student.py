@@ -22,7 +22,8 @@ from emoscope.models.block import one_hot
 from emoscope.models.calibration import temperature_of
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.systems.recipe import PACKAGES
+from emoscope.models.probabilities import softmax
+from emoscope.systems.base import PACKAGES
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_examples, affect_labels, plain
@@ -30,7 +31,7 @@ from emoscope.tasks.datasets.auxiliary import EKMAN, source_examples
 from emoscope.tasks.decision import choose_multipliers
 
 if TYPE_CHECKING:
-    from emoscope.models.torch.multitask import HeadedClassifier
+    from emoscope.models.torch.multitask import MultiTaskClassifier
 
 Floats = NDArray[np.float64]
 FOLDS = 10
@@ -122,10 +123,10 @@ class Targets:
         return np.concatenate(made, axis=1)
 
 
-def gather(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext) -> Targets:
+def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) -> Targets:
     """The pool with the targets of the teachers whose files are given, and the annotators' votes for `ekman`."""
     targets = Targets(plan.context)
-    judged = held_out_lines(fitting) if plan.hold_out else frozenset()
+    judged = held_out_lines(fit_context) if plan.hold_out else frozenset()
 
     def free(example: Example) -> bool:
         return not plan.hold_out or not (is_held_out(example) or plain(example.text) in judged)
@@ -135,7 +136,7 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext) -> T
         head = HEAD_OF[task_name]
         order = [labels.index(label) for label in HEADS[head]]
         for name, table in tables.items():
-            part = own_examples(task_name, fitting) if name == "own" else pool_part(name, fitting)
+            part = own_examples(task_name, fit_context) if name == "own" else pool_part(name, fit_context)
             wanted = table[:, order]
             if name == "own":
                 certain = one_hot([str(example.label) for example in part], HEADS[head])
@@ -144,7 +145,7 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext) -> T
             kept = [number for number, example in enumerate(part) if allowed(example)][: plan.limit]
             targets.add(head, [part[n] for n in kept], wanted[kept])
     for name in ("friends", "push"):
-        found = [e for e in pool_part(name, fitting) if e.votes and not (plan.hold_out and is_held_out(e))]
+        found = [e for e in pool_part(name, fit_context) if e.votes and not (plan.hold_out and is_held_out(e))]
         found = found[: plan.limit]
         targets.add("ekman", found, vote_shares(found))
     cases = context_cases()
@@ -154,15 +155,15 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext) -> T
 
 
 def add_single_labels(
-    targets: Targets, teacher: "HeadedClassifier | None", plan: StudentPlan, fitting: FitContext
+    targets: Targets, teacher: "MultiTaskClassifier | None", plan: StudentPlan, fit_context: FitContext
 ) -> None:
     """Add the texts to which someone gave one of the `ekman` labels, softened by what the teacher says.
 
     A label alone says nothing of what else it might have been; a student taught with it would be too sure of itself.
     """
-    judged = held_out_lines(fitting) if plan.hold_out else frozenset()
+    judged = held_out_lines(fit_context) if plan.hold_out else frozenset()
     for name in ("goemotions-ekman", "meld"):
-        found = source_examples(name, fitting)
+        found = source_examples(name, fit_context)
         if plan.hold_out:
             found = [e for e in found if not is_held_out(e) and plain(e.text) not in judged]
         found = found[: plan.limit]
@@ -185,18 +186,17 @@ def is_held_out(example: Example) -> bool:
     return fold_number(example.family, FOLDS) == 0
 
 
-def held_out_lines(fitting: FitContext) -> frozenset[str]:
+def held_out_lines(fit_context: FitContext) -> frozenset[str]:
     """The lines of the dialogues on which the student is judged, by which they are known in other collections."""
-    lines = (e.text for name in HEAD_OF for e in own_examples(name, fitting) if is_held_out(e))
+    lines = (e.text for name in HEAD_OF for e in own_examples(name, fit_context) if is_held_out(e))
     return frozenset(map(plain, lines)) - {""}
 
 
-def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext) -> "HeadedClassifier":
+def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) -> "MultiTaskClassifier":
     """Teach the encoder the mixture of all tasks, then what the teachers say."""
     check_installed(*PACKAGES, extra="train")
-    from emoscope.models.torch.multitask import HeadedClassifier
+    from emoscope.models.torch.multitask import MultiTaskClassifier
     from emoscope.models.torch.training import seed_everything
-    from emoscope.models.torch.transfer import replace_head
 
     network: dict[str, Any] = {
         "encoder": plan.encoder,
@@ -215,52 +215,54 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fitting: FitContext)
             "lm_batch": plan.mixture_batch,
             "lm_rate": plan.adaptation_rate,
         }
-    gathered = gather(answers, plan, fitting)  # first: a file that is wrong must not be found out after an hour
+    gathered = gather(answers, plan, fit_context)  # first: a file that is wrong must not be found out after an hour
     start = teacher = None
     if plan.start is not None:
-        teacher = HeadedClassifier.load(Path(plan.start))
+        teacher = MultiTaskClassifier.load(Path(plan.start))
         if teacher.heads != dict(HEADS):
             raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(HEADS)}")
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
-        teacher = HeadedClassifier.load(Path(plan.prepared))
+        teacher = MultiTaskClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:
         keep = (lambda example: not is_held_out(example)) if plan.hold_out else None
-        mixture = affect_examples(fitting, limit=plan.limit, keep=keep)
-        teacher = HeadedClassifier(
+        mixture = affect_examples(fit_context, limit=plan.limit, keep=keep)
+        teacher = MultiTaskClassifier(
             {head: labels for head, labels in affect_labels().items() if head in mixture},
             "transformer",
             network,
             {"epochs": plan.mixture_epochs, "batch": plan.mixture_batch, "rate": plan.mixture_rate},
         )
-        teacher.fit(*teacher.targets(mixture), fitting.part("mixture"))
+        teacher.fit(*teacher.targets(mixture), fit_context.part("mixture"))
         if plan.prepared is not None:
             teacher.save(Path(plan.prepared))
             save_report(Path(plan.prepared), {})
-    add_single_labels(gathered, teacher, plan, fitting)
+    add_single_labels(gathered, teacher, plan, fit_context)
     if teacher is not None:
         start = teacher.network
         assert start is not None
         if plan.start is None:
-            seed_everything(fitting.seed)  # the same student from an encoder just prepared and from one that was kept
-            replace_head(start, sum(len(labels) for labels in HEADS.values()))
-    student = HeadedClassifier(
+            seed_everything(
+                fit_context.seed
+            )  # the same student from an encoder just prepared and from one that was kept
+            start.replace_head(sum(len(labels) for labels in HEADS.values()))
+    student = MultiTaskClassifier(
         HEADS,
         "transformer",
         network,
         {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate},
         shares=plan.shares,
     )
-    return student.fit(gathered.examples, gathered.table(), fitting.part("student"), start=start)
+    return student.fit(gathered.examples, gathered.table(), fit_context.part("student"), start=start)
 
 
-def judge(student: "HeadedClassifier", fitting: FitContext) -> dict[str, Any]:
+def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, Any]:
     """Scores on the held-out tenth of every task and on EmoContext's dev; temperatures and decisions from the tenth."""
     report: dict[str, Any] = {}
     for head in HEADS:
         tasks = [name for name, of in HEAD_OF.items() if of == head]
-        found = {name: [e for e in own_examples(name, fitting) if is_held_out(e)] for name in tasks}
+        found = {name: [e for e in own_examples(name, fit_context) if is_held_out(e)] for name in tasks}
         if head == "ekman":
-            votes = [e for name in ("friends", "push") for e in pool_part(name, fitting) if is_held_out(e)]
+            votes = [e for name in ("friends", "push") for e in pool_part(name, fit_context) if is_held_out(e)]
             found = {"emotionx": [e for e in votes if e.label in EKMAN]}
         every = [example for examples in found.values() for example in examples]
         scores = student.scores(every)[:, student.columns(head)]
@@ -271,22 +273,22 @@ def judge(student: "HeadedClassifier", fitting: FitContext) -> dict[str, Any]:
             answers = _probabilities(student, examples, head, temperature)
             report[head]["scores"][name] = _score(name, examples, answers, HEADS[head])
         if head == "emocontext":
-            report[head] |= _emocontext(student, every, temperature, fitting)
+            report[head] |= _emocontext(student, every, temperature, fit_context)
     return report
 
 
 def _emocontext(
-    student: "HeadedClassifier", held_out: Sequence[Example], temperature: float, fitting: FitContext
+    student: "MultiTaskClassifier", held_out: Sequence[Example], temperature: float, fit_context: FitContext
 ) -> dict[str, Any]:
     """The decision under real traffic, chosen on the held-out tenth, and both scores on dev."""
     task = get_task("emocontext")
     assert task.metadata.natural_prior is not None
     natural = prior_vector(task.metadata.natural_prior, task.labels)
-    train = [str(example.label) for example in own_examples("emocontext", fitting)]
+    train = [str(example.label) for example in own_examples("emocontext", fit_context)]
     prior = np.array([train.count(label) for label in task.labels], float) / len(train)
     shifted = shift_prior(_probabilities(student, held_out, "emocontext", temperature), prior, natural)
     decision = choose_multipliers(task, [str(e.label) for e in held_out], shifted, natural)
-    dev = read_split(task, "dev", fitting.resources)
+    dev = read_split(task, "dev", fit_context.resources)
     answers = shift_prior(_probabilities(student, dev, "emocontext", temperature), prior, natural)
     made = {"dev": _score("emocontext", dev, answers, task.labels), "decision": None}
     if decision is not None:
@@ -295,10 +297,10 @@ def _emocontext(
     return made
 
 
-def _probabilities(student: "HeadedClassifier", examples: Sequence[Example], head: str, temperature: float) -> Floats:
-    scores = student.scores(examples)[:, student.columns(head)] / temperature
-    powers = np.exp(scores - scores.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))
+def _probabilities(
+    student: "MultiTaskClassifier", examples: Sequence[Example], head: str, temperature: float
+) -> Floats:
+    return softmax(student.scores(examples)[:, student.columns(head)] / temperature)
 
 
 def _score(task_name: str, examples: Sequence[Example], answers: Floats, labels: Sequence[str]) -> float:

@@ -1,10 +1,16 @@
-"""What every learning block can do. Blocks take examples, so any of them can stand alone or inside a combination."""
+"""What every part of a model can do: learn, answer, and be saved and loaded without pickle.
+
+A block classifies examples, so any of them can stand alone or inside a combination; an extractor gives features of
+them. Whatever holds others names them in `children`, and is saved, loaded and exported with them.
+"""
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,78 +21,170 @@ from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.core.registry import Registry
 
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
+    from emoscope.models.features.base import Extractor
+
 Floats = NDArray[np.float64]
+Truncated = NDArray[np.bool_]
 CONFIG = "block.json"
 
-BLOCKS: Registry[type["Block"]] = Registry("block")
+BLOCKS: Registry[type["Block"]] = Registry("block", entry_points="emoscope.blocks")
+EXTRACTORS: Registry[type["Extractor"]] = Registry("feature extractor")
+_REGISTRIES: Mapping[str, Registry[Any]] = {"block": BLOCKS, "extractor": EXTRACTORS}
 
 
-class Block(ABC):
-    """A classifier of examples: scikit-learn's grammar, saved without pickle.
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The probability of each label, a row per example, and which examples were not read whole.
 
-    `labels` is fixed when the block is made; probabilities have one column for each.
+    `truncated` is None where that is not known.
     """
 
-    labels: tuple[str, ...]
+    probabilities: Floats
+    truncated: Truncated | None = None
 
-    @abstractmethod
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
-        """Learn the label of each example."""
 
-    @abstractmethod
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """The probability of each label."""
+def read_by_none(predictions: Iterable[Prediction]) -> Truncated | None:
+    """Which examples none of several models has read whole, as far as they know.
+
+    >>> some, none = np.zeros((2, 1)), np.array([True, False])
+    >>> read_by_none([Prediction(some, none), Prediction(some), Prediction(some, ~none)]).tolist()
+    [False, False]
+    """
+    known = [each.truncated for each in predictions if each.truncated is not None]
+    return np.logical_and.reduce(known) if known else None
+
+
+class Component(ABC):
+    """A part of a model: a block or a feature extractor."""
+
+    registered_as: ClassVar[str]  # "block" or "extractor"
 
     @abstractmethod
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
+        """The constructor's arguments but the children, as JSON."""
 
-    @abstractmethod
-    def save_weights(self, folder: Path) -> None:
-        """Write what was learnt."""
+    def children(self) -> Mapping[str, "Component"]:
+        """The components it is made of, by the names of the folders they are saved in."""
+        return {}
 
-    @abstractmethod
-    def load_weights(self, folder: Path) -> None:
-        """Read what was learnt."""
+    def set_children(self, children: Mapping[str, Any]) -> None:
+        """Put others in the place of its children, under the same names."""
+        assert not children, f"{type(self).__name__} has no children"
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], folder: Path) -> Self:
-        """The unfitted block that `config` describes; `folder` is where its parts lie."""
+    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
+        """The component that `config` describes, before `load_weights`."""
+        component = cls(**config)
+        if children:
+            component.set_children(children)
+        return component
+
+    def save_weights(self, folder: Path) -> None:
+        """Write what it has learnt, if anything; the children are saved beside it."""
         del folder
-        return cls(**config)
+
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
+        del folder
 
     def save(self, folder: Path) -> None:
-        """Write the block into a folder of its own."""
+        """Write the component and its children into a folder of its own."""
         folder.mkdir(parents=True, exist_ok=True)
         self.save_weights(folder)
+        children = self.children()
+        for name, child in children.items():
+            child.save(folder / name)
+        name = _REGISTRIES[self.registered_as].name_of(type(self))
+        content: dict[str, Any] = {self.registered_as: name, "config": self.config()}
+        if children:
+            content["children"] = list(children)
         with atomic_write(folder / CONFIG) as handle:
-            json.dump({"block": block_name(type(self)), "config": self.config()}, handle, indent=2)
+            json.dump(content, handle, indent=2)
+
+    def export(self, exporter: "Exporter") -> "Component":
+        """The same without torch: a component that holds a network gives a graph, any other exports its children."""
+        exported = copy(self)
+        exported.set_children({name: child.export(exporter) for name, child in self.children().items()})
+        return exported
+
+
+class Block(Component):
+    """A classifier of examples, with scikit-learn's grammar.
+
+    `labels` is fixed when the block is made; probabilities have one column for each. A block with several heads has
+    the labels of all of them, one head after the other: see `columns`.
+    """
+
+    registered_as = "block"
+    bag_of_words: ClassVar[bool] = False  # in an ensemble with networks, only what these have read counts
+    labels: tuple[str, ...]
+
+    @abstractmethod
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
+        """Learn the label of each example."""
+
+    @abstractmethod
+    def infer(self, examples: Sequence[Example]) -> Prediction:
+        """The probability of each label, and what was not read."""
+
+    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+        """The probability of each label."""
+        return self.infer(examples).probabilities
 
     def predict(self, examples: Sequence[Example]) -> list[str]:
         """The most likely label of each example."""
         return [self.labels[best] for best in self.predict_proba(examples).argmax(1)]
 
+    def columns(self, head: str) -> slice:
+        """Where the labels of a head lie among `labels`."""
+        del head
+        return slice(None)
 
-def block_name(kind: type[Block]) -> str:
-    """The name a block is registered under."""
-    for name in BLOCKS:
-        if BLOCKS.target(name) == f"{kind.__module__}:{kind.__qualname__}":
-            return name
-    raise EmoscopeError(f"{kind.__name__} is not a registered block")
+    def out_of_fold(self) -> Floats | None:
+        """Probabilities of the examples it was fitted on, by models that had not seen them; None if it keeps none."""
+        return None
+
+    def export(self, exporter: "Exporter") -> "Block":
+        exported = super().export(exporter)
+        assert isinstance(exported, Block)
+        return exported
 
 
-def load_block(folder: Path) -> Block:
-    """Read a block of any kind; only registered kinds are made, so a file from elsewhere can do no harm."""
+def load_component(folder: Path) -> Component:
+    """Read a component with its children; only registered classes are made, so a file from elsewhere can do no harm."""
     path = folder / CONFIG
     if not path.is_file():
         raise EmoscopeError(f"{folder}: holds no block ({CONFIG} is missing)")
     try:
         content = json.loads(whole_text(path))
-        block = BLOCKS[content["block"]].from_config(content["config"], folder)
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        kind = next(kind for kind in _REGISTRIES if kind in content)
+        cls = _REGISTRIES[kind][content[kind]]
+        names = content.get("children") or list(_unlisted_children(folder))
+        children = {name: load_component(folder / name) for name in names}
+        component: Component = cls.from_config(content["config"], children)
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError, StopIteration) as error:
         raise InputError(path, f"is not a block's description ({error})") from None
-    block.load_weights(folder)
+    component.load_weights(folder)
+    return component
+
+
+def load_block(folder: Path) -> Block:
+    """Read a block of any kind."""
+    block = load_component(folder)
+    if not isinstance(block, Block):
+        raise EmoscopeError(f"{folder}: holds a feature extractor, not a block")
     return block
+
+
+def _unlisted_children(folder: Path) -> Iterator[str]:
+    """The children of a block that was saved before `block.json` listed them."""
+    for path in sorted(folder.iterdir(), key=lambda path: (len(path.name), path.name)):
+        if (path / CONFIG).is_file():
+            yield path.name
+        elif path.is_dir():
+            yield from (f"{path.name}/{name}" for name in _unlisted_children(path))
 
 
 def one_hot(labels: Sequence[str], names: Sequence[str]) -> Floats:
@@ -106,11 +204,21 @@ BLOCKS.add("cascade", "emoscope.models.ensembles.combine:Cascade")
 BLOCKS.add("stack", "emoscope.models.ensembles.combine:Stack")
 BLOCKS.add("neural", "emoscope.models.torch.classifier:NeuralClassifier")
 BLOCKS.add("linear", "emoscope.models.linear.classifier:LinearClassifier")
-BLOCKS.add("lightgbm", "emoscope.models.trees.boosting:LightGbmClassifier")
-BLOCKS.add("xgboost", "emoscope.models.trees.boosting:XgboostClassifier")
+BLOCKS.add("lightgbm", "emoscope.models.trees.boosting:LightGBM")
+BLOCKS.add("xgboost", "emoscope.models.trees.boosting:XGBoost")
 BLOCKS.add("multi-step-vote", "emoscope.models.ensembles.voting:MultiStepVote")
 BLOCKS.add("blend", "emoscope.models.ensembles.blend:Blend")
 BLOCKS.add("ngrams", "emoscope.models.linear.ngram_block:NgramBlock")
 BLOCKS.add("transferred", "emoscope.models.torch.transfer:Transferred")
-BLOCKS.add("exported-words", "emoscope.models.onnx.exported:ExportedWords")
-BLOCKS.add("exported-encoder", "emoscope.models.onnx.exported:ExportedEncoder")
+BLOCKS.add("exported-words", "emoscope.models.onnx.exported_words:ExportedWords")
+BLOCKS.add("exported-encoder", "emoscope.models.onnx.exported_encoder:ExportedEncoder")
+
+# One line per kind of feature.
+EXTRACTORS.add("ngrams", "emoscope.models.features.ngrams:Ngrams")
+EXTRACTORS.add("ranked-words", "emoscope.models.features.ranked_words:RankedWords")
+EXTRACTORS.add("word-ratings", "emoscope.models.features.word_ratings:WordRatings")
+EXTRACTORS.add("style", "emoscope.models.features.style:Style")
+EXTRACTORS.add("scores", "emoscope.models.features.scores:ClassifierScores")
+EXTRACTORS.add("vectors", "emoscope.models.features.vectors:AveragedVectors")
+EXTRACTORS.add("trigger-words", "emoscope.models.torch.trigger_lm:TriggerWords")
+EXTRACTORS.add("exported-trigger-words", "emoscope.models.onnx.trigger_words:ExportedTriggerWords")

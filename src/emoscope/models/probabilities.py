@@ -10,18 +10,18 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LabelGrouping:
     """A coarser question: how many groups it tells apart, and the group of each label, -1 for those it leaves out."""
 
     groups: int
     grouping: tuple[int, ...]
 
 
-def label_probabilities(scores: Floats, questions: Sequence[Question], labels: int) -> Floats:
+def label_probabilities(scores: Floats, questions: Sequence[LabelGrouping], labels: int) -> Floats:
     """The labels' own probabilities, each multiplied with what every question gives to its group, summing to 1.
 
     >>> sure = np.log([[0.5, 0.25, 0.25, 0.8, 0.2]])
-    >>> label_probabilities(sure, [Question(2, (0, 1, 1))], 3).round(2).tolist()
+    >>> label_probabilities(sure, [LabelGrouping(2, (0, 1, 1))], 3).round(2).tolist()
     [[0.8, 0.1, 0.1]]
     """
     answers = softmax(scores[:, :labels])

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, whole_text
-from emoscope.systems import SYSTEMS
+from emoscope.detector.model import FittedModel
 from emoscope.systems.base import System
 from emoscope.tasks import get_task
 
@@ -129,12 +129,12 @@ def read_record(folder: Path) -> RunRecord:
         raise InputError(path, f"is not a run's record ({str(error).splitlines()[0]})") from None
 
 
-def load_run(folder: Path, task_name: str) -> System:
-    """The fitted system of a run, for the task it was trained on."""
+def load_run(folder: Path, task_name: str) -> FittedModel:
+    """The model of a run, for the task it was trained on."""
     record, task = read_record(folder), get_task(task_name)
     if record.task != task.reference:
         raise EmoscopeError(
             f"{folder.name} was trained for {record.task}, not {task_name}; "
             f"train one with: emoscope train {record.system} --task {task_name} -o RUN"
         )
-    return SYSTEMS[record.system].load(folder, task)
+    return FittedModel.load(folder)

@@ -76,7 +76,7 @@ def train(
     }
     with new_run_folder(folder, force=force) as part, kept_checkpoints(folder, what) as checkpoints:
         examples = [example for place in located for example in task.read(place.path)][:limit]
-        fitting = FitContext(
+        fit_context = FitContext(
             seed=seed,
             device=device,
             checkpoints=checkpoints if resumable else None,
@@ -85,12 +85,12 @@ def train(
             devices=devices,
         )
         if report is not None:
-            fitting = replace(fitting, report=report)
+            fit_context = replace(fit_context, progress=report)
         begun = time.perf_counter()
-        system.fit(examples, fitting)
+        system.fit(examples, fit_context)
         seconds = time.perf_counter() - begun
         record = RunRecord(
-            **what,
+            **{**what, "settings": system.settings.model_dump(mode="json")},
             examples=len(examples),
             data_revision=located[0].revision.name,
             seconds=round(seconds, 2),

@@ -74,13 +74,14 @@ class PartScorer:
                 self._write_rejects(part, rejects)
 
     def _score_chunk(self, chunk: Chunk, writer: PartWriter, counts: PartCounts, rejects: list[Reject]) -> None:
-        probabilities, problems = predict(self.detector, chunk.dialogues, self.batch_size)
+        probabilities, truncated, problems = predict(self.detector, chunk.dialogues, self.batch_size)
         chunk = chunk.without(problems)
         probabilities = np.delete(probabilities, list(problems), axis=0)
+        truncated = np.delete(truncated, list(problems))
         if chunk.rejects and self.strict:
             raise chunk.rejects[0].error()
         chosen = self.detector.choose(probabilities)
-        writer.write(chunk.table, probabilities, chosen, [self.detector.truncates(each) for each in chunk.dialogues])
+        writer.write(chunk.table, probabilities, chosen, truncated.tolist())
         rejects += chunk.rejects
         counts.rows += len(chunk.dialogues) + len(chunk.rejects)
         counts.scored += len(chunk.dialogues)

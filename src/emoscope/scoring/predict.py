@@ -3,22 +3,21 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
+from emoscope.models.block import Floats, Truncated
 
 ORDINARY = Dialogue.of(["hi", "hello"])
 
-Floats = NDArray[np.float64]
 Problems = dict[int, str]  # by a dialogue's place, why it has no probabilities
 
 
-def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) -> tuple[Floats, Problems]:
-    """The probabilities in the order of the dialogues, which the model gets in batches of about the same length.
+def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) -> tuple[Floats, Truncated, Problems]:
+    """The probabilities, and what was cut, in the order of the dialogues.
 
-    Dialogues that occur several times are predicted once.
+    The model gets them in batches of about the same length, and each distinct dialogue once.
     """
     numbers: dict[tuple[tuple[str, str | None], ...], int] = {}
     unique: list[Dialogue] = []
@@ -31,42 +30,45 @@ def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) 
         number_of.append(number)
     order = sorted(range(len(unique)), key=lambda number: sum(len(turn.text) for turn in unique[number].turns))
     probabilities = np.empty((len(unique), len(detector.labels)))
+    truncated = np.empty(len(unique), bool)
     problems: Problems = {}
     for begin in range(0, len(order), batch_size):
         batch = order[begin : begin + batch_size]
-        probabilities[batch], failed = predict_batch(detector, [unique[number] for number in batch])
+        batch_dialogues = [unique[number] for number in batch]
+        probabilities[batch], truncated[batch], failed = predict_batch(detector, batch_dialogues)
         problems |= {batch[place]: problem for place, problem in failed.items()}
     by_place = {place: problems[number] for place, number in enumerate(number_of) if number in problems}
-    return probabilities[number_of], by_place
+    return probabilities[number_of], truncated[number_of], by_place
 
 
-def predict_batch(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Problems]:
+def predict_batch(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated, Problems]:
     """The probabilities of a batch; those of a dialogue with a problem mean nothing.
 
     A dialogue on which the model fails is found by predicting each of the batch alone. A model that fails on an
     ordinary dialogue too is broken, for which no row is to blame: that is raised.
     """
     try:
-        probabilities = detector.predict_proba(dialogues)
+        probabilities, truncated = detector.infer(dialogues)
     except Exception:  # whatever it is, it must not cost the other rows
         return _one_by_one(detector, dialogues)
-    return probabilities, _not_finite(probabilities)
+    return probabilities, truncated, _not_finite(probabilities)
 
 
-def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Problems]:
+def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated, Problems]:
     probabilities = np.zeros((len(dialogues), len(detector.labels)))
+    truncated = np.zeros(len(dialogues), bool)
     problems: Problems = {}
     for place, dialogue in enumerate(dialogues):
         try:
-            probabilities[place] = detector.predict_proba([dialogue])[0]
+            probabilities[place : place + 1], truncated[place : place + 1] = detector.infer([dialogue])
         except Exception as error:
             problems[place] = f"the model fails on it ({_one_line(error)})"
     if len(problems) == len(dialogues):
         try:
-            detector.predict_proba([ORDINARY])
+            detector.infer([ORDINARY])
         except Exception as error:
             raise EmoscopeError(f"model {detector.name} fails on any dialogue ({_one_line(error)})") from None
-    return probabilities, problems | _not_finite(probabilities)
+    return probabilities, truncated, problems | _not_finite(probabilities)
 
 
 def _not_finite(probabilities: Floats) -> Problems:

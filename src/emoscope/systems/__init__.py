@@ -3,7 +3,7 @@
 from emoscope.core.registry import Registry
 from emoscope.systems.base import System
 
-SYSTEMS: Registry[type[System]] = Registry("system")
+SYSTEMS: Registry[type[System]] = Registry("system", entry_points="emoscope.systems")
 SYSTEMS.add("nano", "emoscope.systems.nano:Nano")
 SYSTEMS.add("large", "emoscope.systems.large:Large")
 SYSTEMS.add("emocontext-baseline", "emoscope.systems.emocontext_baseline:EmoContextBaseline")

@@ -1,16 +1,21 @@
 """AlexU at EmotionX: a first BERT tells neutral utterances from the others, a second which emotion the others have."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Cascade
-from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import BERT_SUBSTITUTE, ClassWeight, FineTuningSettings
 
 
-class AlexU(Recipe):
+class AlexUSettings(FineTuningSettings):
+    """BERT's usual values."""
+
+    class_weight: ClassWeight = "balanced"
+    """Class weights of the loss: none, balanced or root."""
+
+
+class AlexU(System):
     """A cascade of two transformers with weighted losses."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -24,12 +29,11 @@ class AlexU(Recipe):
         ),
         substitutions=(BERT_SUBSTITUTE,),
     )
-    defaults: ClassVar[Mapping[str, Any]] = {**FINE_TUNING, "weighting": "balanced"}
+    settings_class = AlexUSettings
+    settings: AlexUSettings
 
     def build(self) -> Block:
-        """The gate and, behind it, the classifier of emotions."""
-        labels, weighting = self.task.labels, self.settings["weighting"]
-        neutral = str(self.task.metadata.neutral_label)
-        gate = fine_tuned([neutral, "emotional"], self.settings, weighting=weighting)
-        emotions = fine_tuned([label for label in labels if label != neutral], self.settings, weighting=weighting)
-        return Cascade([gate, emotions], labels, neutral)
+        neutral, get = str(self.task.metadata.neutral_label), self.settings
+        emotions = [label for label in self.task.labels if label != neutral]
+        gate = get.fine_tuned([neutral, "emotional"], class_weight=get.class_weight)
+        return Cascade([gate, get.fine_tuned(emotions, class_weight=get.class_weight)], self.task.labels, neutral)

@@ -1,15 +1,39 @@
 """Amobee at IEST: a language model's guesses of the masked word, and encoders that learnt other affect tasks first."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import FineTuningSettings
 
 
-class Amobee(Recipe):
+class AmobeeSettings(FineTuningSettings):
+    """The paper's values, and BERT's usual ones."""
+
+    pooling: str = "mask"
+    layer_decay: float = 0.9
+    learning_rate: float = 3e-5
+    source_epochs: int = 1
+    """Passes over each of the other tasks."""
+    source_batch_size: int = 64
+    """Examples per training step on the other tasks."""
+    pretraining_text: int | None = None
+    """Most lines for the language model, and examples of each other task; 0 leaves them out."""
+    lm_epochs: int = 1
+    """Passes over the unlabelled text."""
+    lm_batch_size: int = 64
+    """Rows of unlabelled text per training step."""
+    lm_learning_rate: float = 5e-5
+    """Highest learning rate of the language model."""
+    C: float = 1.0
+    """Inverse of the L2 penalty of the linear model over the language model's guesses."""
+    weights: tuple[float, ...] = (1.0, 1.0, 1.0)
+    """Weights of the three models in the mean."""
+
+
+class Amobee(System):
     """Three kinds of evidence, averaged: how likely a language model of tweets finds each emotion's trigger words where
     the word was masked; an encoder that learnt sentiment and emotions of other data first; and one that learnt to
     predict emoji, as DeepMoji did, before it was trained on the task.
@@ -35,51 +59,32 @@ class Amobee(Recipe):
             "bert-base-uncased: all-mpnet-base-v2 in our measured runs (--set encoder=FOLDER)",
         ),
     )
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "encoder": "bert-base-uncased",
-        "pooling": "mask",
-        "max_length": 128,
-        "dropout": 0.1,
-        "layer_decay": 0.9,
-        "epochs": 3,
-        "batch": 32,
-        "rate": 3e-5,
-        "source_epochs": 1,
-        "source_batch": 64,
-        "pretraining_text": None,  # lines for the language model and examples of each other task; 0 leaves them out
-        "lm_epochs": 1,
-        "lm_batch": 64,
-        "lm_rate": 5e-5,
-        "strength": 1.0,  # of the linear model over the guesses: the inverse of its penalty
-        "weights": [1.0, 1.0, 1.0],  # of the three in the mean
-    }
+    settings_class = AmobeeSettings
+    settings: AmobeeSettings
 
     def build(self) -> Block:
-        """The three, weighted."""
         affect = ("semeval2017-4a", "goemotions-ekman", "tweeteval-emotion")
         parts = [self._guesses(), self._transferred(affect), self._transferred(("tweeteval-emoji",))]
-        return Mean(parts, self.settings["weights"])
+        return Mean(parts, list(self.settings.weights))
 
     def _guesses(self) -> Block:
         from emoscope.models.linear.classifier import LinearClassifier
         from emoscope.models.torch.trigger_lm import TriggerWords
 
-        names = ("encoder", "max_length", "pretraining_text", "lm_epochs", "lm_batch", "lm_rate")
-        words = TriggerWords(**{name: self.settings[name] for name in names})
-        return LinearClassifier(self.task.labels, [words], strength=self.settings["strength"], scale=True)
+        names = ("encoder", "max_length", "pretraining_text", "lm_epochs", "lm_batch_size", "lm_learning_rate")
+        words = TriggerWords(**self.settings.pick(*names))
+        return LinearClassifier(self.task.labels, [words], C=self.settings.C, scale=True)
 
     def _transferred(self, sources: Sequence[str]) -> Block:
-        from emoscope.models.torch.training import Training
         from emoscope.models.torch.transfer import Transferred
 
         get = self.settings
-        names = ("encoder", "pooling", "max_length", "dropout", "layer_decay")
         return Transferred(
             self.task.labels,
             "transformer",
-            {"context": 1, **{name: get[name] for name in names}},
-            Training(epochs=get["epochs"], batch=get["batch"], rate=get["rate"]),
+            get.pick("context", "encoder", "pooling", "max_length", "dropout", "layer_decay"),
+            get.training(),
             sources=sources,
-            source_training=Training(epochs=get["source_epochs"], batch=get["source_batch"], rate=get["rate"]),
-            limit=get["pretraining_text"],
+            source_training=get.training(epochs=get.source_epochs, batch_size=get.source_batch_size),
+            limit=get.pretraining_text,
         )

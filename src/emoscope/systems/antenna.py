@@ -1,15 +1,40 @@
 """Antenna at EmotionX: BERT's word vectors through a CNN, beside its sentence vectors, read over the whole dialogue."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import BERT_SUBSTITUTE, TrainingSettings
 
 
-class Antenna(Recipe):
+class AntennaSettings(TrainingSettings):
+    """The paper's values."""
+
+    encoder: str = "bert-base-uncased"
+    """Pretrained encoder of the word vectors: a name on the Hugging Face hub or a folder."""
+    num_layers: int = 1
+    """Last layers of the encoder that are averaged."""
+    num_filters: int = 100
+    """Filters of each size of the CNN."""
+    hidden_size: int = 128
+    """Units of the GRU over utterances, in each direction."""
+    dense_size: int = 128
+    """Units of the layer before the output."""
+    context: int = 24
+    """Utterances that are read, the labelled one included; no dialogue is longer."""
+    future: int = 24
+    """Utterances that are read after the labelled one."""
+    focal_gamma: float = 2.0
+    """Exponent of the focal loss."""
+    epochs: int = 6
+    batch_size: int = 32
+    dropout: float = 0.3
+    """Share of units dropped of the word vectors."""
+    max_length: int = 128
+    """Most tokens that are read of an utterance."""
+
+
+class Antenna(System):
     """CNN over frozen word vectors, residual bidirectional GRU over the utterances before and after; focal loss."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -23,37 +48,21 @@ class Antenna(Recipe):
         ),
         substitutions=(BERT_SUBSTITUTE,),
     )
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "encoder": "bert-base-uncased",
-        "layers": 1,
-        "filters": 100,
-        "hidden": 128,
-        "dense": 128,
-        "context": 24,  # no dialogue is longer
-        "future": 24,
-        "focus": 2.0,
-        "epochs": 6,
-        "batch": 32,
-        "rate": 1e-3,
-        "dropout": 0.3,
-        "max_length": 128,
-    }
+    settings_class = AntennaSettings
+    settings: AntennaSettings
 
     def build(self) -> Block:
-        """One network over the features of a frozen encoder."""
         from emoscope.models.torch.classifier import NeuralClassifier
-        from emoscope.models.torch.training import Training
 
         get = self.settings
-        names = ("encoder", "layers", "filters", "dense", "context", "future", "dropout", "max_length")
+        names = ("encoder", "num_layers", "num_filters", "dense_size", "context", "future", "dropout", "max_length")
         network = {
             "reader": "cnn",
             "sentence": True,
             "context_reader": "gru",
             "context_bidirectional": True,
             "residual": True,
-            "context_hidden": get["hidden"],
-            **{name: get[name] for name in names},
+            "context_hidden_size": get.hidden_size,
+            **get.pick(*names),
         }
-        training = Training(epochs=get["epochs"], batch=get["batch"], rate=get["rate"], focus=get["focus"])
-        return NeuralClassifier(self.task.labels, "contextual", network, training)
+        return NeuralClassifier(self.task.labels, "contextual", network, get.training(focal_gamma=get.focal_gamma))

@@ -1,5 +1,6 @@
-"""A system: a named recipe that learns a task. Metadata first, then the shortest composition of blocks."""
+"""A system: a named composition of blocks that learns a task. Metadata first, then settings with the paper's values."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,12 +8,23 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import check_installed
 from emoscope.core.fit_context import FitContext
+from emoscope.detector.bundle import Bundle, Head
+from emoscope.detector.detector import Detector
+from emoscope.detector.model import FittedModel
+from emoscope.models.block import Block
+from emoscope.models.label_shift import prior_vector, shift_prior
+from emoscope.systems.settings import Settings
 from emoscope.tasks.base import Task
+from emoscope.tasks.decision import choose_multipliers
+
+Floats = NDArray[np.float64]
+PACKAGES = ("sklearn", "torch", "transformers", "safetensors")
 
 
 class SystemMetadata(BaseModel):
@@ -23,6 +35,7 @@ class SystemMetadata(BaseModel):
     name: str
     summary: str
     tasks: tuple[str, ...]
+    any_task: bool = Field(False, exclude=True)  # whether it learns tasks that are not among `tasks`, too
     team: str | None = None
     citation: str | None = None
     published: dict[str, float] = {}  # task to the paper's test score
@@ -33,48 +46,122 @@ class SystemMetadata(BaseModel):
 
 
 class System(ABC):
-    """What every system can do. Probabilities come with columns in the order of the task's labels."""
+    """A named composition of blocks; the settings' defaults are the paper's values."""
 
     metadata: ClassVar[SystemMetadata]
-    has_settings: ClassVar[bool] = False
+    settings_class: ClassVar[type[Settings]] = Settings
+    settings: Settings
 
     def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
-        if task.form not in self.metadata.tasks:
+        if task.form not in self.metadata.tasks and not self.metadata.any_task:
             made_for = ", ".join(self.metadata.tasks)
             raise EmoscopeError(f"{self.metadata.name} was not made for {task.name}; it was made for: {made_for}")
-        if settings and not self.has_settings:
-            raise EmoscopeError(f"{self.metadata.name} has no settings")
         self.task = task
         self.seed = seed
+        self.settings = self.settings_class.of(settings or {}, self.metadata.name)
+        self.block: Block | None = None
+        self.prior: Floats | None = None  # how often each of the task's labels occurred in training
+        self.decision: Floats | None = None  # what probabilities are multiplied with to choose the label
 
     @abstractmethod
-    def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
+    def build(self) -> Block:
+        """The unfitted composition, made from `self.settings` and the task's labels."""
+
+    def select(self, examples: Sequence[Example]) -> list[Example]:
+        """What to learn from: by default every example with one of the task's labels; augmentation goes here too."""
+        return self.learnable(examples)
+
+    def learnable(self, examples: Sequence[Example]) -> list[Example]:
+        """The examples whose label is one the task asks for; the rest cannot be learnt from."""
+        labelled = [example for example in examples if example.label in self.task.labels]
+        if not labelled:
+            raise EmoscopeError(f"none of the {len(examples):,} examples has one of {self.task.name}'s labels")
+        return labelled
+
+    def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
         """Learn from labelled examples."""
+        check_installed(*(PACKAGES if self.metadata.networks else PACKAGES[:1]), extra="train")
+        return self.fit_block(self.build(), self.select(examples), fit_context or FitContext(seed=self.seed))
 
-    @abstractmethod
-    def predict_proba(self, examples: Sequence[Example]) -> NDArray[np.float64]:
-        """The probability of each of the task's labels."""
+    def fit_block(self, block: Block, chosen: Sequence[Example], fit_context: FitContext) -> Self:
+        """Fit a composition on examples, remember how often each label occurred, and choose how to decide."""
+        labels = [str(example.label) for example in chosen]
+        counts = np.array([max(labels.count(label), 1) for label in self.task.labels], float)
+        self.prior = counts / counts.sum()
+        self.block = block.fit(chosen, labels, fit_context)
+        target, held_out = self.decision_prior(), block.out_of_fold()
+        if target is not None and held_out is not None:
+            shifted = shift_prior(self._in_task_order(held_out), self.prior, target)
+            self.decision = choose_multipliers(self.task, labels, shifted, target)
+        return self
 
-    @abstractmethod
-    def save(self, folder: Path) -> None:
-        """Write everything `load` needs, without pickle."""
+    def decision_prior(self) -> Floats | None:
+        """The mix of labels for which the decision is chosen on held-out answers; None answers with the likeliest."""
+        return None
 
-    @classmethod
-    @abstractmethod
-    def load(cls, folder: Path, task: Task) -> Self:
-        """Read what `save` wrote."""
+    def natural_prior(self) -> Floats | None:
+        """The task's published mix of labels, in the order of its labels."""
+        natural = self.task.metadata.natural_prior
+        return None if natural is None else prior_vector(natural, self.task.labels)
+
+    def model(self) -> FittedModel:
+        """What it has learnt, as a detector takes it: the block, and the head with what it corrects and decides by."""
+        if self.block is None or self.prior is None:
+            raise EmoscopeError(f"{self.metadata.name} has not been trained")
+        metadata, labels = self.task.metadata, self.block.labels
+        natural = metadata.natural_prior if self.settings.shift != "none" else None
+        head = Head(
+            name=self.task.name,
+            labels=labels,
+            trained=self._by_label(self.prior, labels),
+            prior=None if natural is None else {label: natural[label] for label in labels},
+            prior_source=None if natural is None else metadata.natural_prior_source,
+            estimate=self.settings.shift == "estimate",
+            decision=None if self.decision is None else self._by_label(self.decision, labels),
+        )
+        return FittedModel(Bundle(name=self.metadata.name, task=self.task.name, heads=(head,)), self.block)
+
+    def _by_label(self, numbers: Floats, labels: Sequence[str]) -> dict[str, float]:
+        by_label = dict(zip(self.task.labels, numbers.tolist(), strict=True))
+        return {label: by_label[label] for label in labels}
+
+    def detector(self) -> Detector:
+        """The detector that `emoscope predict` answers with."""
+        return Detector(self.model(), for_metric=True)
 
     def predict(self, examples: Sequence[Example]) -> list[str]:
-        """The most likely label of each example."""
-        return [self.task.labels[best] for best in self.predict_proba(examples).argmax(1)]
+        """The most likely label of each example, or where the metric asks for another decision, that one."""
+        return self.detector().label_examples(examples)
+
+    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+        """Probabilities of the task's labels, corrected for the class prior if the setting says so."""
+        return self._in_task_order(self.detector().predict_examples(examples))
 
     def held_out_labels(self) -> list[str] | None:
         """Its answers for what it was fitted on, each by parts that had not seen it; None if it keeps none."""
         return None
 
-    def learnable(self, examples: Sequence[Example]) -> list[Example]:
-        """The examples whose label is one the task asks for; the rest cannot be learnt from."""
-        kept = [example for example in examples if example.label in self.task.labels]
-        if not kept:
-            raise EmoscopeError(f"none of the {len(examples):,} examples has one of {self.task.name}'s labels")
-        return kept
+    def _in_task_order(self, probabilities: Floats) -> Floats:
+        assert self.block is not None
+        columns = np.zeros((len(probabilities), len(self.task.labels)))
+        columns[:, [self.task.labels.index(label) for label in self.block.labels]] = probabilities
+        return columns
+
+    def save(self, folder: Path) -> None:
+        """Write a model folder: `emoscope.load` takes it as it is."""
+        self.model().save(folder)
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """A setting written as `name=value`, the value read as JSON where it can be.
+
+    >>> parse_setting("epochs=3"), parse_setting("encoder=bert-base-uncased")
+    (('epochs', 3), ('encoder', 'bert-base-uncased'))
+    """
+    name, mark, value = text.partition("=")
+    if not mark or not name:
+        raise EmoscopeError(f"--set: expected name=value, found {text!r}")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value

@@ -1,7 +1,6 @@
 """CAiRE_HKUST at EmoContext: models of word and emotion vectors, hierarchical networks, and both together."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
@@ -9,12 +8,31 @@ from emoscope.models.features.base import Extractor
 from emoscope.models.features.vectors import AveragedVectors
 from emoscope.models.features.word_ratings import WordRatings
 from emoscope.models.linear.classifier import LinearClassifier
-from emoscope.models.trees.boosting import XgboostClassifier
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.models.trees.boosting import XGBoost
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import WordNetworkSettings
 
 
-class CaireHkust(Recipe):
+class CaireHkustSettings(WordNetworkSettings):
+    """The paper's values, and usual ones where it gives none."""
+
+    vectors: str = "glove+emoji"
+    """Word vectors; random ones need no resources, and leave out emoji vectors and word ratings."""
+    seeds: int = 3
+    """Hierarchical networks in the mean."""
+    epochs: int = 4
+    learning_rate: float = 0.002
+    C: float = 0.1
+    """Inverse of the L2 penalty of the logistic regression."""
+    num_boost_round: int = 200
+    """Boosting rounds of XGBoost."""
+    boosting_learning_rate: float = 0.1
+    """Learning rate of XGBoost."""
+    max_depth: int = 6
+    """Depth of XGBoost's trees."""
+
+
+class CaireHkust(System):
     """Logistic regression and XGBoost over averaged vectors, and LSTMs over turns of LSTMs over words, averaged."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -32,54 +50,35 @@ class CaireHkust(Recipe):
             "GloVe 840B 300-d: GloVe 6B 100-d",
         ),
     )
-    # `vectors="random"` needs no resources: random word vectors, and neither emoji vectors nor word ratings.
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "seeds": 3,
-        "epochs": 4,
-        "batch": 64,
-        "rate": 0.002,
-        "hidden": 128,
-        "embedding": 100,
-        "vectors": "glove+emoji",
-        "dropout": 0.4,
-        "min_count": 2,
-        "max_features": 20_000,
-        "max_length": 60,
-        "strength": 0.1,
-        "rounds": 200,
-        "boosting_rate": 0.1,
-        "depth": 6,
-    }
+    settings_class = CaireHkustSettings
+    settings: CaireHkustSettings
 
     def build(self) -> Block:
         """The mean of all; with three seeds the networks have the greater say, as they are the better models."""
         from emoscope.models.torch.classifier import NeuralClassifier
-        from emoscope.models.torch.training import Training
 
         get, labels = self.settings, self.task.labels
-        names = ("hidden", "embedding", "vectors", "dropout", "min_count", "max_features", "max_length")
-        network = {"pooling": "attention", "context_pooling": "attention", **{name: get[name] for name in names}}
-        training = Training(epochs=get["epochs"], batch=get["batch"], rate=get["rate"])
+        network = get.words(pooling="attention", context_pooling="attention", hidden_size=get.hidden_size)
         return Mean(
             [
-                LinearClassifier(labels, self.features(), strength=get["strength"], scale=True),
-                XgboostClassifier(
+                LinearClassifier(labels, self.features(), C=get.C, scale=True),
+                XGBoost(
                     labels,
                     self.features(),
-                    rounds=get["rounds"],
-                    rate=get["boosting_rate"],
-                    depth=get["depth"],
-                    column_share=0.5,
-                    row_share=0.8,
+                    num_boost_round=get.num_boost_round,
+                    learning_rate=get.boosting_learning_rate,
+                    max_depth=get.max_depth,
+                    colsample_bytree=0.5,
+                    subsample=0.8,
                 ),
-                *(NeuralClassifier(labels, "hierarchical", network, training) for _ in range(get["seeds"])),
+                *(NeuralClassifier(labels, "hierarchical", network, get.training()) for _ in range(get.seeds)),
             ]
         )
 
     def features(self) -> list[Extractor]:
         """What the feature-based models see of each turn."""
-        if self.settings["vectors"] == "random":
-            return [AveragedVectors(vectors="random", size=self.settings["embedding"])]
+        if self.settings.vectors == "random":
+            return [AveragedVectors(vectors="random", size=self.settings.embedding_size)]
         return [
             AveragedVectors(vectors="glove"),
             AveragedVectors(vectors="emoji2vec"),

@@ -1,14 +1,29 @@
 """The baseline of EmoContext's starter kit: GloVe vectors and one LSTM over the three turns."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import WordNetworkSettings
 
 
-class EmoContextBaseline(Recipe):
+class EmoContextBaselineSettings(WordNetworkSettings):
+    """The starter kit's values."""
+
+    epochs: int = 30
+    """Most passes over the training data: a tenth of them says when to stop."""
+    patience: int = 3
+    """Epochs without a better held-out loss before training stops."""
+    batch_size: int = 200
+    learning_rate: float = 0.003
+    vectors: str = "glove"
+    dropout: float = 0.2
+    min_count: int = 1
+    max_length: int = 100
+    """Most words that are read, the last ones."""
+
+
+class EmoContextBaseline(System):
     """Turns joined by `<eos>`, GloVe 100-d kept as it is, LSTM 128, softmax."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -22,42 +37,13 @@ class EmoContextBaseline(Recipe):
         ),
         published={"emocontext": 0.5861},
     )
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "epochs": 30,  # at most: a tenth of the training data says when to stop
-        "patience": 3,
-        "batch": 200,
-        "rate": 0.003,
-        "hidden": 128,
-        "embedding": 100,
-        "vectors": "glove",
-        "dropout": 0.2,
-        "min_count": 1,
-        "max_features": 20_000,
-        "max_length": 100,
-    }
+    settings_class = EmoContextBaselineSettings
+    settings: EmoContextBaselineSettings
 
     def build(self) -> Block:
-        """One recurrent network."""
         from emoscope.models.torch.classifier import NeuralClassifier
-        from emoscope.models.torch.training import Training
 
         get = self.settings
-        network = {
-            "tokens": "starter",
-            "bidirectional": False,
-            "trainable": False,
-            **{
-                name: get[name]
-                for name in ("hidden", "embedding", "vectors", "dropout", "min_count", "max_features", "max_length")
-            },
-        }
-        training = Training(
-            epochs=get["epochs"],
-            batch=get["batch"],
-            rate=get["rate"],
-            schedule="constant",
-            warmup=0.0,
-            held_out=0.1,
-            patience=get["patience"],
-        )
+        network = get.words(tokens="starter", bidirectional=False, trainable=False, hidden_size=get.hidden_size)
+        training = get.training(schedule="constant", warmup_ratio=0.0, validation_fraction=0.1, patience=get.patience)
         return NeuralClassifier(self.task.labels, "recurrent", network, training)

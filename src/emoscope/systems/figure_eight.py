@@ -1,15 +1,53 @@
 """Figure Eight at EmoContext: ULMFiT, several times."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import TrainingSettings
 
 
-class FigureEight(Recipe):
+class FigureEightSettings(TrainingSettings):
+    """The sizes are AWD-LSTM's, for a GPU; embedding_size=200, hidden_size=400 and num_layers=2 suit two CPU cores."""
+
+    embedding_size: int = 400
+    """Numbers per word vector."""
+    hidden_size: int = 1150
+    """Units of the language model's layers."""
+    num_layers: int = 3
+    """LSTM layers of the language model."""
+    dense_size: int = 50
+    """Units of the layer before the output."""
+    dropout: float = 0.5
+    """Factor of all of AWD-LSTM's dropouts."""
+    directions: Literal["forward", "backward", "both"] = "both"
+    """In which directions language models read."""
+    seeds: int = 3
+    """Fine-tunings for each direction."""
+    context: int = 3
+    """Turns that are read, the labelled one included."""
+    max_length: int = 100
+    """Most words that are read, the last ones."""
+    min_count: int = 2
+    """How often a word must occur to get a vector of its own."""
+    max_features: int = 30_000
+    """Most words in the vocabulary."""
+    pretraining_text: int | None = None
+    """Most lines of tweets and comments for the language model; 0 for none, all without a number."""
+    lm_epochs: int = 6
+    """Passes over the unlabelled text."""
+    lm_batch_size: int = 64
+    """Rows of text per training step of the language model."""
+    lm_learning_rate: float = 3e-3
+    """Highest learning rate of the language model."""
+    tune_epochs: int = 4
+    """Passes over the task's own turns, without labels."""
+    epochs: int = 12
+    learning_rate: float = 1e-2
+
+
+class FigureEight(System):
     """Language models that read forwards and backwards, each fine-tuned from `seeds` random heads, all averaged.
 
     Discriminative learning rates, the slanted triangular schedule and gradual unfreezing are ULMFiT's.
@@ -28,46 +66,21 @@ class FigureEight(Recipe):
         published={"emocontext": 0.7608},
         substitutions=("a language model trained on WikiText-103: one trained on tweets and Reddit comments",),
     )
-    # The sizes are AWD-LSTM's, for a GPU; embedding=200, hidden=400 and layers=2 suit two CPU cores.
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "embedding": 400,
-        "hidden": 1150,
-        "layers": 3,
-        "dense": 50,
-        "dropout": 0.5,
-        "directions": "both",  # forward, backward or both
-        "seeds": 3,  # fine-tunings for each direction
-        "context": 3,
-        "max_length": 100,
-        "min_count": 2,
-        "max_features": 30_000,
-        "pretraining_text": None,
-        "lm_epochs": 6,
-        "lm_batch": 64,
-        "lm_rate": 3e-3,
-        "tune_epochs": 4,
-        "epochs": 12,
-        "batch": 64,
-        "rate": 1e-2,
-    }
+    settings_class = FigureEightSettings
+    settings: FigureEightSettings
 
     def build(self) -> Block:
         """One language model for each direction, and its fine-tuned copies."""
-        from emoscope.models.torch.training import Training
         from emoscope.models.torch.transfer import Transferred
 
         get = self.settings
-        directions = {"forward": [False], "backward": [True], "both": [False, True]}[get["directions"]]
-        of_training = ("epochs", "batch", "rate", "directions", "seeds", "shift")
-        network = {name: value for name, value in get.items() if name not in of_training}
-        training = Training(
-            epochs=get["epochs"], batch=get["batch"], rate=get["rate"], schedule="slanted", unfreeze=True
-        )
+        directions = {"forward": [False], "backward": [True], "both": [False, True]}[get.directions]
+        of_training = {"epochs", "batch_size", "learning_rate", "directions", "seeds", "shift"}
+        network = get.model_dump(exclude=of_training)
+        training = get.training(schedule="slanted", gradual_unfreezing=True)
         return Mean(
             [
-                Transferred(
-                    self.task.labels, "ulmfit", {**network, "backward": backward}, training, copies=get["seeds"]
-                )
+                Transferred(self.task.labels, "ulmfit", {**network, "backward": backward}, training, copies=get.seeds)
                 for backward in directions
             ]
         )

@@ -1,19 +1,18 @@
 """HSU at EmotionX: BERT fine-tuned on the four labels, with more examples of the emotional ones."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 from emoscope.core.dialogue import Example
 from emoscope.models.block import Block
-from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, fine_tuned
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import BERT_SUBSTITUTE, FineTuningSettings
 from emoscope.tasks.datasets.augmentation import with_variants
 
 AUGMENTED = ("joy", "sadness", "anger")
 
 
-class Hsu(Recipe):
+class Hsu(System):
     """The utterance alone; back-translations of joy, sadness and anger where the data have them."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -28,12 +27,12 @@ class Hsu(Recipe):
         published={"emotionx-friends": 0.791, "emotionx-push": 0.862},
         substitutions=(BERT_SUBSTITUTE,),
     )
-    defaults: ClassVar[Mapping[str, Any]] = FINE_TUNING
+    settings_class = FineTuningSettings
+    settings: FineTuningSettings
 
     def select(self, examples: Sequence[Example]) -> list[Example]:
-        """The examples of the four labels, the emotional ones also in other words."""
+        """The examples of the four labels, the emotional ones with their back-translations."""
         return with_variants(self.learnable(examples), AUGMENTED)
 
     def build(self) -> Block:
-        """One transformer."""
-        return fine_tuned(self.task.labels, self.settings)
+        return self.settings.fine_tuned(self.task.labels)

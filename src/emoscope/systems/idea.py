@@ -1,17 +1,23 @@
 """IDEA at EmotionX, the winner: BERT over pairs of utterances, after it has read the scripts or tweets."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
-from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, FURTHER_PRETRAINING, fine_tuned
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import BERT_SUBSTITUTE, FurtherPretrainingSettings
 
 MAIN_CHARACTERS = ("Chandler", "Joey", "Monica", "Phoebe", "Rachel", "Ross")
 
 
-class Idea(Recipe):
+class IdeaSettings(FurtherPretrainingSettings):
+    """BERT's usual values, two utterances, and IDEA's class weights."""
+
+    context: int = 2
+    balanced_warming: bool = True
+    """Start with balanced class weights and move to none in the course of training."""
+
+
+class Idea(System):
     """An utterance and the one before it; on Friends a token for each main character; weighted balanced warming."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -26,22 +32,14 @@ class Idea(Recipe):
         published={"emotionx-friends": 0.815, "emotionx-push": 0.885},
         substitutions=(BERT_SUBSTITUTE, "the team's own tweets: those of SemEval-2017 4A and TweetEval"),
     )
-    defaults: ClassVar[Mapping[str, Any]] = {**FINE_TUNING, **FURTHER_PRETRAINING, "context": 2, "warming": True}
+    settings_class = IdeaSettings
+    settings: IdeaSettings
 
     def build(self) -> Block:
-        """One transformer; what it reads before depends on the task."""
-        warming = self.settings["warming"]
+        get = self.settings
+        # A tweet has no utterance before it, so there is no next one to predict.
+        network = get.pretraining("masked", "tweets")
         if self.task.name == "emotionx-friends":
-            return fine_tuned(
-                self.task.labels,
-                self.settings,
-                warming=warming,
-                speakers="names",
-                names=list(MAIN_CHARACTERS),
-                pretraining="masked+next",
-                pretraining_source="friends-scripts",
-            )
-        # A tweet has no utterance before it, so there is no next one to tell.
-        return fine_tuned(
-            self.task.labels, self.settings, warming=warming, pretraining="masked", pretraining_source="tweets"
-        )
+            network = get.pretraining("masked+next", "friends-scripts")
+            network |= {"speakers": "names", "names": list(MAIN_CHARACTERS)}
+        return get.fine_tuned(self.task.labels, balanced_warming=get.balanced_warming, **network)

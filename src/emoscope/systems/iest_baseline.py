@@ -1,16 +1,26 @@
 """The baseline that IEST's organisers gave to all participants."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.linear.classifier import LinearClassifier
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import Settings
 
 
-class IestBaseline(Recipe):
+class IestBaselineSettings(Settings):
+    """The paper gives no penalty; 1 is the usual one."""
+
+    C: float = 1.0
+    """Inverse of the L2 penalty."""
+    min_count: int = 1
+    """How many tweets must hold an n-gram."""
+    max_features: int | None = None
+    """Most n-grams; all without a number."""
+
+
+class IestBaseline(System):
     """MaxEnt with an L2 penalty over the sets of a tweet's words and word pairs."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -25,17 +35,15 @@ class IestBaseline(Recipe):
         ),
         published={"iest": 0.5988},
     )
-    # The paper gives no penalty; 1 is the usual one.
-    defaults: ClassVar[Mapping[str, Any]] = {"strength": 1.0, "min_count": 1, "max_features": None}
+    settings_class = IestBaselineSettings
+    settings: IestBaselineSettings
 
     def build(self) -> Block:
-        """One linear model over one kind of feature."""
         grams = Ngrams(
             lengths=(1, 2),
             weighting="boolean",
             turns=(0,),
             tokens="iest",
-            min_count=self.settings["min_count"],
-            max_features=self.settings["max_features"],
+            **self.settings.pick("min_count", "max_features"),
         )
-        return LinearClassifier(self.task.labels, [grams], strength=self.settings["strength"])
+        return LinearClassifier(self.task.labels, [grams], C=self.settings.C)

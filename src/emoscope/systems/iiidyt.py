@@ -1,15 +1,36 @@
 """IIIDYT at IEST: contextual word vectors, a wide BiLSTM, max-pooling; six networks averaged."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import TrainingSettings
 
 
-class Iiidyt(Recipe):
+class IiidytSettings(TrainingSettings):
+    """The paper's values."""
+
+    encoder: str = "bert-base-uncased"
+    """Pretrained encoder of the word vectors: a name on the Hugging Face hub or a folder."""
+    num_layers: int = 1
+    """Last layers of the encoder that are averaged."""
+    hidden_size: int = 2048
+    """Units of the LSTM, in each direction."""
+    dense_size: int = 512
+    """Units of the layer before the output."""
+    seeds: int = 6
+    """Networks that are averaged."""
+    epochs: int = 10
+    dropout: float = 0.5
+    """Share of units dropped of the word vectors."""
+    output_dropout: float = 0.1
+    """Share of units dropped before the output layer."""
+    max_length: int = 128
+    """Most tokens that are read."""
+
+
+class Iiidyt(System):
     """Frozen word vectors, BiLSTM of 2048 units each way, max-pooling, a layer of 512; the masked word is the mask."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -24,28 +45,14 @@ class Iiidyt(Recipe):
         published={"iest": 0.7105},
         substitutions=("ELMo: bert-base-uncased, and all-mpnet-base-v2 in our measured runs (--set encoder=FOLDER)",),
     )
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "encoder": "bert-base-uncased",
-        "layers": 1,
-        "hidden": 2048,
-        "dense": 512,
-        "seeds": 6,
-        "epochs": 10,
-        "batch": 64,
-        "rate": 1e-3,
-        "dropout": 0.5,
-        "output_dropout": 0.1,
-        "max_length": 128,
-    }
+    settings_class = IiidytSettings
+    settings: IiidytSettings
 
     def build(self) -> Block:
-        """The same network from several random starts."""
         from emoscope.models.torch.classifier import NeuralClassifier
-        from emoscope.models.torch.training import Training
 
-        get = self.settings
-        names = ("encoder", "layers", "hidden", "dense", "dropout", "output_dropout", "max_length")
-        network = {"reader": "lstm", "pooling": "max", **{name: get[name] for name in names}}
-        training = Training(epochs=get["epochs"], batch=get["batch"], rate=get["rate"], schedule="slanted")
-        labels = self.task.labels
-        return Mean([NeuralClassifier(labels, "contextual", network, training) for _ in range(get["seeds"])])
+        get, labels = self.settings, self.task.labels
+        names = ("encoder", "num_layers", "hidden_size", "dense_size", "dropout", "output_dropout", "max_length")
+        network = {"reader": "lstm", "pooling": "max", **get.pick(*names)}
+        training = get.training(schedule="slanted")
+        return Mean([NeuralClassifier(labels, "contextual", network, training) for _ in range(get.seeds)])

@@ -1,16 +1,27 @@
 """KU at EmotionX: BERT post-trained on the dialogues, its pieces max-pooled, a vote of K folds."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Folds
-from emoscope.models.torch.fine_tuning import BERT_SUBSTITUTE, FINE_TUNING, FURTHER_PRETRAINING, fine_tuned
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import BERT_SUBSTITUTE, ClassWeight, FurtherPretrainingSettings
 
 
-class Ku(Recipe):
+class KuSettings(FurtherPretrainingSettings):
+    """BERT's usual values, four utterances, and KU's pooling, class weights and folds."""
+
+    pooling: str = "last-turn-max"
+    context: int = 4
+    hidden_size: int = 384
+    """Units of a layer between encoder and output; 0 for none."""
+    folds: int = 5
+    """Networks, each trained without one fold of the data."""
+    class_weight: ClassWeight = "balanced"
+    """Class weights of the loss: none, balanced or root."""
+
+
+class Ku(System):
     """The utterance in its context; masked words and next utterances of both corpora first; weighted cross-entropy.
 
     The post-training text is that of both training files, so it is the same for every fold and read once. It has no
@@ -28,27 +39,11 @@ class Ku(Recipe):
         ),
         substitutions=(BERT_SUBSTITUTE,),
     )
-    defaults: ClassVar[Mapping[str, Any]] = {
-        **FINE_TUNING,
-        **FURTHER_PRETRAINING,
-        "pooling": "last-turn-max",
-        "context": 4,
-        "hidden": 384,
-        "folds": 5,
-        "weighting": "balanced",
-    }
+    settings_class = KuSettings
+    settings: KuSettings
 
     def build(self) -> Block:
-        """A transformer for each fold."""
         get = self.settings
-        parts = [
-            fine_tuned(
-                self.task.labels,
-                get,
-                weighting=get["weighting"],
-                pretraining="masked+next",
-                pretraining_source="friends+emotionpush",
-            )
-            for _ in range(get["folds"])
-        ]
+        network = {"hidden_size": get.hidden_size, **get.pretraining("masked+next", "friends+emotionpush")}
+        parts = [get.fine_tuned(self.task.labels, class_weight=get.class_weight, **network) for _ in range(get.folds)]
         return Folds(parts, vote=True)

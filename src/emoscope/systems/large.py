@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from emoscope.core.dialogue import Example
 from emoscope.core.emotion_words import EMOTION_OF
@@ -14,28 +14,27 @@ from emoscope.core.extras import check_installed
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats
 from emoscope.models.features.base import load_json
-from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.models.torch.fine_tuning import FINE_TUNING
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import PACKAGES, Recipe
+from emoscope.models.former_names import current_names
+from emoscope.systems.base import PACKAGES, System, SystemMetadata
+from emoscope.systems.idea import MAIN_CHARACTERS
+from emoscope.systems.settings import TrainingSettings
 from emoscope.tasks import TASKS
 from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_examples
-from emoscope.tasks.decision import choose_multipliers
 
 # How the members of the ensemble read the turns; each differs, so that their mistakes do.
 LAYOUTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
-    "emocontext": ({"context": 3}, {"context": 3, "reverse": True}),
     "emotionx-friends": ({"context": 2, "speakers": "names"}, {"context": 4}),
     "emotionx-push": ({"context": 2}, {"context": 4, "speakers": "roles"}),
     "iest": ({"context": 1}, {"context": 1, "pooling": "mask"}),
 }
+USUAL_LAYOUTS: tuple[Mapping[str, Any], ...] = ({"context": 3}, {"context": 3, "reverse": True})
 # A network over word vectors, emoji's among them, which errs elsewhere than transformers do; where it is known to help.
-WORDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+WORD_NETWORKS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "emocontext": (
         "semi-hierarchical",
         {
-            "hidden": 128,
-            "embedding": 100,
+            "hidden_size": 128,
+            "embedding_size": 100,
             "dropout": 0.4,
             "word_dropout": 0.05,
             "min_count": 2,
@@ -44,81 +43,100 @@ WORDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         },
     )
 }
-NAMES = ("Chandler", "Joey", "Monica", "Phoebe", "Rachel", "Ross")
-STARTED = "taught.json"
+TAUGHT = "taught.json"
 _NETWORK = ("max_length", "dropout", "layer_decay")
-_TRAINING = ("epochs", "batch", "rate", "smoothing", "average", "agreement")
+_TRAINING = ("epochs", "batch_size", "learning_rate", "label_smoothing", "ema_decay", "rdrop_alpha")
 
 
-class Large(Recipe):
+class LargeSettings(TrainingSettings):
+    """What served best on held-out folds."""
+
+    shift: Literal["none", "natural", "estimate"] = "natural"
+    encoder: str = "sentence-transformers/all-mpnet-base-v2"
+    """Pretrained encoder: a name on the Hugging Face hub or a folder."""
+    max_length: int = 96
+    """Most tokens that are read."""
+    dropout: float = 0.1
+    """Share of units dropped before the output layer."""
+    layer_decay: float = 1.0
+    """Factor of the learning rate from each layer to the one below."""
+    learning_rate: float = 4e-5
+    label_smoothing: float = 0.0
+    """Share of the targets spread over all labels."""
+    ema_decay: float = 0.0
+    """Decay of an exponential moving average of the weights; 0 keeps the last weights."""
+    rdrop_alpha: float = 0.0
+    """Weight of R-Drop's divergence between two passes with different dropout."""
+    folds: int = 5
+    """Folds of the training data; each member is trained once without each."""
+    layouts: list[dict[str, Any]] | None = None
+    """The transformers of the ensemble: what each changes of the settings of network and training; the task's own
+    without a list."""
+    repeats: int = 3
+    """How often each layout is trained, from other seeds."""
+    ngrams: bool = True
+    """Whether a linear model over n-grams is a member."""
+    words: bool = True
+    """Whether a network over word vectors is a member, where it is known to help."""
+    vectors: str = "glove+emoji"
+    """Word vectors of that network: glove, glove+emoji, random, or a file."""
+    pretraining_text: int | None = 20_000
+    """Most examples of each auxiliary task that the encoder is taught first; 0 leaves that out."""
+    lm_epochs: int = 2
+    """Passes over the auxiliary tasks."""
+    lm_batch_size: int = 128
+    """Examples per training step on auxiliary tasks and unlabelled text."""
+    lm_learning_rate: float = 8e-5
+    """Highest learning rate on auxiliary tasks and unlabelled text."""
+    adaptation: str | None = IN_DOMAIN
+    """Unlabelled text whose masked words the encoder learns to predict before the auxiliary tasks."""
+    adaptation_text: int | None = None
+    """Most turns of that text; all without a number."""
+    adaptation_epochs: int = 2
+    """Passes over that text."""
+    adaptation_words: bool = False
+    """Whether IEST's emotion words are masked most of all."""
+    taught: str | None = None
+    """Folder to keep the taught encoder in, for other tasks to share."""
+
+
+class Large(System):
     """Intermediate training on auxiliary tasks, then folds of two layouts blended with n-grams.
 
-    Probabilities are those of the blend, corrected for the class prior where the task knows it; the label answered is
-    the one that serves the official metric best on held-out folds.
+    Probabilities are those of the blend, corrected for the class prior where the task knows it; the label is the one
+    that serves the official metric best on held-out folds.
     """
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
         name="large",
         summary="multi-task intermediate training, folds of two layouts, n-grams, words blended, prior correction",
         tasks=tuple(TASKS),
+        any_task=True,
         team="emoscope",
     )
-    # `layouts` lists the members: what each changes of the settings for network and training; None takes the task's own
-    # of LAYOUTS. Each is trained `repeats` times, from other seeds. `pretraining_text` bounds the examples of each
-    # source of the intermediate training, which `lm_` settings steer; 0 leaves it out. `adaptation` names unlabelled
-    # text (see `models.unlabelled`) whose masked words the encoder learns to guess before that, at most
-    # `adaptation_text` turns of it, for `adaptation_epochs`; with `adaptation_words` IEST's emotion words most of all.
-    # `taught` is a folder to keep the encoder in then, for other tasks to share. `ngrams` and `words` add a member of
-    # that kind, the latter where the task has one in WORDS, with the `vectors` named.
-    defaults: ClassVar[Mapping[str, Any]] = {
-        **{name: value for name, value in FINE_TUNING.items() if name not in ("context", "pooling")},
-        "encoder": "sentence-transformers/all-mpnet-base-v2",
-        "max_length": 96,
-        "folds": 5,
-        "layouts": None,
-        "repeats": 3,
-        "batch": 64,
-        "rate": 4e-5,
-        "smoothing": 0.0,
-        "average": 0.0,
-        "agreement": 0.0,
-        "taught": None,
-        "adaptation": IN_DOMAIN,
-        "adaptation_text": None,
-        "adaptation_epochs": 2,
-        "adaptation_words": False,
-        "pretraining_text": 20_000,
-        "lm_epochs": 2,
-        "lm_batch": 128,
-        "lm_rate": 8e-5,
-        "ngrams": True,
-        "words": True,
-        "vectors": "glove+emoji",
-        "shift": "natural",
-    }
+    settings_class = LargeSettings
+    settings: LargeSettings
 
-    def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
-        """Teach the encoder, fit the ensemble, then choose how to decide."""
+    def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
+        """Teach the encoder, then fit the ensemble."""
         check_installed(*PACKAGES, extra="train")
-        fitting = fitting or FitContext(seed=self.seed)
+        fit_context = fit_context or FitContext(seed=self.seed)
         chosen = self.select(examples)
-        with self._taught(fitting) as encoder:
-            self.fit_block(self.build(encoder), chosen, fitting)
-        self._decide(chosen)
-        return self
+        with self._taught(fit_context) as encoder:
+            return self.fit_block(self.build(encoder), chosen, fit_context)
 
     @contextmanager
-    def _taught(self, fitting: FitContext) -> Iterator[str]:
-        """The folder of an encoder that has learnt the auxiliary tasks; taught anew only if it is not there."""
-        if self.settings["pretraining_text"] == 0 or not self.settings["lm_epochs"]:
-            yield self.settings["encoder"]
+    def _taught(self, fit_context: FitContext) -> Iterator[str]:
+        """The folder of an encoder that has learnt the auxiliary tasks; taught only if it is not there."""
+        if self.settings.pretraining_text == 0 or not self.settings.lm_epochs:
+            yield self.settings.encoder
             return
         with TemporaryDirectory() as temporary:
-            kept = self.settings["taught"]
-            folder = Path(kept) if kept else (fitting.checkpoints or Path(temporary)) / "taught"
-            if not (folder / STARTED).is_file():
-                self._teach(fitting.part("teaching"), folder)
-            elif load_json(folder / STARTED).get("settings") != self._teaching():
+            own = (fit_context.checkpoints or Path(temporary)) / "taught"
+            folder = Path(self.settings.taught) if self.settings.taught else own
+            if not (folder / TAUGHT).is_file():
+                self._teach(fit_context.part("teaching"), folder)
+            elif current_names(load_json(folder / TAUGHT).get("settings", {})) != self._teaching():
                 raise EmoscopeError(
                     f"{folder}: was taught with other settings; name another folder, or remove this one"
                 )
@@ -126,54 +144,44 @@ class Large(Recipe):
 
     def _teaching(self) -> dict[str, Any]:
         """The settings that the taught encoder depends on."""
-        names = ("encoder", "max_length", "dropout", "adaptation", "pretraining_text")
-        chosen = {name: value for name, value in self.settings.items() if name in names or name.startswith("lm_")}
-        if chosen["adaptation"]:
-            chosen |= {name: value for name, value in self.settings.items() if name.startswith("adaptation_")}
-        return {**chosen, "encoder": Path(chosen["encoder"]).name}
+        names = ["max_length", "dropout", "adaptation", "pretraining_text"]
+        names += ["lm_epochs", "lm_batch_size", "lm_learning_rate"]
+        if self.settings.adaptation:
+            names += ["adaptation_text", "adaptation_epochs", "adaptation_words"]
+        return {"encoder": Path(self.settings.encoder).name, **self.settings.pick(*names)}
 
-    def _teach(self, fitting: FitContext, folder: Path) -> None:
-        from emoscope.models.torch.multitask import HeadedClassifier
+    def _teach(self, fit_context: FitContext, folder: Path) -> None:
+        from emoscope.models.torch.multitask import MultiTaskClassifier
         from emoscope.models.torch.transformer import Transformer
 
-        mixture = auxiliary_examples(fitting, limit=self.settings["pretraining_text"])
+        get = self.settings
+        mixture = auxiliary_examples(fit_context, limit=get.pretraining_text)
         heads = {head: labels for head, labels in affect_labels().items() if head in mixture}
-        network: dict[str, Any] = {
-            "encoder": self.settings["encoder"],
-            "pooling": "mean+focus",
-            "context": 3,
-            "max_length": self.settings["max_length"],
-            "dropout": self.settings["dropout"],
-        }
-        if self.settings["adaptation"]:
+        network = {"pooling": "mean+focus", "context": 3, **get.pick("encoder", "max_length", "dropout")}
+        if get.adaptation:
             network |= {
                 "pretraining": "masked",
-                "pretraining_source": self.settings["adaptation"],
-                "pretraining_text": self.settings["adaptation_text"],
-                "pretraining_words": list(EMOTION_OF) if self.settings["adaptation_words"] else [],
-                "lm_epochs": self.settings["adaptation_epochs"],
-                "lm_batch": self.settings["lm_batch"],
-                "lm_rate": self.settings["lm_rate"],
+                "pretraining_source": get.adaptation,
+                "pretraining_text": get.adaptation_text,
+                "pretraining_words": list(EMOTION_OF) if get.adaptation_words else [],
+                "lm_epochs": get.adaptation_epochs,
+                **get.pick("lm_batch_size", "lm_learning_rate"),
             }
-        learner = HeadedClassifier(
-            heads,
-            "transformer",
-            network,
-            {
-                "epochs": self.settings["lm_epochs"],
-                "batch": self.settings["lm_batch"],
-                "rate": self.settings["lm_rate"],
-            },
-        )
-        learner.fit(*learner.targets(mixture), fitting)
-        made = learner.network
-        assert isinstance(made, Transformer)
+        training = {
+            "epochs": get.lm_epochs,
+            "batch_size": get.lm_batch_size,
+            "learning_rate": get.lm_learning_rate,
+        }
+        teacher = MultiTaskClassifier(heads, "transformer", network, training)
+        teacher.fit(*teacher.targets(mixture), fit_context)
+        transformer = teacher.network
+        assert isinstance(transformer, Transformer)
         folder.mkdir(parents=True, exist_ok=True)
-        made.encoder.save(folder)
-        made.tokens.save(folder)
-        counts = {head: len(found) for head, found in mixture.items()}
+        transformer.encoder.save(folder)
+        transformer.tokens.save(folder)
+        counts = {head: len(examples) for head, examples in mixture.items()}
         about = {"examples": counts, "settings": self._teaching()}
-        (folder / STARTED).write_text(json.dumps(about), encoding="utf-8")
+        (folder / TAUGHT).write_text(json.dumps(about), encoding="utf-8")
 
     def build(self, encoder: str | None = None) -> Block:
         """The blend: a fine-tuned transformer for each layout, n-grams, and a network over word vectors."""
@@ -182,42 +190,33 @@ class Large(Recipe):
         from emoscope.models.torch.classifier import NeuralClassifier
         from emoscope.models.torch.training import Training
 
-        chosen = self.settings
+        get, labels = self.settings, self.task.labels
         members: list[Block] = []
-        for layout in chosen["repeats"] * list(chosen["layouts"] or LAYOUTS[self.task.form]):
-            wanted = {name: chosen[name] for name in (*_NETWORK, *_TRAINING)} | {"pooling": "mean+focus", **layout}
-            if wanted.get("speakers") == "names":
-                wanted["names"] = list(NAMES)
-            training = Training(**{name: wanted.pop(name) for name in _TRAINING})
-            wanted["encoder"] = encoder or chosen["encoder"]
-            members.append(NeuralClassifier(self.task.labels, "transformer", wanted, training))
-        if chosen["ngrams"]:
-            members.append(NgramBlock(self.task.labels))
-        if chosen["words"] and self.task.form in WORDS:
-            network, sizes = WORDS[self.task.form]
-            training = Training(epochs=4, batch=64, rate=2e-3)
-            wanted = {**sizes, "vectors": chosen["vectors"]}
-            members.append(NeuralClassifier(self.task.labels, network, wanted, training))
+        for layout in get.repeats * list(get.layouts or LAYOUTS.get(self.task.form, USUAL_LAYOUTS)):
+            network = {**get.pick(*_NETWORK, *_TRAINING), "pooling": "mean+focus", **current_names(layout)}
+            training = Training(**{name: network.pop(name) for name in _TRAINING})
+            if network.get("speakers") == "names":
+                network["names"] = list(MAIN_CHARACTERS)
+            network["encoder"] = encoder or get.encoder
+            members.append(NeuralClassifier(labels, "transformer", network, training))
+        if get.ngrams:
+            members.append(NgramBlock(labels))
+        if get.words and self.task.form in WORD_NETWORKS:
+            name, sizes = WORD_NETWORKS[self.task.form]
+            training = Training(epochs=4, batch_size=64, learning_rate=2e-3)
+            members.append(NeuralClassifier(labels, name, {**sizes, "vectors": get.vectors}, training))
         if not members:
             raise EmoscopeError("large needs at least one member")
-        return Blend(members, chosen["folds"])
-
-    def held_out(self) -> Floats:
-        """The probabilities of what it was fitted on, each by the copies that had not seen it, prior corrected."""
-        from emoscope.models.ensembles.blend import Blend
-
-        assert isinstance(self.block, Blend)
-        return self.corrected(self._in_task_order(self.block.out_of_fold(), self.block.labels))
+        return Blend(members, get.folds)
 
     def held_out_labels(self) -> list[str]:
-        """The labels it answers with for what it was fitted on."""
-        return self.decided(self.held_out())
+        """The labels it answers with for what it was fitted on, each by the copies that had not seen it."""
+        assert self.block is not None
+        held_out = self.block.out_of_fold()
+        assert held_out is not None
+        detector = self.detector()
+        return [detector.labels[place] for place in detector.choose(detector.correct(held_out))]
 
-    def _decide(self, examples: Sequence[Example]) -> None:
-        assert self.prior is not None
-        natural = self.task.metadata.natural_prior
-        wanted = self.prior if natural is None else prior_vector(natural, self.task.labels)
-        answers = self._in_task_order(self.block.out_of_fold(), self.block.labels)  # type: ignore[union-attr]
-        shifted = shift_prior(answers, self.prior, wanted)
-        labels = [str(example.label) for example in examples]
-        self.decision = choose_multipliers(self.task, labels, shifted, wanted)
+    def decision_prior(self) -> Floats | None:
+        natural = self.natural_prior()
+        return self.prior if natural is None else natural

@@ -1,7 +1,6 @@
 """Team NELEC at EmoContext: lexical features and classifiers' scores in boosted trees."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.features.base import Extractor
@@ -9,12 +8,33 @@ from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.features.scores import ClassifierScores
 from emoscope.models.features.style import Style
 from emoscope.models.features.word_ratings import WordRatings
-from emoscope.models.trees.boosting import LightGbmClassifier
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.models.trees.boosting import LightGBM
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import Settings
 
 
-class Nelec(Recipe):
+class NelecSettings(Settings):
+    """The paper's values, and LightGBM's own where it gives none."""
+
+    num_boost_round: int = 400
+    """Boosting rounds."""
+    learning_rate: float = 0.1
+    """Learning rate of LightGBM."""
+    num_leaves: int = 31
+    """Most leaves of a tree."""
+    min_data_in_leaf: int = 20
+    """Fewest examples in a leaf."""
+    feature_fraction: float = 0.3
+    """Share of the features that each tree may use."""
+    min_count: int = 10
+    """How many texts must hold an n-gram."""
+    max_features: int = 4000
+    """Most n-grams of each kind and turn."""
+    pretraining_text: int = 60_000
+    """Tweets that each classifier score is learnt from; 0 leaves out all that needs resources, word ratings too."""
+
+
+class Nelec(System):
     """Word and character n-grams, word ratings, style and scores of other classifiers; LightGBM over all of them."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -35,44 +55,25 @@ class Nelec(Recipe):
             "the emotion-intensity lexicon: words' intensities learnt from GoEmotions",
         ),
     )
-    # `pretraining_text` limits the tweets that each score is learnt from; 0 leaves out all that needs resources, the
-    # word ratings too.
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "rounds": 400,
-        "rate": 0.1,
-        "leaves": 31,
-        "min_leaf": 20,
-        "column_share": 0.3,
-        "min_count": 10,
-        "max_features": 4000,
-        "pretraining_text": 60000,
-    }
+    settings_class = NelecSettings
+    settings: NelecSettings
 
     def build(self) -> Block:
-        """Boosted trees over a union of features."""
-        chosen = self.settings
-        return LightGbmClassifier(
-            self.task.labels,
-            self.features(),
-            rounds=chosen["rounds"],
-            rate=chosen["rate"],
-            leaves=chosen["leaves"],
-            min_leaf=chosen["min_leaf"],
-            column_share=chosen["column_share"],
-        )
+        names = ("num_boost_round", "learning_rate", "num_leaves", "min_data_in_leaf", "feature_fraction")
+        return LightGBM(self.task.labels, self.features(), **self.settings.pick(*names))
 
     def features(self) -> list[Extractor]:
         """What the trees see."""
-        limits = {"min_count": self.settings["min_count"], "max_features": self.settings["max_features"]}
+        limits = self.settings.pick("min_count", "max_features")
         features: list[Extractor] = [
             Ngrams(unit="word", lengths=(1, 2), weighting="boolean", **limits),
             Ngrams(unit="char", lengths=(2, 4), weighting="boolean", **limits),
             Style(),
         ]
-        if self.settings["pretraining_text"]:
+        if self.settings.pretraining_text:
             features += [
                 WordRatings(source="vad"),
                 WordRatings(source="intensity"),
-                ClassifierScores(limit=self.settings["pretraining_text"]),
+                ClassifierScores(limit=self.settings.pretraining_text),
             ]
         return features

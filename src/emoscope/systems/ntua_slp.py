@@ -1,15 +1,49 @@
 """NTUA-SLP at IEST: word vectors, a sentiment task and a language model, each transferred to the emotion of a word."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import WordNetworkSettings
 
 
-class NtuaSlp(Recipe):
+class NtuaSlpSettings(WordNetworkSettings):
+    """The paper's values, and usual ones where it gives none."""
+
+    vectors: str = "word2vec"
+    pretraining_text: int | None = None
+    """Most tweets and comments for vectors and language model, and of the sentiment task; 0 leaves all of them out."""
+    max_features: int = 30_000
+    embedding_size: int = 300
+    hidden_size: int = 400
+    num_layers: int = 2
+    """Recurrent layers."""
+    dropout: float = 0.3
+    epochs: int = 6
+    source_epochs: int = 3
+    """Passes over the sentiment task."""
+    seeds: int = 3
+    """Fine-tunings of the language model."""
+    lm_hidden_size: int | None = None
+    """Units of the language model's layers; 2.5 times `hidden_size` without a number."""
+    lm_dropout: float = 0.5
+    """Factor of all of AWD-LSTM's dropouts."""
+    lm_epochs: int = 6
+    """Passes over the unlabelled text."""
+    lm_batch_size: int = 64
+    """Rows of text per training step of the language model."""
+    lm_learning_rate: float = 3e-3
+    """Highest learning rate of the language model."""
+    tune_epochs: int = 4
+    """Passes of the language model over the task's own texts."""
+    lm_classifier_epochs: int = 12
+    """Passes over the training data in fine-tuning the language model."""
+    lm_classifier_learning_rate: float = 1e-2
+    """Highest learning rate in fine-tuning the language model."""
+
+
+class NtuaSlp(System):
     """Three models, averaged: word2vec of tweets below a BiLSTM with attention; the same network after it has learnt
     the sentiment of tweets; and a language model of tweets, fine-tuned with gradual unfreezing.
     """
@@ -30,81 +64,45 @@ class NtuaSlp(Recipe):
             "tweets and Reddit comments of the auxiliary data",
         ),
     )
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "vectors": "word2vec",
-        "pretraining_text": None,  # also bounds the tweets of the sentiment task; 0 leaves all of them out
-        "min_count": 2,
-        "max_features": 30_000,
-        "max_length": 60,
-        "embedding": 300,
-        "hidden": 400,
-        "layers": 2,
-        "dropout": 0.3,
-        "epochs": 6,
-        "source_epochs": 3,
-        "batch": 64,
-        "rate": 1e-3,
-        "seeds": 3,  # fine-tunings of the language model
-        "lm_hidden": None,  # null: 2.5 times `hidden`
-        "lm_dropout": 0.5,
-        "lm_epochs": 6,
-        "lm_batch": 64,
-        "lm_rate": 3e-3,
-        "tune_epochs": 4,
-        "lm_classifier_epochs": 12,
-        "lm_classifier_rate": 1e-2,
-    }
+    settings_class = NtuaSlpSettings
+    settings: NtuaSlpSettings
 
     def build(self) -> Block:
         """The three models, each with the same say."""
-        return Mean([self._words(), self._sentiment(), self._language_model()])
-
-    def _network(self) -> dict[str, Any]:
-        shared = ("vectors", "pretraining_text", "min_count", "max_features", "max_length", "embedding", "hidden")
-        own = {name: self.settings[name] for name in (*shared, "layers", "dropout")}
-        return {"context": 1, "pooling": "attention", **own}
-
-    def _words(self) -> Block:
         from emoscope.models.torch.classifier import NeuralClassifier
-        from emoscope.models.torch.training import Training
-
-        get = self.settings
-        training = Training(epochs=get["epochs"], batch=get["batch"], rate=get["rate"])
-        return NeuralClassifier(self.task.labels, "tweet-recurrent", self._network(), training)
-
-    def _sentiment(self) -> Block:
-        from emoscope.models.torch.training import Training
         from emoscope.models.torch.transfer import Transferred
 
-        get = self.settings
-        return Transferred(
-            self.task.labels,
+        get, labels = self.settings, self.task.labels
+        shared = get.pick("pretraining_text", "num_layers")
+        network = get.words(context=1, pooling="attention", hidden_size=get.hidden_size, **shared)
+        words = NeuralClassifier(labels, "tweet-recurrent", network, get.training())
+        sentiment = Transferred(
+            labels,
             "tweet-recurrent",
-            self._network(),
-            Training(epochs=get["epochs"], batch=get["batch"], rate=get["rate"]),
+            network,
+            get.training(),
             sources=("semeval2017-4a",),
-            source_training=Training(epochs=get["source_epochs"], batch=get["batch"], rate=get["rate"]),
-            limit=get["pretraining_text"],
+            source_training=get.training(epochs=get.source_epochs),
+            limit=get.pretraining_text,
         )
+        return Mean([words, sentiment, self._language_model()])
 
     def _language_model(self) -> Block:
-        from emoscope.models.torch.training import Training
         from emoscope.models.torch.transfer import Transferred
 
         get = self.settings
-        shared = ("pretraining_text", "min_count", "max_features", "max_length", "embedding", "layers")
-        own = ("lm_epochs", "lm_batch", "lm_rate", "tune_epochs")
+        shared = ("pretraining_text", "min_count", "max_features", "max_length", "embedding_size", "num_layers")
+        own = ("lm_epochs", "lm_batch_size", "lm_learning_rate", "tune_epochs")
         network = {
             "context": 1,
-            "hidden": get["lm_hidden"] or round(2.5 * get["hidden"]),
-            "dropout": get["lm_dropout"],
-            **{name: get[name] for name in (*shared, *own)},
+            "hidden_size": get.lm_hidden_size or round(2.5 * get.hidden_size),
+            "dropout": get.lm_dropout,
+            **get.pick(*shared, *own),
         }
-        training = Training(
-            epochs=get["lm_classifier_epochs"],
-            batch=get["batch"],
-            rate=get["lm_classifier_rate"],
+        training = get.training(
+            epochs=get.lm_classifier_epochs,
+            learning_rate=get.lm_classifier_learning_rate,
             schedule="slanted",
-            unfreeze=True,
+            gradual_unfreezing=True,
         )
-        return Transferred(self.task.labels, "ulmfit", network, training, copies=get["seeds"])
+        return Transferred(self.task.labels, "ulmfit", network, training, copies=get.seeds)

@@ -1,16 +1,26 @@
 """Team Podlab at EmotionX 2019: a shallow model, on purpose."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.features.ranked_words import RankedWords
 from emoscope.models.linear.classifier import LinearClassifier
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import Settings
 
 
-class Podlab(Recipe):
+class PodlabSettings(Settings):
+    """The overview gives no numbers: they are ours."""
+
+    previous: bool = True
+    """Whether the words of the previous utterance are features, too."""
+    max_features: int = 2000
+    """Words per emotion."""
+    C: float = 0.1
+    """Inverse of the L2 penalty."""
+
+
+class Podlab(System):
     """The words that rank high for some emotion, one-hot, in a linear SVM; with or without the utterance before."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -24,11 +34,10 @@ class Podlab(Recipe):
             "Predicting Emotions in Spoken Dialogues and Chats. arXiv:1909.07734."
         ),
     )
-    # The overview gives no numbers: how many words per emotion and the SVM's penalty are ours.
-    defaults: ClassVar[Mapping[str, Any]] = {"previous": True, "max_features": 2000, "strength": 0.1}
+    settings_class = PodlabSettings
+    settings: PodlabSettings
 
     def build(self) -> Block:
-        """A linear SVM over the ranked words of one utterance or two."""
-        turns = (0, 1) if self.settings["previous"] else (0,)
-        words = RankedWords(top=self.settings["max_features"], turns=turns)
-        return LinearClassifier(self.task.labels, [words], kind="svm", strength=self.settings["strength"])
+        turns = (0, 1) if self.settings.previous else (0,)
+        words = RankedWords(top=self.settings.max_features, turns=turns)
+        return LinearClassifier(self.task.labels, [words], kind="svm", C=self.settings.C)

@@ -1,21 +1,34 @@
 """SNU_IDS at EmoContext: a semi-hierarchical network, and ways to close the gap between training and test classes."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from typing import ClassVar, Literal, Self
 
 from emoscope.core.dialogue import Example
-from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import ClassWeight, WordNetworkSettings
 
-# What a class weighting does to the prior that the network learns: the power its share is raised to.
+# What class weights do to the prior that the network learns: the power its shares are raised to.
 _POWERS = {"none": 1.0, "root": 0.5, "balanced": 0.0}
 
 
-class SnuIds(Recipe):
+class SnuIdsSettings(WordNetworkSettings):
+    """The paper's values, and usual ones where it gives none."""
+
+    shift: Literal["none", "natural", "estimate"] = "natural"
+    class_weight: ClassWeight = "balanced"
+    """Class weights of the loss: none, balanced or root."""
+    seeds: int = 3
+    """Networks that are averaged."""
+    epochs: int = 4
+    learning_rate: float = 0.002
+    word_dropout: float = 0.05
+    """Share of words replaced by the unknown word in training."""
+
+
+class SnuIds(System):
     """Words and characters of each turn, the last read in the light of the others; class weights, prior correction.
 
     Weighted classes are learnt as if they were more frequent; the correction knows that, so the two do not add up.
@@ -33,50 +46,21 @@ class SnuIds(Recipe):
         published={"emocontext": 0.7661},
         substitutions=("word vectors from tweets: GloVe 6B 100-d and emoji2vec",),
     )
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "shift": "natural",
-        "weighting": "balanced",
-        "seeds": 3,
-        "epochs": 4,
-        "batch": 64,
-        "rate": 0.002,
-        "hidden": 128,
-        "embedding": 100,
-        "vectors": "glove+emoji",
-        "dropout": 0.4,
-        "word_dropout": 0.05,
-        "min_count": 2,
-        "max_features": 20_000,
-        "max_length": 60,
-    }
+    settings_class = SnuIdsSettings
+    settings: SnuIdsSettings
 
     def build(self) -> Block:
-        """The mean of several networks."""
         from emoscope.models.torch.classifier import NeuralClassifier
-        from emoscope.models.torch.training import Training
 
-        get = self.settings
-        if get["weighting"] not in _POWERS:
-            raise EmoscopeError(f"weighting: expected {', '.join(_POWERS)}, found {get['weighting']!r}")
-        names = (
-            "hidden",
-            "embedding",
-            "vectors",
-            "dropout",
-            "word_dropout",
-            "min_count",
-            "max_features",
-            "max_length",
-        )
-        network = {name: get[name] for name in names}
-        training = Training(epochs=get["epochs"], batch=get["batch"], rate=get["rate"], weighting=get["weighting"])
-        labels = self.task.labels
-        return Mean([NeuralClassifier(labels, "semi-hierarchical", network, training) for _ in range(get["seeds"])])
+        get, labels = self.settings, self.task.labels
+        network = get.words(**get.pick("hidden_size", "word_dropout"))
+        training = get.training(class_weight=get.class_weight)
+        return Mean([NeuralClassifier(labels, "semi-hierarchical", network, training) for _ in range(get.seeds)])
 
-    def fit(self, examples: Sequence[Example], fitting: FitContext | None = None) -> Self:
+    def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
         """Learn, then note the prior that the weighted loss stands for."""
-        super().fit(examples, fitting)
+        super().fit(examples, fit_context)
         assert self.prior is not None
-        weighted = self.prior ** _POWERS[self.settings["weighting"]]
+        weighted = self.prior ** _POWERS[self.settings.class_weight]
         self.prior = weighted / weighted.sum()
         return self

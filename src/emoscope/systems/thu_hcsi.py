@@ -1,17 +1,32 @@
 """THU-HCSI at EmoContext: three sets of convolutional networks, each with a question of its own, vote in steps."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.voting import MultiStepVote
-from emoscope.systems.base import SystemMetadata
-from emoscope.systems.recipe import Recipe
-
-_EMOTION = "emotion"
+from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.settings import WordNetworkSettings
 
 
-class ThuHcsi(Recipe):
+class ThuHcsiSettings(WordNetworkSettings):
+    """The paper's values, and usual ones where it gives none."""
+
+    seeds: int = 5
+    """Networks for each of the three questions."""
+    soft: bool = False
+    """Whether probabilities are averaged rather than votes counted."""
+    epochs: int = 4
+    learning_rate: float = 0.002
+    num_filters: int = 100
+    """Filters of each size."""
+    kernel_sizes: tuple[int, ...] = (1, 2, 3)
+    """Words that a filter sees."""
+    hidden_size: int = 128
+    """Units of the layer before the output."""
+
+
+class ThuHcsi(System):
     """Four emotions; angry, happy or sad; others or not. `seeds` networks for each question."""
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -26,25 +41,10 @@ class ThuHcsi(Recipe):
         published={"emocontext": 0.7616},
         substitutions=("word vectors from tweets: GloVe 6B 100-d and emoji2vec",),
     )
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "seeds": 5,
-        "soft": False,
-        "epochs": 4,
-        "batch": 64,
-        "rate": 0.002,
-        "filters": 100,
-        "widths": [1, 2, 3],
-        "hidden": 128,
-        "embedding": 100,
-        "vectors": "glove+emoji",
-        "dropout": 0.4,
-        "min_count": 2,
-        "max_features": 20_000,
-        "max_length": 60,
-    }
+    settings_class = ThuHcsiSettings
+    settings: ThuHcsiSettings
 
     def build(self) -> Block:
-        """The vote of all networks."""
         neutral = self.task.metadata.neutral_label
         assert neutral is not None
         emotions = [label for label in self.task.labels if label != neutral]
@@ -53,16 +53,13 @@ class ThuHcsi(Recipe):
             neutral,
             every=self._networks(self.task.labels),
             others=self._networks(emotions),
-            gates=self._networks([neutral, _EMOTION]),
-            soft=self.settings["soft"],
+            gates=self._networks([neutral, "emotion"]),
+            soft=self.settings.soft,
         )
 
     def _networks(self, labels: Sequence[str]) -> list[Block]:
         from emoscope.models.torch.classifier import NeuralClassifier
-        from emoscope.models.torch.training import Training
 
         get = self.settings
-        names = ("filters", "widths", "embedding", "vectors", "dropout", "min_count", "max_features", "max_length")
-        network = {"turns": "separate", "dense": get["hidden"], **{name: get[name] for name in names}}
-        training = Training(epochs=get["epochs"], batch=get["batch"], rate=get["rate"])
-        return [NeuralClassifier(labels, "convolutional", network, training) for _ in range(get["seeds"])]
+        network = get.words(turns="separate", dense_size=get.hidden_size, **get.pick("num_filters", "kernel_sizes"))
+        return [NeuralClassifier(labels, "convolutional", network, get.training()) for _ in range(get.seeds)]

@@ -7,7 +7,7 @@
 from emoscope.core.registry import Registry
 from emoscope.tasks.base import Task
 
-TASKS: Registry[type[Task]] = Registry("task")
+TASKS: Registry[type[Task]] = Registry("task", entry_points="emoscope.tasks")
 TASKS.add("emocontext", "emoscope.tasks.emocontext:EmoContext")
 TASKS.add("emotionx-friends", "emoscope.tasks.emotionx:EmotionXFriends")
 TASKS.add("emotionx-push", "emoscope.tasks.emotionx:EmotionXPush")

@@ -1,5 +1,7 @@
 """A model with several sets of labels, and models that prefer some labels to others."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,16 +9,15 @@ import pytest
 import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
-from emoscope.detector.bundle import KINDS, Bundle
-from kits.even_model import MOOD, TONE, Even
+from emoscope.detector.model import FittedModel
+from kits.even_model import MOOD, TONE, Even, even_model, registered
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(KINDS, "_entries", dict(KINDS._entries))
-    KINDS.add("even", "kits.even_model:load_even")
-    Bundle(name="mine", kind="even", task="mood", heads=(MOOD, TONE)).save(tmp_path)
-    return tmp_path
+def folder(tmp_path: Path) -> Iterator[Path]:
+    with registered("even", "kits.even_model:Even"):
+        even_model().save(tmp_path)
+        yield tmp_path
 
 
 def test_a_head_is_chosen_by_name(folder: Path) -> None:
@@ -65,7 +66,25 @@ def test_abstaining_looks_at_the_chosen_labels_probability(folder: Path) -> None
     assert emoscope.load(folder, for_metric=True, abstain_below=0.16).detect(["hi"]).label is None
 
 
-def test_a_detector_can_be_made_of_ones_own_backend() -> None:
-    bundle = Bundle(name="mine", kind="even", task="tone", heads=(TONE,))
-    detector = Detector(Even(("up", "down"), {"up": 0.7, "down": 0.3}), bundle)
+def test_a_detector_can_be_made_of_ones_own_block() -> None:
+    detector = Detector(even_model(), labels="tone")
     assert detector.detect(["hi"]).label == "up"
+
+
+def test_other_options_share_the_model() -> None:
+    mood = Detector(even_model(), prior={"calm": 1, "glad": 3, "cross": 1}, abstain_below=0.1)
+    tone = mood.with_(labels="tone")
+    assert tone._model is mood._model
+    assert tone.prior == pytest.approx(TONE.trained)  # a prior is for its own labels
+    own = tone.with_(prior={"up": 1, "down": 3}, abstain_below=0.8)
+    assert own.detect(["hi"]).scores == pytest.approx({"up": 0.25, "down": 0.75})
+    assert own.detect(["hi"]).label is None
+    assert mood.with_(for_metric=True, prior=None).detect(["hi"]).label == "cross"
+    with pytest.raises(EmoscopeError, match="has no labels named 'tune'; did you mean 'tone'"):
+        mood.with_(labels="tune")
+
+
+def test_heads_have_the_labels_of_the_block() -> None:
+    wrong = replace(TONE, labels=("up", "left"), trained={"up": 0.5, "left": 0.5})
+    with pytest.raises(EmoscopeError, match="head tone: expected the model's labels, which are up, down"):
+        FittedModel(replace(even_model().bundle, heads=(wrong,)), Even())

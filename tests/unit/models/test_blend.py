@@ -73,7 +73,7 @@ def test_a_killed_fit_goes_on_with_the_parts_it_has(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        blend().fit(rows, labels, FitContext(seed=1, checkpoints=tmp_path, report=kill))
+        blend().fit(rows, labels, FitContext(seed=1, checkpoints=tmp_path, progress=kill))
     kept = sorted(path.parent.name for path in tmp_path.glob(f"*/{PROBABILITIES}"))
     assert len(kept) == 4
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob(f"*/{PROBABILITIES}")}

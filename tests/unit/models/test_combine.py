@@ -1,52 +1,16 @@
 """Combinations of blocks, with parts whose answers are known beforehand."""
 
-from collections.abc import Sequence
+import json
 from pathlib import Path
-from typing import Any, Self
 
-import numpy as np
 import pytest
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import BLOCKS, Block, Floats, load_block
+from emoscope.models.block import load_block
 from emoscope.models.ensembles.combine import Cascade, Folds, Majority, Mean, Stack, dialogue_folds
-
-
-class Fixed(Block):
-    """Always gives the same probabilities, and remembers what it was taught."""
-
-    def __init__(self, labels: Sequence[str], answer: Sequence[float]) -> None:
-        self.labels = tuple(labels)
-        self.answer = list(answer)
-        self.taught: list[list[str]] = []
-        self.seeds: list[int] = []
-
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
-        self.taught.append(list(labels))
-        self.seeds.append(fitting.seed)
-        return self
-
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        return np.tile(self.answer, (len(examples), 1))
-
-    def fit_features(self, features: Floats, targets: Floats, fitting: FitContext) -> None:
-        self.features = features
-
-    def predict_features(self, features: Floats) -> Floats:
-        return features[:, : len(self.labels)]
-
-    def config(self) -> dict[str, Any]:
-        return {"labels": self.labels, "answer": self.answer}
-
-    def save_weights(self, folder: Path) -> None: ...
-
-    def load_weights(self, folder: Path) -> None: ...
-
-
-if "fixed-for-tests" not in BLOCKS:
-    BLOCKS.add("fixed-for-tests", f"{__name__}:Fixed")
+from kits.fixed_block import Fixed
 
 AB = ("a", "b")
 EXAMPLES = [Example(Dialogue.of([f"text {number}"]), 0) for number in range(6)]
@@ -106,6 +70,31 @@ def test_combinations_come_back_from_disk(tmp_path: Path) -> None:
     again = load_block(tmp_path / "kept")
     assert isinstance(again, Mean)
     assert again.predict_proba(EXAMPLES).tolist() == made.predict_proba(EXAMPLES).tolist()
+    (tmp_path / "kept" / "part1" / "block.json").unlink()
+    with pytest.raises(EmoscopeError, match=r"part1: holds no block \(block.json is missing\)"):
+        load_block(tmp_path / "kept")
+
+
+def test_combinations_saved_before_they_listed_their_children_come_back(tmp_path: Path) -> None:
+    parts = [Fixed(AB, [share / 10, 1 - share / 10]) for share in range(11)]
+    weights = [float(number) for number in range(11)]
+    mean = Mean(parts, weights)
+    mean.save(tmp_path)
+    old = {"block": "mean", "config": {"parts": 11, "weights": weights}}
+    (tmp_path / "block.json").write_text(json.dumps(old), encoding="utf-8")
+    again = load_block(tmp_path)
+    assert list(again.children()) == [f"part{number}" for number in range(11)]
+    assert again.predict_proba(EXAMPLES).tolist() == mean.predict_proba(EXAMPLES).tolist()
+
+
+def test_what_no_part_reads_is_cut() -> None:
+    long = Example(Dialogue.of(["a", "b", "c"]), 2)
+    one, two, silent = Fixed(AB, [0.5, 0.5], 1), Fixed(AB, [0.5, 0.5], 2), Fixed(AB, [0.5, 0.5])
+    for parts, expected in (([one, two, silent], True), ([one, Mean([Fixed(AB, [1.0, 0.0], 3)])], False)):
+        truncated = Mean(parts).infer([*EXAMPLES[:1], long]).truncated
+        assert truncated is not None
+        assert truncated.tolist() == [False, expected]
+    assert Majority([silent]).infer([long]).truncated is None
 
 
 def test_unknown_blocks_are_not_made(tmp_path: Path) -> None:

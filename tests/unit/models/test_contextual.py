@@ -24,13 +24,13 @@ DEVICE = torch.device("cpu")
 GLAD, SAD = ("so happy", "i love it", "great fun", "very glad"), ("so sad", "i lost it", "i cry", "very bad")
 # One of each reader, and the settings of the systems that use them.
 NETWORK_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
-    "lstm": ("contextual", {"hidden": 6, "dense": 5}),
-    "none": ("contextual", {"reader": "none", "pooling": "mean", "sentence": True, "layers": 2}),
+    "lstm": ("contextual", {"hidden_size": 6, "dense_size": 5}),
+    "none": ("contextual", {"reader": "none", "pooling": "mean", "sentence": True, "num_layers": 2}),
     "cnn": (
         "contextual",
         {
             "reader": "cnn",
-            "filters": 4,
+            "num_filters": 4,
             "sentence": True,
             "context": 3,
             "future": 2,
@@ -38,12 +38,12 @@ NETWORK_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
             "context_hidden": 6,
             "context_bidirectional": True,
             "residual": True,
-            "dense": 5,
+            "dense_size": 5,
         },
     ),
     "hierarchical": (
         "contextual-hierarchical",
-        {"hidden": 6, "embedding": 5, "vectors": "random", "min_count": 1, "context": 3},
+        {"hidden_size": 6, "embedding_size": 5, "vectors": "random", "min_count": 1, "context": 3},
     ),
 }
 
@@ -139,7 +139,7 @@ def test_learns_saves_and_loads_without_the_original(name: str, bert: Path, tmp_
     kind, settings = NETWORK_SETTINGS[name]
     original = shutil.copytree(bert, tmp_path / "original")
     examples, labels = toy()
-    plan = Training(epochs=15, batch=8, rate=2e-2)
+    plan = Training(epochs=15, batch_size=8, learning_rate=2e-2)
     block = NeuralClassifier(("glad", "sad"), kind, {"encoder": str(original), **settings, "dropout": 0.1}, plan)
     block.fit(examples, labels, CPU)
     assert block.curve[-1].loss < 0.5 * block.curve[0].loss
@@ -151,14 +151,20 @@ def test_learns_saves_and_loads_without_the_original(name: str, bert: Path, tmp_
 
 
 def test_only_what_learns_is_trained(bert: Path) -> None:
-    network = Contextual(2, encoder=str(bert), hidden=4)
+    network = Contextual(2, encoder=str(bert), hidden_size=4)
     network.prepare([], CPU)
     assert {name.split(".")[0] for name, _ in network.named_parameters()} == {"reader", "head"}
     assert not any(parameter.requires_grad for parameter in network.frozen.encoder.parameters())
 
 
 def test_later_turns_count_only_if_asked_for(bert: Path) -> None:
-    shared = {"encoder": str(bert), "context": 2, "context_reader": "gru", "context_bidirectional": True, "hidden": 4}
+    shared = {
+        "encoder": str(bert),
+        "context": 2,
+        "context_reader": "gru",
+        "context_bidirectional": True,
+        "hidden_size": 4,
+    }
     for future, differs in ((0, False), (1, True)):
         network = Contextual(2, future=future, **shared)
         examples = [Example(Dialogue.of(["hi", "i am", later]), 1) for later in ("so happy", "so sad")]
@@ -169,7 +175,7 @@ def test_later_turns_count_only_if_asked_for(bert: Path) -> None:
 
 
 def test_turns_of_a_batch_are_held_once(bert: Path) -> None:
-    network = Contextual(2, encoder=str(bert), context=3, future=3, context_reader="lstm", hidden=4)
+    network = Contextual(2, encoder=str(bert), context=3, future=3, context_reader="lstm", hidden_size=4)
     told = Dialogue.of(["hi", "hello you", "hi"])
     network.prepare([], CPU)
     batch = network.collate(network.encode([Example(told, turn) for turn in range(3)]))
@@ -179,7 +185,7 @@ def test_turns_of_a_batch_are_held_once(bert: Path) -> None:
 
 
 def test_many_turns_are_read_in_groups(bert: Path) -> None:
-    network = Contextual(2, encoder=str(bert), context=200, context_reader="gru", hidden=4)
+    network = Contextual(2, encoder=str(bert), context=200, context_reader="gru", hidden_size=4)
     told = Dialogue.of([("yes " * (number % 7)) + f"{number}" for number in range(150)])
     network.prepare([], CPU)
     items = network.encode([Example(told, 149), Example(told, 3)])
@@ -193,7 +199,9 @@ def test_many_turns_are_read_in_groups(bert: Path) -> None:
 
 def test_contextual_vectors_stand_beside_their_words(bert: Path) -> None:
     examples = [Example(Dialogue.of(["I don't knowww 😂", "", "ok :)"]), 2)]
-    network = ContextualHierarchical(2, encoder=str(bert), vectors="random", embedding=4, min_count=1, hidden=4)
+    network = ContextualHierarchical(
+        2, encoder=str(bert), vectors="random", embedding_size=4, min_count=1, hidden_size=4
+    )
     network.prepare(examples, CPU)
     item = network.encode(examples)[0]
     assert [len(row) for row in item["contextual"]] == [len(row) for row in item["turns"]] == [5, 1, 2]

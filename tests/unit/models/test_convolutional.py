@@ -19,9 +19,9 @@ from kits.word_networks import (
 )
 
 CASES: list[dict[str, Any]] = [
-    {"filters": 6},
-    {"filters": 6, "turns": "separate", "dense": 5},
-    {"filters": 6, "widths": [1, 2], "context": 1},
+    {"num_filters": 6},
+    {"num_filters": 6, "turns": "separate", "dense_size": 5},
+    {"num_filters": 6, "widths": [1, 2], "context": 1},
 ]
 
 
@@ -50,7 +50,7 @@ def test_learning_saving_and_repeating(settings: dict[str, Any], tmp_path: Path)
 
 
 def test_separate_turns_are_told_apart_by_their_place() -> None:
-    network = prepared("convolutional", {"filters": 2, "widths": [1], "turns": "separate"})
+    network = prepared("convolutional", {"num_filters": 2, "widths": [1], "turns": "separate"})
     assert isinstance(network, ConvolutionalNetwork)
     batch = network.collate(network.encode([Example(Dialogue.of(["yay", "day"]), 1), Example(Dialogue.of(["day"]), 0)]))
     found = network.features(batch).reshape(2, 3, 2)
@@ -61,7 +61,7 @@ def test_separate_turns_are_told_apart_by_their_place() -> None:
 
 
 def test_what_was_said_before_is_heard() -> None:
-    assert_learns("convolutional", {"filters": 8, "turns": "separate"}, in_turn=0)
+    assert_learns("convolutional", {"num_filters": 8, "turns": "separate"}, in_turn=0)
 
 
 def test_a_wrong_layout_is_named() -> None:

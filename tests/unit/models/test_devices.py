@@ -17,11 +17,11 @@ import torch
 from torch import nn
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.fit_context import FitContext
+from emoscope.core.fit_context import FitContext, no_progress
 from emoscope.models.torch import launch
+from emoscope.models.torch.checkpoint import Epoch
+from emoscope.models.torch.data_parallel import Replica
 from emoscope.models.torch.losses import ClassLoss
-from emoscope.models.torch.progress import Epoch
-from emoscope.models.torch.team import Team
 from emoscope.models.torch.training import Training, train
 from emoscope.systems import SYSTEMS
 from kits.corpus_command import run
@@ -37,25 +37,25 @@ def trained(
     *,
     dropout: float = 0.0,
     kept: Path | None = None,
-    report: Callable[[str, float], None] = launch._Report.silent,
+    progress: Callable[[str, float], None] = no_progress,
     on_progress: Callable[[nn.Module, float], None] | None = None,
 ) -> tuple[torch.Tensor, list[Epoch]]:
     items, targets = data()
     network = toy()
     network.dropout.p = dropout
     loss = ClassLoss(torch.tensor([1.0, 3.0]))  # a weighted mean is not the mean of the shares' weighted means
-    fitting = FitContext(seed=1, device="cpu", devices=devices, checkpoints=kept, report=report)
-    curve = train(network, items, targets, loss, plan, fitting, on_progress=on_progress)
+    fit_context = FitContext(seed=1, device="cpu", devices=devices, checkpoints=kept, progress=progress)
+    curve = train(network, items, targets, loss, plan, fit_context, on_progress=on_progress)
     return weights(network), curve
 
 
 @pytest.mark.e2e
 def test_two_processes_learn_what_one_does() -> None:
     # 160 rows to learn from: the last batch has one row, and nothing for the second process.
-    plan = Training(epochs=4, batch=53, rate=0.01, held_out=0.2, patience=3)
+    plan = Training(epochs=4, batch_size=53, learning_rate=0.01, validation_fraction=0.2, patience=3)
     said = []
     alone, curve = trained(1, plan)
-    together, same = trained(2, plan, report=lambda message, done: said.append((message, done)))
+    together, same = trained(2, plan, progress=lambda message, done: said.append((message, done)))
     assert torch.allclose(alone, together, atol=1e-5)
     assert [epoch.loss for epoch in same] == pytest.approx([epoch.loss for epoch in curve], abs=1e-5)
     assert [epoch.held_out for epoch in same] == pytest.approx([epoch.held_out for epoch in curve], abs=1e-5)
@@ -65,7 +65,7 @@ def test_two_processes_learn_what_one_does() -> None:
 
 @pytest.mark.e2e
 def test_a_process_that_dies_ends_the_run_which_goes_on_to_the_same_weights(tmp_path: Path) -> None:
-    plan = Training(epochs=4, batch=16, rate=0.01, average=0.9)
+    plan = Training(epochs=4, batch_size=16, learning_rate=0.01, ema_decay=0.9)
     whole, _ = trained(2, plan, dropout=0.3)
     with pytest.raises(EmoscopeError) as caught:
         trained(2, plan, dropout=0.3, kept=tmp_path / "kept", on_progress=Killed(tmp_path / "killed"))
@@ -84,7 +84,7 @@ def test_a_process_that_dies_ends_the_run_which_goes_on_to_the_same_weights(tmp_
 @pytest.mark.e2e
 def test_what_goes_wrong_in_a_process_is_said_in_one_line() -> None:
     with pytest.raises(EmoscopeError, match=r"^200 examples are too few to hold out 100%$"):
-        trained(2, Training(epochs=1, held_out=1.0))
+        trained(2, Training(epochs=1, validation_fraction=1.0))
     with pytest.raises(EmoscopeError) as caught:
         trained(2, Training(epochs=1), on_progress=fail_in_the_second)
     assert str(caught.value) == "training on 2 devices: process 2 failed (ArithmeticError: one and one)"
@@ -115,13 +115,13 @@ def test_every_system_with_a_network_can_send_it_to_other_processes(
 ) -> None:
     sent = []
 
-    def here(work: Callable[..., Any], arguments: dict[str, Any], fitting: FitContext) -> Any:
+    def here(work: Callable[..., Any], arguments: dict[str, Any], fit_context: FitContext) -> Any:
         file = io.BytesIO()
         torch.save((work, arguments), file)
         file.seek(0)
         work, arguments = torch.load(file, weights_only=False)
         sent.append(arguments["network"])
-        return work(**arguments, fitting=replace(fitting, devices=1), team=Team())
+        return work(**arguments, fit_context=replace(fit_context, devices=1), replica=Replica())
 
     monkeypatch.setattr(launch, "on_devices", here)
     examples = examples_of(SYSTEMS[name].metadata.tasks[0])
@@ -139,7 +139,7 @@ def children(pid: int) -> list[int]:
 @pytest.mark.e2e
 def test_a_killed_command_leaves_no_process_and_goes_on(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path)
-    settings = {"epochs": 40, "patience": 0, "vectors": "random", "batch": 8, "dropout": 0.1}
+    settings = {"epochs": 40, "patience": 0, "vectors": "random", "batch_size": 8, "dropout": 0.1}
     command = [sys.executable, "-m", "emoscope", "train", "emocontext-baseline", "-t", "emocontext", "--device", "cpu"]
     command += ["-o", str(tmp_path / "run"), "--data", str(corpus), "--devices", "2", "--json"]
     command += [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]

@@ -1,7 +1,7 @@
 """The exported encoder at run time: the same scores in any company, on any machine or else with a warning."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from kits.tiny_encoder import torch  # skips this module where torch is missing
 pytest.importorskip("onnx")
 
 import emoscope
-from emoscope.core.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.detector.bundle import Bundle, Head
-from emoscope.detector.encoder import EncoderModel
+from emoscope.detector.bundle import Head
+from emoscope.detector.model import FittedModel
 from emoscope.models.label_shift import shift_prior
 from emoscope.models.onnx.description import Description
 from emoscope.models.onnx.layout import PIECES_AT_ONCE, batches_of_equal_length
@@ -53,7 +53,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def network(folder: Path) -> EncoderNetwork:
-    return EncoderNetwork.load(folder / "network")
+    return EncoderNetwork.load(folder / "model")
+
+
+def scores(network: EncoderNetwork, dialogues: Sequence[Dialogue]) -> np.ndarray:
+    return network.logits(dialogues)[0]
 
 
 @pytest.fixture
@@ -71,13 +75,13 @@ DIALOGUES = chats(60, 5)
 
 @pytest.fixture(scope="module")
 def alone(network: EncoderNetwork) -> np.ndarray:
-    return np.concatenate([network.scores([dialogue]) for dialogue in DIALOGUES])
+    return np.concatenate([scores(network, [dialogue]) for dialogue in DIALOGUES])
 
 
 @settings(max_examples=40, deadline=None)
 @given(places=st.lists(st.integers(0, len(DIALOGUES) - 1), min_size=1, max_size=80))
 def test_scores_do_not_depend_on_the_batch(network: EncoderNetwork, alone: np.ndarray, places: list[int]) -> None:
-    found = network.scores([DIALOGUES[place] for place in places])
+    found = scores(network, [DIALOGUES[place] for place in places])
     assert np.abs(found - alone[places]).max() < 1e-9
 
 
@@ -85,10 +89,10 @@ def test_scores_do_not_depend_on_the_batch(network: EncoderNetwork, alone: np.nd
 @given(text=st.text(max_size=400), others=st.lists(st.text(max_size=60), min_size=1, max_size=3))
 def test_any_text_has_scores(network: EncoderNetwork, text: str, others: list[str]) -> None:
     mine, more = Dialogue.of([text]), Dialogue.of([*others, text])
-    together = network.scores([more, mine, *DIALOGUES[:20]])
+    together = scores(network, [more, mine, *DIALOGUES[:20]])
     assert np.isfinite(together).all()
-    assert np.abs(together[:1] - network.scores([more])).max() < 1e-9
-    assert np.abs(together[1:2] - network.scores([mine])).max() < 1e-9
+    assert np.abs(together[:1] - scores(network, [more])).max() < 1e-9
+    assert np.abs(together[1:2] - scores(network, [mine])).max() < 1e-9
 
 
 def test_sixteen_threads_share_a_detector(folder: Path) -> None:
@@ -135,7 +139,7 @@ def test_scores_do_not_depend_on_how_many_are_laid_out_at_once(
 ) -> None:
     monkeypatch.setattr("emoscope.models.onnx.network.LAID_OUT_AT_ONCE", at_once)
     monkeypatch.setenv("EMOSCOPE_CORES", cores)
-    assert (network.scores(DIALOGUES) == alone).all()
+    assert (scores(network, DIALOGUES) == alone).all()
 
 
 @pytest.mark.parametrize("cores", ["1", "2"])
@@ -155,59 +159,70 @@ def test_a_task_that_fails_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_heads_are_calibrated_and_come_from_one_pass(folder: Path, network: EncoderNetwork) -> None:
-    model = EncoderModel.load(folder, Bundle.load(folder))
-    scores = network.scores(DIALOGUES)
-    raised = {"mood": np.exp(scores[:, :3] / 2.0), "tone": np.exp(scores[:, 3:])}
-    found = model.predict_heads(DIALOGUES)
-    for name, values in raised.items():
-        assert np.allclose(found[name], values / values.sum(1, keepdims=True), atol=1e-12)
-        assert np.array_equal(model.head(name).predict_proba(DIALOGUES), found[name])
-    assert {name: answers.shape for name, answers in model.predict_heads([]).items()} == {
-        "mood": (0, 3),
-        "tone": (0, 2),
-    }
+    model = FittedModel.load(folder)
+    logits = scores(network, DIALOGUES)
+    raised = {"mood": np.exp(logits[:, :3] / 2.0), "tone": np.exp(logits[:, 3:])}
+    examples = [Example(dialogue, len(dialogue) - 1) for dialogue in DIALOGUES]
+    for head in model.bundle.heads:
+        values = raised[head.name]
+        assert np.allclose(model.infer(head, examples)[0], values / values.sum(1, keepdims=True), atol=1e-12)
+        assert model.infer(head, [])[0].shape == (0, len(head.labels))
+    together = model.block.predict_proba(examples)
+    assert together.shape == (len(examples), 5)
+    with pytest.raises(EmoscopeError, match="no head 'mod'; there are: mood, tone"):
+        model.block.columns("mod")
 
 
 def test_the_detector_answers_for_its_prior(folder: Path) -> None:
     detector = emoscope.load(folder)
-    plain = EncoderModel.load(folder, Bundle.load(folder)).predict_heads(DIALOGUES)["mood"]
+    model = FittedModel.load(folder)
+    plain, _ = model.infer(model.bundle.head(), [Example(dialogue, len(dialogue) - 1) for dialogue in DIALOGUES])
     assert np.allclose(detector.predict_proba(DIALOGUES), shift_prior(plain, [0.2, 0.2, 0.6], [0.05, 0.05, 0.9]))
     assert emoscope.load(folder, labels="tone").labels == ("up", "down")
     with pytest.raises(EmoscopeError, match="no labels named 'mod'; did you mean 'mood'"):
         emoscope.load(folder, labels="mod")
 
 
-def test_heads_must_say_what_they_learnt(folder: Path, network: EncoderNetwork) -> None:
-    with pytest.raises(EmoscopeError, match="head mood: expected labels"):
-        EncoderModel([network], [Head(name="mood", labels=("good", "bad"))])
+def test_heads_must_say_what_they_learnt(copy: Path) -> None:
+    path = copy / "bundle.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["heads"][0]["trained"]["bad"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(InputError, match="expected labels of mood, and the mix of them it was trained on"):
+        emoscope.load(copy)
 
 
 # What is cut is said
 
 
 def test_cut_input_is_reported(network: EncoderNetwork) -> None:
-    assert not network.truncates(Dialogue.of(["hi", "hello", "I am fine"]))
-    assert network.truncates(Dialogue.of(["one turn", "too", "many for", "it"]))
-    assert network.truncates(Dialogue.of(["a " * 50]))
-    assert not network.truncates(Dialogue.of(["a " * 46]))  # 48 places, two of them special
-    assert network.truncates(Dialogue.of(["a " * 47]))
-    assert network.truncates(Dialogue.of(["a " * 46, "a"]))
+    turns = {
+        ("hi", "hello", "I am fine"): False,
+        ("one turn", "too", "many for", "it"): True,
+        ("a " * 50,): True,
+        ("a " * 46,): False,  # 48 places, two of them special
+        ("a " * 47,): True,
+        ("a " * 46, "a"): True,
+    }
+    _, truncated = network.logits([Dialogue.of(each) for each in turns])
+    assert truncated.tolist() == list(turns.values())
 
 
 @settings(max_examples=30, deadline=None)
 @given(turns=st.lists(st.text(max_size=80), min_size=1, max_size=4))
-def test_cutting_is_what_the_layout_does(network: EncoderNetwork, turns: list[str]) -> None:
-    dialogue = Dialogue.of(turns)
-    (row,) = network._layout.rows([dialogue], network._pieces)
-    assert network.truncates(dialogue) == row.cut
-    assert len(row.pieces) <= network._layout.window.length
+def test_what_is_cut_does_not_fit(network: EncoderNetwork, turns: list[str]) -> None:
+    window = network._layout.window
+    pieces = sum(len(row) + 1 for row in network._pieces.numbers(turns[-window.context :]))
+    (row,) = network._layout.rows([Dialogue.of(turns)], network._pieces)
+    assert row.cut == (len(turns) > window.context or pieces > window.length - 1)
+    assert len(row.pieces) <= window.length
 
 
 # The check at load
 
 
 def spoil(folder: Path, change: Any) -> None:
-    path = folder / "network" / "network.json"
+    path = folder / "model" / "network.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
     path.write_text(json.dumps(content), encoding="utf-8")
@@ -219,53 +234,53 @@ def test_a_machine_that_computes_otherwise_gets_the_safe_graph(copy: Path, folde
 
     spoil(copy, wrong)
     with pytest.warns(UserWarning, match=r"runs float.onnx instead, slower: int8.onnx: scores are off by 3"):
-        safe = EncoderNetwork.load(copy / "network")
-    expected = EncoderNetwork.load(folder / "network").scores(DIALOGUES)
-    off = np.abs(safe.scores(DIALOGUES) - expected)
+        safe = EncoderNetwork.load(copy / "model")
+    expected = scores(EncoderNetwork.load(folder / "model"), DIALOGUES)
+    off = np.abs(scores(safe, DIALOGUES) - expected)
     assert 0 < off.max() < 0.2 * expected.std()
 
 
 def test_a_graph_that_cannot_be_read_is_passed_over(copy: Path) -> None:
-    (copy / "network" / "int8.onnx").write_bytes(b"not a graph")
+    (copy / "model" / "int8.onnx").write_bytes(b"not a graph")
     with pytest.warns(UserWarning, match=r"runs float.onnx instead, slower: int8.onnx: "):
-        assert EncoderNetwork.load(copy / "network").scores(DIALOGUES[:1]).shape == (1, 5)
+        assert scores(EncoderNetwork.load(copy / "model"), DIALOGUES[:1]).shape == (1, 5)
 
 
 def test_wrong_weights_are_never_used(copy: Path) -> None:
-    path = copy / "network" / "weights.bin"
+    path = copy / "model" / "weights.bin"
     content = bytearray(path.read_bytes())
     content[: len(content) // 2] = bytes(len(content) // 2)
     path.write_bytes(bytes(content))
     with pytest.raises(EmoscopeError, match="no graph gives the scores it was saved with"):
-        EncoderNetwork.load(copy / "network")
+        EncoderNetwork.load(copy / "model")
 
 
 @pytest.mark.parametrize("key", ["window", "special", "graphs", "reference"])
 def test_descriptions_are_checked(copy: Path, key: str) -> None:
     spoil(copy, lambda content: content.pop(key))
     with pytest.raises(InputError, match="is not an encoder's description"):
-        EncoderNetwork.load(copy / "network")
+        EncoderNetwork.load(copy / "model")
 
 
 def test_graphs_lie_in_the_models_folder(copy: Path) -> None:
     spoil(copy, lambda content: content["graphs"][0].update(file="../../elsewhere.onnx"))
     with pytest.raises(InputError, match="lies outside the folder"):
-        EncoderNetwork.load(copy / "network")
+        EncoderNetwork.load(copy / "model")
 
 
 def test_missing_parts_are_named(copy: Path) -> None:
-    (copy / "network").rename(copy / "elsewhere")
-    with pytest.raises(EmoscopeError, match="holds no encoder"):
+    (copy / "model").rename(copy / "elsewhere")
+    with pytest.raises(EmoscopeError, match=r"holds no model \(expected a folder 'model'\)"):
         emoscope.load(copy)
 
 
 def test_description_survives_a_round_trip(folder: Path, tmp_path: Path) -> None:
-    description = Description.load(folder / "network")
+    description = Description.load(folder / "model")
     description.save(tmp_path)
     assert Description.load(tmp_path) == description
 
 
 def test_the_model_needs_little_room(folder: Path) -> None:
-    files = {path.name: path.stat().st_size for path in (folder / "network").iterdir()}
-    assert set(files) == {"network.json", "tokenizer.json", "int8.onnx", "float.onnx", "weights.bin"}
+    files = {path.name: path.stat().st_size for path in (folder / "model").iterdir()}
+    assert set(files) == {"block.json", "network.json", "tokenizer.json", "int8.onnx", "float.onnx", "weights.bin"}
     assert files["int8.onnx"] + files["float.onnx"] < 60_000  # the weights are stored once, in their own file

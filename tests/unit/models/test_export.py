@@ -1,7 +1,6 @@
 """Fine-tuned transformers written as graphs: the same scores as torch gives."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +12,11 @@ from kits.tiny_encoder import make_tiny_encoder, torch  # skips this module wher
 
 pytest.importorskip("onnx")
 
+import emoscope
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.detector.bundle import Bundle, Head
-from emoscope.detector.encoder import EncoderModel
+from emoscope.detector.bundle import Head
+from emoscope.detector.model import FittedModel
 from emoscope.models.ensembles.combine import Folds, Mean
 from emoscope.models.export.network import export_network
 from emoscope.models.export.quantise import byte_columns, byte_rows
@@ -41,6 +41,10 @@ def in_torch(network: Transformer, dialogues: list[Dialogue]) -> np.ndarray:
 def written(network: Transformer, folder: Path, **options: object) -> EncoderNetwork:
     export_network(network, folder, reference=REFERENCE, **options)
     return EncoderNetwork.load(folder)
+
+
+def scores(network: EncoderNetwork, dialogues: list[Dialogue]) -> np.ndarray:
+    return network.logits(dialogues)[0]
 
 
 # The layout
@@ -76,19 +80,19 @@ def test_layout_is_the_networks_own(tmp_path: Path, pooling: str, window: dict[s
     ("kind", "settings"),
     [
         *(("bert", {"pooling": pooling}) for pooling in POOLINGS),
-        ("bert", {"hidden": 7}),
+        ("bert", {"hidden_size": 7}),
         ("bert", {"segments": False, "reverse": True}),
         ("bert", {"speakers": "roles", "context": 2}),
         ("bert", {"frozen": True}),
         ("mpnet", {"pooling": "mean+focus"}),
-        ("mpnet", {"frozen": True, "hidden": 4}),
+        ("mpnet", {"frozen": True, "hidden_size": 4}),
     ],
     ids=str,
 )
 def test_float_graph_is_what_torch_computes(tmp_path: Path, kind: str, settings: dict[str, object]) -> None:
     network = tiny_network(tmp_path, kind=kind, **settings)
     dialogues = chats(20)
-    found = written(network, tmp_path / "out").scores(dialogues)
+    found = scores(written(network, tmp_path / "out"), dialogues)
     assert np.abs(found - in_torch(network, dialogues)).max() < 1e-4
 
 
@@ -111,9 +115,9 @@ def test_other_families(tmp_path: Path, family: str) -> None:
     config = getattr(transformers, f"{family}Config")(**shape, **sizes[family])
     network.encoder = Encoder(getattr(transformers, f"{family}Model")(config)).eval()
     dialogues = chats(10)
-    found = written(network, tmp_path / "out").scores(dialogues)
+    found = scores(written(network, tmp_path / "out"), dialogues)
     assert np.abs(found - in_torch(network, dialogues)).max() < 1e-4
-    assert np.abs(written(network, tmp_path / "int8", calibration=chats(60, 1)).scores(dialogues) - found).max() < 0.5
+    assert np.abs(scores(written(network, tmp_path / "int8", calibration=chats(60, 1)), dialogues) - found).max() < 0.5
 
 
 def test_unknown_families_are_refused(tmp_path: Path) -> None:
@@ -151,8 +155,8 @@ def test_rounding_makes_up_for_itself() -> None:
 def test_bytes_stay_close_and_are_smaller(tmp_path: Path) -> None:
     network = tiny_network(tmp_path, pooling="mean+focus")
     dialogues = chats(60)
-    plain = written(network, tmp_path / "float").scores(dialogues)
-    found = written(network, tmp_path / "int8", calibration=chats(60, 1)).scores(dialogues)
+    plain = scores(written(network, tmp_path / "float"), dialogues)
+    found = scores(written(network, tmp_path / "int8", calibration=chats(60, 1)), dialogues)
     assert 0 < np.abs(found - plain).mean() < 0.05 * plain.std()
     sizes = [(tmp_path / name / "weights.bin").stat().st_size for name in ("float", "int8")]
     assert sizes[1] < 0.6 * sizes[0]
@@ -192,7 +196,7 @@ def test_a_pruned_model_scores_known_words_alike(tmp_path: Path) -> None:
         for name, options in {"whole": {}, "small": {"vocabulary": texts}}.items()
     )
     dialogues = [Dialogue.of(texts), Dialogue.of(["so happy"]), Dialogue.of(["did you lie", "i am"])]
-    assert np.array_equal(whole.scores(dialogues), small.scores(dialogues))
+    assert np.array_equal(scores(whole, dialogues), scores(small, dialogues))
     assert (tmp_path / "small" / "weights.bin").stat().st_size < (tmp_path / "whole" / "weights.bin").stat().st_size
 
 
@@ -217,13 +221,13 @@ def test_a_bundle_has_the_heads_asked_for(tmp_path: Path) -> None:
     options = {"name": "mine", "task": "tone", "dialogues": None}
     export_bundle(classifier, tmp_path / "out", heads=wanted, **options)
     dialogues = chats(8)
-    bundle = Bundle.load(tmp_path / "out")
-    found = EncoderModel.load(tmp_path / "out", bundle).predict_heads(dialogues)
-    for name in HEADS:
-        expected = classifier.predict_proba([Example(d, len(d) - 1) for d in dialogues], name)
-        if name == "tone":
+    model, examples = FittedModel.load(tmp_path / "out"), [Example(d, len(d) - 1) for d in dialogues]
+    assert [head.name for head in model.bundle.heads] == ["tone", "mood"]
+    for head in model.bundle.heads:
+        expected = classifier.predict_proba(examples, head.name)
+        if head.name == "tone":
             expected = expected[:, ::-1]
-        assert np.abs(found[name] - expected).max() < 1e-4
+        assert np.abs(model.infer(head, examples)[0] - expected).max() < 1e-4
     with pytest.raises(EmoscopeError, match="head mood has the labels good, bad, none"):
         export_bundle(classifier, tmp_path / "wrong", heads=heads_of({"mood": ("good",)}), **options)
     with pytest.raises(EmoscopeError, match="exists already"):
@@ -237,10 +241,9 @@ def test_means_are_averaged(tmp_path: Path) -> None:
     options = {"name": "mean", "task": "emotionx-friends", "heads": heads_of({"emotionx-friends": LABELS})}
     export_bundle(whole, tmp_path / "out", dialogues=None, **options)
     dialogues = chats(10)
-    backend = Bundle.load(tmp_path / "out").backend(tmp_path / "out")
     expected = whole.predict_proba([Example(d, len(d) - 1) for d in dialogues])
-    assert np.abs(backend.predict_proba(dialogues) - expected).max() < 1e-4
-    assert len(list((tmp_path / "out").glob("network*"))) == 3
+    assert np.abs(emoscope.load(tmp_path / "out").predict_proba(dialogues) - expected).max() < 1e-4
+    assert len(list((tmp_path / "out").rglob("network.json"))) == 3
 
 
 # Runs
@@ -275,7 +278,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_run_becomes_a_model(run: Path, tmp_path: Path) -> None:
-    from emoscope.runs.record import load_run
     from emoscope.tasks import get_task
 
     bundle = export_run(run, tmp_path / "out", int8=False)
@@ -286,20 +288,21 @@ def test_a_run_becomes_a_model(run: Path, tmp_path: Path) -> None:
     assert head.decision is not None
     assert head.decision[task.labels[1]] == 2.0
     dialogues = chats(6)
-    expected = load_run(run, task.name).predict_proba([Example(d, len(d) - 1) for d in dialogues])
-    assert np.abs(bundle.backend(tmp_path / "out").predict_proba(dialogues) - expected).max() < 1e-4
+    expected = emoscope.load(run).predict_proba(dialogues)
+    assert np.abs(emoscope.load(tmp_path / "out").predict_proba(dialogues) - expected).max() < 1e-4
 
 
-def test_runs_that_need_no_export_are_refused(tmp_path: Path, run: Path) -> None:
+def test_a_run_without_networks_is_exported_as_it_is(tmp_path: Path) -> None:
     from emoscope.detector.bundle import resolve
 
-    with pytest.raises(EmoscopeError, match="cannot export nano: its runs are loaded as they are"):
-        export_run(resolve("nano"), tmp_path / "out")
-    assert Bundle.load(run).kind == "blocks"  # with torch it is loaded as it is
-    older = shutil.copytree(run, tmp_path / "older")
-    (older / "bundle.json").unlink()
-    with pytest.raises(EmoscopeError, match="a run becomes one with: emoscope export"):
-        Bundle.load(older)
+    export_run(resolve("nano"), tmp_path / "out", dialogues=chats(4))
+    asked = chats(6)
+    assert np.array_equal(
+        emoscope.load(tmp_path / "out").predict_proba(asked), emoscope.load("nano").predict_proba(asked)
+    )
+
+
+def test_bytes_need_dialogues(tmp_path: Path, run: Path) -> None:
     with pytest.raises(EmoscopeError, match="need dialogues"):
         export_run(run, tmp_path / "out", dialogues=[])
 

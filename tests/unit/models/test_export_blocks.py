@@ -19,24 +19,23 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import folder_size
 from emoscope.core.fit_context import FitContext
 from emoscope.core.text import TRIGGER
-from emoscope.detector.bundle import Bundle, Head
+from emoscope.detector.bundle import Head
 from emoscope.models.block import Block, load_block
 from emoscope.models.ensembles.blend import Blend
 from emoscope.models.ensembles.combine import Cascade, Folds, Majority, Mean
 from emoscope.models.ensembles.voting import MultiStepVote
 from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.models.linear.ngram_block import NgramBlock
-from emoscope.models.onnx.exported import ExportedWords
-from emoscope.models.torch.classifier import Head as Question
-from emoscope.models.torch.classifier import NeuralClassifier
+from emoscope.models.onnx.exported_words import ExportedWords
+from emoscope.models.torch.classifier import AuxiliaryHead, NeuralClassifier
 from emoscope.models.torch.trigger_lm import TriggerWords
 from emoscope.runs.export import export_bundle, export_run
-from emoscope.runs.record import load_run
+from emoscope.runs.predict import predictor
 from emoscope.runs.train import train
 from kits.affect_files import make_data
 
 LABELS = ("others", "happy", "sad", "angry")
-SMALL: dict[str, Any] = {"vectors": "random", "embedding": 8, "hidden": 6, "min_count": 1, "max_length": 12}
+SMALL: dict[str, Any] = {"vectors": "random", "embedding_size": 8, "hidden_size": 6, "min_count": 1, "max_length": 12}
 WORDS = ("so glad", "what a day", "I cry", "leave me", "fine then", "we won the cup today", "no")
 
 
@@ -55,7 +54,9 @@ def fitted(block: Block) -> Block:
 
 
 def network(name: str, labels: tuple[str, ...] = LABELS, heads: Any = (), **settings: Any) -> NeuralClassifier:
-    return NeuralClassifier(labels, name, {**SMALL, **settings}, {"epochs": 1, "batch": 8, "rate": 0.01}, heads)
+    return NeuralClassifier(
+        labels, name, {**SMALL, **settings}, {"epochs": 1, "batch_size": 8, "learning_rate": 0.01}, heads
+    )
 
 
 def head_of(labels: tuple[str, ...] = LABELS) -> Head:
@@ -83,13 +84,13 @@ def assert_same(block: Block, folder: Path, tolerance: float = 1e-5) -> None:
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
-        ("recurrent", {"pooling": "attention+last", "dense": 5}),
-        ("recurrent", {"cell": "gru", "bidirectional": False, "layers": 2, "context": 1}),
+        ("recurrent", {"pooling": "attention+last", "dense_size": 5}),
+        ("recurrent", {"cell": "gru", "bidirectional": False, "num_layers": 2, "context": 1}),
         ("hierarchical", {"skip": True}),
         ("semi-hierarchical", {}),
-        ("convolutional", {"hidden": None, "filters": 4, "turns": "separate"}),
-        ("convolutional", {"hidden": None, "filters": 4, "turns": "joined", "dense": 3}),
-        ("ulmfit", {"vectors": None, "pretraining_text": 0, "tune_epochs": 1, "layers": 2, "backward": True}),
+        ("convolutional", {"hidden_size": None, "num_filters": 4, "turns": "separate"}),
+        ("convolutional", {"hidden_size": None, "num_filters": 4, "turns": "joined", "dense_size": 3}),
+        ("ulmfit", {"vectors": None, "pretraining_text": 0, "tune_epochs": 1, "num_layers": 2, "backward": True}),
     ],
 )
 def test_networks_over_words(name: str, settings: dict[str, Any], tmp_path: Path) -> None:
@@ -99,7 +100,7 @@ def test_networks_over_words(name: str, settings: dict[str, Any], tmp_path: Path
 
 
 def test_coarser_questions_are_asked_too(tmp_path: Path) -> None:
-    question = Question((("others",), ("happy", "sad", "angry")))
+    question = AuxiliaryHead((("others",), ("happy", "sad", "angry")))
     assert_same(fitted(network("recurrent", heads=[question])), tmp_path / "model")
 
 
@@ -121,14 +122,13 @@ def test_combinations(tmp_path: Path) -> None:
 def test_a_transformer_beside_words(tmp_path: Path) -> None:
     encoder = str(make_tiny_encoder(tmp_path / "encoder"))
     settings = {"encoder": encoder, "max_length": 24, "context": 3}
-    transformer = NeuralClassifier(LABELS, "transformer", settings, {"epochs": 1, "batch": 8})
+    transformer = NeuralClassifier(LABELS, "transformer", settings, {"epochs": 1, "batch_size": 8})
     assert_same(fitted(Mean([transformer, network("recurrent")])), tmp_path / "model", 1e-4)
-    assert Bundle.load(tmp_path / "model").kind == "blocks"
 
 
 def contextual(encoder: Path, name: str = "contextual", **settings: Any) -> NeuralClassifier:
-    chosen = {"encoder": str(encoder), "hidden": 4, "max_length": 24, **settings}
-    return NeuralClassifier(LABELS, name, chosen, {"epochs": 2, "batch": 8, "rate": 0.01})
+    chosen = {"encoder": str(encoder), "hidden_size": 4, "max_length": 24, **settings}
+    return NeuralClassifier(LABELS, name, chosen, {"epochs": 2, "batch_size": 8, "learning_rate": 0.01})
 
 
 @pytest.mark.parametrize("kind", ["bert", "mpnet"])
@@ -136,13 +136,13 @@ def contextual(encoder: Path, name: str = "contextual", **settings: Any) -> Neur
     ("name", "settings"),
     [
         ("contextual", {}),
-        ("contextual", {"reader": "none", "pooling": "mean", "sentence": True, "layers": 2}),
-        ("contextual", {"reader": "gru", "context": 3, "context_reader": "lstm", "dense": 5}),
+        ("contextual", {"reader": "none", "pooling": "mean", "sentence": True, "num_layers": 2}),
+        ("contextual", {"reader": "gru", "context": 3, "context_reader": "lstm", "dense_size": 5}),
         (
             "contextual",
             {
                 "reader": "cnn",
-                "filters": 4,
+                "num_filters": 4,
                 "sentence": True,
                 "context": 4,
                 "future": 2,
@@ -151,7 +151,7 @@ def contextual(encoder: Path, name: str = "contextual", **settings: Any) -> Neur
                 "residual": True,
             },
         ),
-        ("contextual-hierarchical", {"embedding": 5, "vectors": "random", "min_count": 1, "encoder_layers": 2}),
+        ("contextual-hierarchical", {"embedding_size": 5, "vectors": "random", "min_count": 1, "encoder_layers": 2}),
     ],
 )
 def test_networks_over_a_frozen_encoder(kind: str, name: str, settings: dict[str, Any], tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_networks_over_a_frozen_encoder(kind: str, name: str, settings: dict[str
 
 def test_a_frozen_transformer(tmp_path: Path) -> None:
     settings = {"encoder": str(make_tiny_encoder(tmp_path / "encoder")), "frozen": True, "max_length": 24, "context": 3}
-    frozen = NeuralClassifier(LABELS, "transformer", settings, {"epochs": 1, "batch": 8})
+    frozen = NeuralClassifier(LABELS, "transformer", settings, {"epochs": 1, "batch_size": 8})
     assert_same(fitted(frozen), tmp_path / "model", 1e-3)
 
 
@@ -169,9 +169,9 @@ def test_networks_that_share_a_frozen_encoder_share_its_files(tmp_path: Path) ->
     encoder = make_tiny_encoder(tmp_path / "encoder")
     members = [
         contextual(encoder),
-        contextual(encoder, reader="cnn", filters=3),
-        contextual(encoder, "contextual-hierarchical", embedding=5, vectors="random", min_count=1),
-        contextual(encoder, layers=2),
+        contextual(encoder, reader="cnn", num_filters=3),
+        contextual(encoder, "contextual-hierarchical", embedding_size=5, vectors="random", min_count=1),
+        contextual(encoder, num_layers=2),
     ]
     assert_same(fitted(Mean(members)), tmp_path / "model", 1e-3)
     for name, different in (("weights.bin", 1), ("float.onnx", 2)):  # a graph gives the last layer, or the last two
@@ -236,7 +236,7 @@ def test_what_a_network_over_a_frozen_encoder_cuts_off(tmp_path: Path) -> None:
 def test_guesses_of_trigger_words(tmp_path: Path) -> None:
     """The same columns, with several masks, with none, and beyond what is read."""
     encoder = make_tiny_encoder(tmp_path / "encoder", "mpnet")
-    words = TriggerWords(encoder=str(encoder), pretraining_text=0, lm_batch=8, max_length=16)
+    words = TriggerWords(encoder=str(encoder), pretraining_text=0, lm_batch_size=8, max_length=16)
     block = LinearClassifier(LABELS, [words, {"kind": "style"}], scale=True)
     said = ["i am [#TRIGGERWORD#] that", "so [#TRIGGERWORD#] and [#TRIGGERWORD#]", "no word", "so sad " * 9 + TRIGGER]
     examples = [Example(Dialogue.of([text]), 0) for text in said * 4]
@@ -275,22 +275,23 @@ def test_an_export_answers_without_torch(tmp_path: Path) -> None:
 def test_runs_of_systems_are_exported(tmp_path: Path) -> None:
     """As a user does it: train, export, load. The labels are those that predicting with the run gives."""
     data = make_data(tmp_path / "data", repeats=6)
-    small = {"vectors": "random", "epochs": 1, "hidden": 6, "embedding": 8}
+    small = {"vectors": "random", "epochs": 1, "hidden_size": 6, "embedding_size": 8}
     train("emocontext-baseline", "emocontext", tmp_path / "run", settings=small, root=data)
     bundle = export_run(tmp_path / "run", tmp_path / "model", root=data)
-    assert (bundle.name, bundle.kind) == ("emocontext-baseline", "blocks")
+    assert bundle.name == "emocontext-baseline"
     asked = [["hi", "hello", "so glad"], ["I cry"], ["a", "b", "c", "d"]]
     run, model = emoscope.load(tmp_path / "run"), emoscope.load(tmp_path / "model")
     assert np.abs(run.predict_proba(asked) - model.predict_proba(asked)).max() < 1e-5
     assert [run.detect(turns).truncated for turns in asked] == [False, False, True]
-    system = load_run(tmp_path / "run", "emocontext")
-    dialogue = Dialogue.of(asked[0])
-    assert np.allclose(run.predict_proba([dialogue])[0], system.predict_proba([Example(dialogue, 2)])[0], atol=1e-6)
+    examples = [Example(Dialogue.of(turns), len(turns) - 1) for turns in asked]
+    for folder, detector in (("run", run), ("model", model)):
+        labels = predictor(tmp_path / folder, "emocontext")(examples)
+        assert labels == [detection.label for detection in detector.with_(for_metric=True).detect_many(asked)]
 
 
 def test_a_run_without_torch_says_what_to_do(tmp_path: Path) -> None:
     data = make_data(tmp_path / "data", repeats=6)
-    small = {"vectors": "random", "epochs": 1, "hidden": 6, "embedding": 8}
+    small = {"vectors": "random", "epochs": 1, "hidden_size": 6, "embedding_size": 8}
     train("emocontext-baseline", "emocontext", tmp_path / "run", settings=small, root=data)
     code = f"import sys, emoscope; sys.modules['torch'] = None\nemoscope.load({str(tmp_path / 'run')!r})"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.models.block import FitContext
-from emoscope.models.torch.checkpoint import Checkpoint
+from emoscope.models.torch.checkpoint import Checkpoint, Epoch
 from emoscope.models.torch.language_model import (
     Dropouts,
     DroppedLSTM,
@@ -107,16 +107,16 @@ def test_an_untrained_uniform_model_hesitates_between_all_words() -> None:
 
 def test_it_learns_to_count() -> None:
     made = model()
-    plan = LanguageTraining(epochs=12, batch=4, window=10, rate=2e-2, activation=0, slowness=0)
+    plan = LanguageTraining(epochs=12, batch_size=4, bptt=10, learning_rate=2e-2, alpha=0, beta=0)
     curve = train_language_model(made, counting(), plan, CPU)
     assert [epoch.epoch for epoch in curve] == list(range(1, 13))
     assert curve[0].loss > 1.5 > curve[-1].loss
     # Only the places where one text ends and another begins cannot be known: 1 of 14.
-    assert perplexity(made, counting()[:1], "cpu", batch=1) < 1.5
+    assert perplexity(made, counting()[:1], "cpu", batch_size=1) < 1.5
 
 
 def test_the_seed_decides() -> None:
-    plan = LanguageTraining(epochs=1, batch=4, window=10)
+    plan = LanguageTraining(epochs=1, batch_size=4, bptt=10)
     first, second, other = model(dropouts=Dropouts()), model(dropouts=Dropouts()), model(dropouts=Dropouts())
     for made, seed in ((first, 1), (second, 1), (other, 2)):
         train_language_model(made, counting(), plan, replace(CPU, seed=seed))
@@ -125,7 +125,7 @@ def test_the_seed_decides() -> None:
 
 
 def test_a_killed_training_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    plan = LanguageTraining(epochs=3, batch=4, window=10)
+    plan = LanguageTraining(epochs=3, batch_size=4, bptt=10)
     straight = model(dropouts=Dropouts())
     curve = train_language_model(straight, counting(), plan, CPU)
 
@@ -136,7 +136,7 @@ def test_a_killed_training_goes_on_to_the_same_end(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_language_model(killed, counting(), plan, replace(CPU, checkpoints=tmp_path, report=kill))
+        train_language_model(killed, counting(), plan, replace(CPU, checkpoints=tmp_path, progress=kill))
     assert (tmp_path / "progress.json").is_file()
     resumed = model(dropouts=Dropouts())
     again = train_language_model(resumed, counting(), plan, replace(CPU, checkpoints=tmp_path))
@@ -146,10 +146,11 @@ def test_a_killed_training_goes_on_to_the_same_end(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_other_settings_is_not_gone_on_from(tmp_path: Path) -> None:
-    Checkpoint(tmp_path, {"epochs": 2}).write(1, {"a": torch.ones(2)}, {"curve": []})
-    kept = Checkpoint(tmp_path, {"epochs": 2}).read()
-    assert kept is not None
-    assert torch.equal(kept[0]["a"], torch.ones(2))
+    Checkpoint(tmp_path, {"epochs": 2}).write({"a": torch.ones(2)}, [Epoch(1, 0.5)])
+    saved = Checkpoint(tmp_path, {"epochs": 2}).read()
+    assert saved is not None
+    assert torch.equal(saved[0]["a"], torch.ones(2))
+    assert saved[1] == [Epoch(1, 0.5)]
     assert Checkpoint(tmp_path, {"epochs": 3}).read() is None
     assert Checkpoint(None, {}).read() is None
 

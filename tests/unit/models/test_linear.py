@@ -55,16 +55,14 @@ def test_a_strong_penalty_leaves_the_prior() -> None:
     # With the weights held at zero, the intercept alone is fitted: the share of each label, 3 : 1.
     features = np.array([[1.0], [1.0], [0.0], [0.0]] * 10)
     targets = np.eye(2)[[0, 1, 0, 0] * 10]
-    model = LinearClassifier(("a", "b"), strength=1e-9).fit_features(features, targets, FitContext())
+    model = LinearClassifier(("a", "b"), C=1e-9).fit_features(features, targets, FitContext())
     assert np.allclose(model.predict_features(np.array([[0.0], [1.0]])), [[0.75, 0.25]] * 2, atol=0.03)
 
 
 def test_balanced_weighting_takes_the_prior_out() -> None:
     features = np.array([[1.0], [1.0], [0.0], [0.0]] * 10)
     targets = np.eye(2)[[0, 1, 0, 0] * 10]
-    model = LinearClassifier(("a", "b"), strength=1e-9, weighting="balanced").fit_features(
-        features, targets, FitContext()
-    )
+    model = LinearClassifier(("a", "b"), C=1e-9, class_weight="balanced").fit_features(features, targets, FitContext())
     assert np.allclose(model.predict_features(np.array([[0.0]])), [[0.5, 0.5]], atol=1e-2)
 
 
@@ -93,7 +91,7 @@ def test_the_svm_gives_honest_probabilities_where_the_classes_overlap() -> None:
 
 def test_stands_on_top_of_a_stack(tmp_path: Path) -> None:
     data, labels = examples()
-    stack = Stack([classifier(), classifier("svm"), LinearClassifier(LABELS, strength=10.0)], folds=3)
+    stack = Stack([classifier(), classifier("svm"), LinearClassifier(LABELS, C=10.0)], folds=3)
     stack.fit(data, labels, FitContext())
     assert stack.predict(data) == labels
     stack.save(tmp_path / "kept")

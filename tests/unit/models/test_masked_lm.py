@@ -26,7 +26,7 @@ DIALOGUES = [
     Dialogue.of(["why are you sad", "i lost my dog", "no no no"]),
     Dialogue.of(["stop it", "i hate you", "shut up"]),
 ] * 4
-PLAN = Training(epochs=15, batch=12, rate=2e-2)
+PLAN = Training(epochs=15, batch_size=12, learning_rate=2e-2)
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_the_same_text_is_read_once(bert: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(masked_lm, "train", counted)
     monkeypatch.setattr(masked_lm, "_LAST", {})
-    plan = Training(epochs=1, batch=8)
+    plan = Training(epochs=1, batch_size=8)
     first, second, other = prepared(bert), prepared(bert), prepared(bert)
     pretrain_encoder(first, DIALOGUES, plan, CPU)
     pretrain_encoder(second, DIALOGUES, plan, CPU)
@@ -152,7 +152,7 @@ def test_a_classifier_reads_before_it_learns(bert: Path, tmp_path: Path) -> None
     answers = {}
     for text in (None, 0):
         block = NeuralClassifier(
-            ("good", "bad"), "transformer", {**settings, "pretraining_text": text}, Training(epochs=1, batch=4)
+            ("good", "bad"), "transformer", {**settings, "pretraining_text": text}, Training(epochs=1, batch_size=4)
         )
         block.fit(examples, labels, FitContext(device="cpu", checkpoints=tmp_path / str(text)))
         answers[text] = block.predict_proba(examples)

@@ -1,5 +1,6 @@
 """Hashed n-grams and the linear model over them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emoscope.core.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.models.linear.nano import MAX_CHARACTERS, NanoModel, fields
+from emoscope.core.fit_context import FitContext
+from emoscope.models.block import load_block
+from emoscope.models.linear.ngram_block import MAX_CHARACTERS, NgramBlock, fields
 from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
 from emoscope.models.linear.ngram_linear import NgramLinear
 
@@ -64,25 +67,32 @@ HAPPY = ["I won the game", "so happy today :)", "this is great", "I love it", "b
 SAD = ["I lost the game", "so sad today :(", "this is terrible", "I miss her", "worst day ever"]
 
 
+def examples_of(*dialogues: Sequence[str]) -> list[Example]:
+    return [Example(Dialogue.of(turns), len(turns) - 1) for turns in dialogues]
+
+
 @pytest.fixture(scope="module")
-def tiny() -> NanoModel:
+def tiny() -> NgramBlock:
     texts = [*HAPPY, *SAD] * 3
     labels = (["happy"] * len(HAPPY) + ["sad"] * len(SAD)) * 3
-    return NanoModel(bits=12).fit([Dialogue.of(["hi", "hello", text]) for text in texts], labels)
+    examples = examples_of(*(["hi", "hello", text] for text in texts))
+    return NgramBlock(("happy", "sad", "angry"), bits=12).fit(examples, labels, FitContext())
 
 
-def test_learns_what_it_was_shown(tiny: NanoModel) -> None:
-    answers = tiny.predict_proba(
-        [Dialogue.of(["hi", "hello", "a great day"]), Dialogue.of(["x", "y", "terrible, so sad"])]
-    )
+def test_learns_what_it_was_shown(tiny: NgramBlock) -> None:
+    answers = tiny.predict_proba(examples_of(["hi", "hello", "a great day"], ["x", "y", "terrible, so sad"]))
     assert [tiny.labels[index] for index in answers.argmax(1)] == ["happy", "sad"]
     assert np.allclose(answers.sum(1), 1)
+    assert (answers[:, 2] == 0).all()  # no example was angry
+    held_out = tiny.out_of_fold()
+    assert held_out is not None
+    assert held_out.shape == (30, 3)
 
 
 @settings(max_examples=50)
 @given(st.lists(st.lists(st.text(max_size=20), min_size=1, max_size=4), min_size=1, max_size=8), st.randoms())
-def test_same_scores_alone_and_in_any_batch(tiny: NanoModel, turns: list[list[str]], random: object) -> None:
-    dialogues = [Dialogue.of(said) for said in turns]
+def test_same_scores_alone_and_in_any_batch(tiny: NgramBlock, turns: list[list[str]], random: object) -> None:
+    dialogues = examples_of(*turns)
     together = tiny.predict_proba(dialogues)
     backwards = tiny.predict_proba(dialogues[::-1])[::-1]
     alone = np.concatenate([tiny.predict_proba([dialogue]) for dialogue in dialogues])
@@ -90,10 +100,10 @@ def test_same_scores_alone_and_in_any_batch(tiny: NanoModel, turns: list[list[st
     assert (together == backwards).all()
 
 
-def test_saved_and_loaded_gives_the_same_bits(tiny: NanoModel, tmp_path: Path) -> None:
+def test_saved_and_loaded_gives_the_same_bits(tiny: NgramBlock, tmp_path: Path) -> None:
     tiny.save(tmp_path)
-    again = NanoModel.load(tmp_path)
-    dialogues = [Dialogue.of([text]) for text in (*HAPPY, *SAD)]
+    again = load_block(tmp_path)
+    dialogues = examples_of(*([text] for text in (*HAPPY, *SAD)))
     assert again.labels == tiny.labels
     assert (again.predict_proba(dialogues) == tiny.predict_proba(dialogues)).all()
 
@@ -104,27 +114,27 @@ def test_the_seed_reproduces(tmp_path: Path) -> None:
     assert (first.predict_proba(rows) == second.predict_proba(rows)).all()
 
 
-def test_an_empty_batch_and_an_unfitted_model(tiny: NanoModel) -> None:
-    assert tiny.predict_proba([]).shape == (0, 2)
+def test_an_empty_batch_and_an_unfitted_model(tiny: NgramBlock) -> None:
+    assert tiny.predict_proba([]).shape == (0, 3)
     with pytest.raises(EmoscopeError, match="has not been fitted"):
-        NanoModel().predict_proba([Dialogue.of(["a"])])
+        NgramBlock(("a", "b")).predict_proba(examples_of(["a"]))
 
 
 def test_learning_needs_two_labels() -> None:
     with pytest.raises(EmoscopeError, match="at least two different labels"):
-        NanoModel(bits=8).fit([Dialogue.of(["a"])], ["happy"])
+        NgramBlock(("happy", "sad"), bits=8).fit(examples_of(["a"]), ["happy"], FitContext())
 
 
 def test_a_file_that_is_no_model_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "model.npz").write_bytes(b"not a zip")
     with pytest.raises(InputError, match="is not an n-gram model"):
-        NanoModel.load(tmp_path)
+        NgramLinear.load(tmp_path / "model.npz")
 
 
 def test_pickled_arrays_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "model.npz", settings=np.array([{"format": "x"}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="is not an n-gram model"):
-        NanoModel.load(tmp_path)
+        NgramLinear.load(tmp_path / "model.npz")
 
 
 def test_fields_are_the_last_three_turns_latest_first() -> None:
@@ -132,7 +142,8 @@ def test_fields_are_the_last_three_turns_latest_first() -> None:
     assert fields(Dialogue.of(["one"])) == ["one", "", ""]
 
 
-def test_what_is_not_read_is_said() -> None:
-    assert not NanoModel.truncates(Dialogue.of(["a", "b", "c"]))
-    assert NanoModel.truncates(Dialogue.of(["a", "b", "c", "d"]))
-    assert NanoModel.truncates(Dialogue.of(["a" * (MAX_CHARACTERS + 1)]))
+def test_what_is_not_read_is_said(tiny: NgramBlock) -> None:
+    asked = examples_of(["a", "b", "c"], ["a", "b", "c", "d"], ["a" * (MAX_CHARACTERS + 1)])
+    truncated = tiny.infer(asked).truncated
+    assert truncated is not None
+    assert truncated.tolist() == [False, True, True]

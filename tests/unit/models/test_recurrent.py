@@ -27,19 +27,19 @@ from kits.word_networks import (
 )
 
 CASES: list[tuple[str, dict[str, Any]]] = [
-    ("recurrent", {"hidden": 8}),
-    ("recurrent", {"hidden": 8, "cell": "gru", "layers": 2, "pooling": "attention+max+mean", "dense": 6}),
-    ("recurrent", {"hidden": 8, "bidirectional": False, "context": 1, "tokens": "starter"}),
-    ("hierarchical", {"hidden": 8}),
-    ("hierarchical", {"hidden": 8, "context_bidirectional": True, "context_pooling": "attention", "skip": True}),
-    ("semi-hierarchical", {"hidden": 8, "filters": 6}),
+    ("recurrent", {"hidden_size": 8}),
+    ("recurrent", {"hidden_size": 8, "cell": "gru", "num_layers": 2, "pooling": "attention+max+mean", "dense_size": 6}),
+    ("recurrent", {"hidden_size": 8, "bidirectional": False, "context": 1, "tokens": "starter"}),
+    ("hierarchical", {"hidden_size": 8}),
+    ("hierarchical", {"hidden_size": 8, "context_bidirectional": True, "context_pooling": "attention", "skip": True}),
+    ("semi-hierarchical", {"hidden_size": 8, "num_filters": 6}),
 ]
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 def test_both_directions_agree_with_torch_on_packed_rows(cell: str) -> None:
     torch.manual_seed(1)
-    ours = Recurrent(4, 3, cell=cell, layers=2)
+    ours = Recurrent(4, 3, cell=cell, num_layers=2)
     theirs = (nn.LSTM if cell == "lstm" else nn.GRU)(4, 3, num_layers=2, bidirectional=True, batch_first=True)
     for layer in range(2):
         for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
@@ -97,11 +97,11 @@ def test_learning_saving_and_repeating(name: str, settings: dict[str, Any], tmp_
 
 @pytest.mark.parametrize("name", ["hierarchical", "semi-hierarchical"])
 def test_what_was_said_before_is_heard(name: str) -> None:
-    assert_learns(name, {"hidden": 12}, in_turn=0)
+    assert_learns(name, {"hidden_size": 12}, in_turn=0)
 
 
 def test_turns_are_joined_and_too_long_rows_lose_their_beginning() -> None:
-    network = prepared("recurrent", {"hidden": 4, "context": 2})
+    network = prepared("recurrent", {"hidden_size": 4, "context": 2})
     assert isinstance(network, RecurrentNetwork)
     yay, day = network.vocabulary.encode(["yay", "day"])
     example = Example(Dialogue.of(["know", "yay", "day", "later"]), 2)
@@ -111,7 +111,7 @@ def test_turns_are_joined_and_too_long_rows_lose_their_beginning() -> None:
 
 
 def test_turns_stay_apart_and_an_empty_one_is_unknown() -> None:
-    network = prepared("hierarchical", {"hidden": 4})
+    network = prepared("hierarchical", {"hidden_size": 4})
     assert isinstance(network, HierarchicalNetwork)
     yay = network.vocabulary.encode(["yay"])[0]
     batch = network.collate(
@@ -123,7 +123,7 @@ def test_turns_stay_apart_and_an_empty_one_is_unknown() -> None:
 
 
 def test_a_new_word_is_known_by_its_letters() -> None:
-    network = prepared("semi-hierarchical", {"hidden": 4})
+    network = prepared("semi-hierarchical", {"hidden_size": 4})
     assert isinstance(network, SemiHierarchicalNetwork)
     one, other, same = (Example(Dialogue.of([text]), 0) for text in ("yayy", "dayo", "yayy"))
     items = network.encode([one, other, same])
@@ -136,14 +136,14 @@ def test_a_new_word_is_known_by_its_letters() -> None:
 
 
 def test_fixed_vectors_do_not_learn_and_are_no_stage() -> None:
-    fixed, free = (prepared("recurrent", {"hidden": 4, "trainable": trainable}) for trainable in (False, True))
+    fixed, free = (prepared("recurrent", {"hidden_size": 4, "trainable": trainable}) for trainable in (False, True))
     assert [len(network.stages()) for network in (fixed, free)] == [2, 3]
     assert not any(p is fixed.embedding.weight for group in fixed.parameter_groups(0.1) for p in group["params"])
     assert sum(p.numel() for stage in free.stages() for p in stage) == sum(p.numel() for p in free.parameters())
 
 
 def test_words_are_hidden_in_training_only() -> None:
-    network = prepared("recurrent", {"hidden": 4, "word_dropout": 1.0})
+    network = prepared("recurrent", {"hidden_size": 4, "word_dropout": 1.0})
     assert isinstance(network, RecurrentNetwork)
     words = torch.tensor([[5, 2, 4]])
     unknown, end = network.embedding(torch.tensor([1, 2]))
@@ -153,7 +153,7 @@ def test_words_are_hidden_in_training_only() -> None:
 
 
 def test_a_new_head_keeps_the_rest() -> None:
-    network = prepared("recurrent", {"hidden": 4})
+    network = prepared("recurrent", {"hidden_size": 4})
     assert isinstance(network, RecurrentNetwork)
     batch = network.collate(network.encode(toy(4)[0]))
     before = network.features(batch)

@@ -11,17 +11,18 @@ from kits.word_networks import LABELS, TINY, toy
 
 torch = pytest.importorskip("torch")
 
+
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import load_block
 from emoscope.models.torch.classifier import NeuralClassifier
+from emoscope.models.torch.recurrent import TweetRecurrentNetwork
 from emoscope.models.torch.training import Training
 from emoscope.models.torch.transfer import Transferred
-from emoscope.models.torch.word_models import TweetRecurrent
 from emoscope.tasks.datasets.auxiliary import chosen, source, source_examples, unlabelled_texts
 
-WORDS = {**TINY, "hidden": 8, "context": 1}
-ONCE = Training(epochs=1, batch=16)
+WORDS = {**TINY, "hidden_size": 8, "context": 1}
+ONCE = Training(epochs=1, batch_size=16)
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_unknown_sources_are_refused() -> None:
 
 def test_without_sources_it_is_the_network_itself(fitting: FitContext) -> None:
     examples, labels = toy(60)
-    plan = Training(epochs=10, batch=8, rate=1e-2)
+    plan = Training(epochs=10, batch_size=8, learning_rate=1e-2)
     block = Transferred(LABELS, "recurrent", WORDS, plan, sources=("semeval2017-4a",), limit=0)
     # No resources are needed where the limit leaves the sources out.
     block.fit(examples, labels, FitContext(device="cpu"))
@@ -77,7 +78,7 @@ def test_without_sources_it_is_the_network_itself(fitting: FitContext) -> None:
 
 def test_what_the_source_taught_is_carried_over_but_its_head(fitting: FitContext) -> None:
     examples, labels = toy(20)
-    no_learning = Training(epochs=1, batch=8, rate=0.0)
+    no_learning = Training(epochs=1, batch_size=8, learning_rate=0.0)
     made = {}
     for name, limit in (("none", 0), ("sentiment", None)):
         block = Transferred(
@@ -86,7 +87,7 @@ def test_what_the_source_taught_is_carried_over_but_its_head(fitting: FitContext
             {**WORDS, "max_features": 30},
             no_learning,
             sources=("semeval2017-4a",),
-            source_training=Training(epochs=3, batch=8, rate=1e-2),
+            source_training=Training(epochs=3, batch_size=8, learning_rate=1e-2),
             limit=limit,
         )
         block.fit(examples, labels, fitting)
@@ -146,9 +147,9 @@ def test_word_vectors_of_tweets(fitting: FitContext) -> None:
     pytest.importorskip("gensim")
     examples, _ = toy(20)
     settings = {**WORDS, "vectors": "word2vec"}
-    network = TweetRecurrent(2, **settings)
+    network = TweetRecurrentNetwork(2, **settings)
     network.prepare(examples, fitting)
     assert {"sunny", "yay"} <= set(network.vocabulary.tokens)
-    alone = TweetRecurrent(2, **settings, pretraining_text=0)
+    alone = TweetRecurrentNetwork(2, **settings, pretraining_text=0)
     alone.prepare(examples, FitContext(device="cpu"))
     assert "sunny" not in alone.vocabulary.tokens

@@ -191,8 +191,10 @@ def test_padding_changes_nothing(kind: str, pooling: str, request: pytest.Fixtur
 def test_learns_saves_and_loads_without_the_original(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     original = shutil.copytree(request.getfixturevalue(kind), tmp_path / "original")
     examples, labels = toy()
-    settings = {"encoder": str(original), "context": 2, "speakers": "roles", "hidden": 8, "dropout": 0.0}
-    block = NeuralClassifier(("glad", "sad"), "transformer", settings, Training(epochs=15, batch=8, rate=1e-2))
+    settings = {"encoder": str(original), "context": 2, "speakers": "roles", "hidden_size": 8, "dropout": 0.0}
+    block = NeuralClassifier(
+        ("glad", "sad"), "transformer", settings, Training(epochs=15, batch_size=8, learning_rate=1e-2)
+    )
     block.fit(examples, labels, CPU)
     assert block.curve[-1].loss < 0.3 * block.curve[0].loss
     assert block.predict(examples) == labels
@@ -207,7 +209,9 @@ def test_the_seed_decides(bert: Path) -> None:
     examples, labels = toy(12)
 
     def answers(seed: int) -> np.ndarray:
-        block = NeuralClassifier(("glad", "sad"), "transformer", {"encoder": str(bert)}, Training(epochs=1, batch=4))
+        block = NeuralClassifier(
+            ("glad", "sad"), "transformer", {"encoder": str(bert)}, Training(epochs=1, batch_size=4)
+        )
         return block.fit(examples, labels, FitContext(seed=seed, device="cpu")).predict_proba(examples)
 
     assert np.array_equal(answers(1), answers(1))
@@ -219,7 +223,9 @@ def test_frozen_encoder_is_shared_and_never_changes(bert: Path, tmp_path: Path) 
     examples, labels = toy()
     settings = {"encoder": str(original), "context": 2, "frozen": True}
     parts = [
-        NeuralClassifier(("glad", "sad"), "transformer", settings, Training(epochs=20, batch=8, rate=0.05))
+        NeuralClassifier(
+            ("glad", "sad"), "transformer", settings, Training(epochs=20, batch_size=8, learning_rate=0.05)
+        )
         for _ in range(2)
     ]
     block = Mean(parts).fit(examples, labels, CPU)

@@ -41,7 +41,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def words(encoder: Path) -> TriggerWords:
-    made = TriggerWords(encoder=str(encoder), pretraining_text=0, max_length=40, lm_batch=2)
+    made = TriggerWords(encoder=str(encoder), pretraining_text=0, max_length=40, lm_batch_size=2)
     return made.fit(MASKED, [], CPU)
 
 
@@ -99,7 +99,7 @@ def test_guesses_by_hand(words: TriggerWords) -> None:
 def test_it_learns_which_word_stands_where(encoder: Path) -> None:
     texts = ["good fun day so happy", "i cry alone so sad"] * 30
     made = TriggerWords(
-        encoder=str(encoder), pretraining_text=0, max_length=40, lm_epochs=12, lm_batch=10, lm_rate=1e-2
+        encoder=str(encoder), pretraining_text=0, max_length=40, lm_epochs=12, lm_batch_size=10, lm_learning_rate=1e-2
     )
     made.fit([tweet(text) for text in dict.fromkeys(f"{text} {n}" for n, text in enumerate(texts))], [], CPU)
     asked = [tweet("good fun day so [#TRIGGERWORD#] 5"), tweet("i cry alone so [#TRIGGERWORD#] 5")]
@@ -111,7 +111,7 @@ def test_a_classifier_over_guesses_is_kept_without_the_encoder(encoder: Path, tm
     fitting = FitContext(device="cpu", resources=make_resources(tmp_path / "resources", repeats=2))
     labels = ["joy", "sad", "anger"]
     # A limit of 5 lines of other text: read, but quickly learnt.
-    words = TriggerWords(encoder=str(encoder), pretraining_text=5, max_length=40, lm_batch=4)
+    words = TriggerWords(encoder=str(encoder), pretraining_text=5, max_length=40, lm_batch_size=4)
     block = LinearClassifier(LABELS, [words], scale=True).fit(MASKED, labels, fitting)
     block.save(tmp_path / "kept")
     again = load_block(tmp_path / "kept")

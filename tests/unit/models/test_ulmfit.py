@@ -20,15 +20,15 @@ from emoscope.models.torch.ulmfit import PatientBatchNorm, UlmFit
 
 CPU = FitContext(device="cpu")
 SMALL = {
-    "embedding": 8,
-    "hidden": 12,
-    "layers": 2,
-    "dense": 10,
+    "embedding_size": 8,
+    "hidden_size": 12,
+    "num_layers": 2,
+    "dense_size": 10,
     "dropout": 0.1,
     "min_count": 1,
     "pretraining_text": 0,
     "tune_epochs": 2,
-    "lm_batch": 4,
+    "lm_batch_size": 4,
 }
 
 
@@ -103,7 +103,7 @@ def test_text_from_elsewhere_needs_the_resources() -> None:
 
 def test_it_learns_and_is_the_same_after_loading(tmp_path: Path) -> None:
     examples, labels = toy(160)
-    plan = Training(epochs=12, batch=16, rate=3e-2, schedule="slanted", unfreeze=True)
+    plan = Training(epochs=12, batch_size=16, learning_rate=3e-2, schedule="slanted", gradual_unfreezing=True)
     block = NeuralClassifier(LABELS, "ulmfit", SMALL, plan).fit(examples, labels, CPU)
     block.save(tmp_path)
     again = load_block(tmp_path)
@@ -115,7 +115,7 @@ def test_it_learns_and_is_the_same_after_loading(tmp_path: Path) -> None:
 
 def test_frozen_stages_do_not_move() -> None:
     examples, labels = toy(40)
-    plan = Training(epochs=1, batch=16, rate=1e-1, unfreeze=True, decay=0.0)
+    plan = Training(epochs=1, batch_size=16, learning_rate=1e-1, gradual_unfreezing=True, weight_decay=0.0)
     network = prepared()
     before = {name: value.clone() for name, value in network.state_dict().items()}
     NeuralClassifier(LABELS, "ulmfit", SMALL, plan).fit_soft(
@@ -138,4 +138,4 @@ def test_batch_normalisation_takes_a_batch_of_one() -> None:
 
 def test_no_layers_is_a_clear_line() -> None:
     with pytest.raises(EmoscopeError, match="layers"):
-        UlmFit(2, **{**SMALL, "layers": 0}).prepare(toy()[0], CPU)
+        UlmFit(2, **{**SMALL, "num_layers": 0}).prepare(toy()[0], CPU)

@@ -7,20 +7,17 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from emoscope.detector.bundle import KINDS, Bundle
-from emoscope.detector.encoder import EncoderHead, EncoderModel
 from emoscope.server.app import create_app
 from emoscope.server.detect.heads import Heads
 from emoscope.server.settings import Settings
-from kits.even_model import MOOD, TONE
+from kits.even_model import Even, even_model, registered
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(KINDS, "_entries", dict(KINDS._entries))
-    KINDS.add("even", "test_detector_heads:load_even")
-    Bundle(name="mine", kind="even", task="mood", heads=(MOOD, TONE)).save(tmp_path)
-    return tmp_path
+def folder(tmp_path: Path) -> Iterator[Path]:
+    with registered("even", "kits.even_model:Even"):
+        even_model().save(tmp_path)
+        yield tmp_path
 
 
 @pytest.fixture
@@ -73,19 +70,11 @@ def test_the_same_prior_is_the_same_detector_and_only_so_many_are_kept(folder: P
     assert heads.detector("tone", {"up": 1.0, "down": 2.0}) is not one
 
 
-def test_the_weights_of_an_encoder_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_weights_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loads: list[Path] = []
-
-    def load(folder: Path, bundle: Bundle) -> EncoderModel:
-        loads.append(folder)
-        return EncoderModel([], bundle.heads)
-
-    monkeypatch.setattr(EncoderModel, "load", load)
-    Bundle(name="mine", kind="encoder", task="mood", heads=(MOOD, TONE)).save(tmp_path)
-    heads = Heads.load(tmp_path)
+    monkeypatch.setattr(Even, "load_weights", lambda self, folder: loads.append(folder))
+    heads = Heads.load(folder)
     assert heads.names == ("mood", "tone")
     assert len(loads) == 1
-    backends = [heads._backends[name] for name in heads.names]
-    assert isinstance(backends[0], EncoderHead)
-    assert isinstance(backends[1], EncoderHead)
-    assert backends[0].model is backends[1].model
+    detectors = [heads.detector(), heads.detector("tone"), heads.detector("tone", {"up": 1, "down": 2})]
+    assert len({id(detector._model.block) for detector in detectors}) == 1

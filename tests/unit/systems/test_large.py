@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -46,15 +46,18 @@ from emoscope.evaluation.behaviour import read_checks
 from emoscope.models.block import FitContext
 from emoscope.models.ensembles.blend import Blend
 from emoscope.models.torch.classifier import NeuralClassifier
-from emoscope.models.torch.losses import ClassLoss, HeadsLoss
-from emoscope.models.torch.multitask import HeadedClassifier
-from emoscope.runs.predict import answerer
+from emoscope.models.torch.losses import ClassLoss, MultiTaskLoss
+from emoscope.models.torch.multitask import MultiTaskClassifier
+from emoscope.runs.predict import predictor
 from emoscope.runs.record import load_run
-from emoscope.runs.train import train
+from emoscope.runs.train import official_score, train
 from emoscope.systems.large import Large
 from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import affect_examples, affect_labels, auxiliary_examples
 from emoscope.tasks.decision import choose_multipliers, weighted_score
+from emoscope.tasks.emocontext import EmoContext
+from emoscope.tasks.metadata import TaskMetadata
 
 NAN = float("nan")
 
@@ -122,7 +125,7 @@ def test_the_loss_asks_only_what_a_row_has_targets_for() -> None:
     scores = torch.tensor([[2.0, -1.0, 0.3, 0.1, 0.0], [0.0, 1.0, 5.0, 0.0, -5.0]])
     targets = torch.tensor([[1.0, 0.0, NAN, NAN, NAN], [NAN, NAN, 0.0, 0.5, 0.5]])
     by_hand = ClassLoss()(scores[:1, :2], targets[:1, :2]) + 3 * ClassLoss()(scores[1:, 2:], targets[1:, 2:])
-    assert HeadsLoss([2, 3], [1.0, 3.0])(scores, targets) == pytest.approx(float(by_hand) / 2)
+    assert MultiTaskLoss([2, 3], [1.0, 3.0])(scores, targets) == pytest.approx(float(by_hand) / 2)
 
 
 def test_heads_learn_apart_and_are_kept(encoder: str, tmp_path: Path) -> None:
@@ -131,10 +134,10 @@ def test_heads_learn_apart_and_are_kept(encoder: str, tmp_path: Path) -> None:
         * 8,
         "speech": [Example(Dialogue.of([text]), 0, label) for text, label in (("hello hi", "hi"), ("bye", "bye"))] * 8,
     }
-    model = HeadedClassifier(
+    model = MultiTaskClassifier(
         {"mood": ["up", "down"], "speech": ["hi", "bye"]},
         settings={"encoder": encoder, "pooling": "mean+focus", "max_length": 16, "dropout": 0.0},
-        training={"epochs": 12, "batch": 8, "rate": 3e-3},
+        training={"epochs": 12, "batch_size": 8, "learning_rate": 3e-3},
     )
     examples, targets = model.targets(rows)
     assert np.isnan(targets[:16, 2:]).all()
@@ -144,12 +147,12 @@ def test_heads_learn_apart_and_are_kept(encoder: str, tmp_path: Path) -> None:
         said = [model.heads[head][best] for best in model.predict_proba(found, head).argmax(1)]
         assert said == [example.label for example in found]
     model.save(tmp_path / "model")
-    again = HeadedClassifier.load(tmp_path / "model")
+    again = MultiTaskClassifier.load(tmp_path / "model")
     assert np.array_equal(again.scores(examples), model.scores(examples))
     with pytest.raises(EmoscopeError, match="no head 'tone'; there are: mood, speech"):
         model.predict_proba(examples, "tone")
     with pytest.raises(EmoscopeError, match="holds no model with heads"):
-        HeadedClassifier.load(tmp_path)
+        MultiTaskClassifier.load(tmp_path)
 
 
 # Deciding
@@ -185,34 +188,41 @@ def test_multipliers_are_left_alone_where_the_best_answer_is_best() -> None:
 
 # Training, teaching, and the student
 
-SMALL = {"epochs": 1, "batch": 8, "folds": 2, "repeats": 1, "max_length": 24, "lm_batch": 16, "pretraining_text": 4}
+SMALL = {
+    "epochs": 1,
+    "batch_size": 8,
+    "folds": 2,
+    "repeats": 1,
+    "max_length": 24,
+    "lm_batch_size": 16,
+    "pretraining_text": 4,
+}
 SMALL |= {"adaptation": None, "words": False}
 
 
 def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tmp_path: Path) -> None:
-    settings = {**SMALL, "encoder": encoder, "layouts": [{"context": 2, "rate": 1e-3}]}
+    settings = {**SMALL, "encoder": encoder, "layouts": [{"context": 2, "learning_rate": 1e-3}]}
     record = train("large", "iest", tmp_path / "run", splits=("train", "dev"), settings=settings, root=data)
     assert record.dev is None
     assert record.held_out is not None
     assert record.held_out["examples"] == 144
-    system = load_run(tmp_path / "run", "iest")
-    assert isinstance(system, Large)
+    task = get_task("iest")
     fitting = FitContext(resources=data, device="cpu")
-    answers = teach(system, fitting)
+    answers = teach(load_run(tmp_path / "run", "iest").block, task, fitting)
     assert answers["own"].shape == (144, 6)
     assert np.allclose(answers["own"].sum(1), 1)
     assert len(answers["masked-words"]) == len(pool_part("masked-words", fitting))
     assert np.allclose(answers["varied:0"].sum(1), 1)
     assert len(answers["varied:0"]) == len(pool_part("varied", fitting))
-    save_answers(tmp_path / "iest.npz", "iest", system.task.labels, answers)
-    task, labels, tables = load_answers(tmp_path / "iest.npz")
-    assert (task, labels) == ("iest", system.task.labels)
+    save_answers(tmp_path / "iest.npz", "iest", task.labels, answers)
+    name, labels, tables = load_answers(tmp_path / "iest.npz")
+    assert (name, labels) == ("iest", task.labels)
     assert np.allclose(tables["own"], answers["own"], atol=1e-3)
     curve = json.loads((tmp_path / "run/model/member0/fold0/curve.json").read_text())
     assert curve[-1]["epoch"] == 1
     network = json.loads((tmp_path / "run/model/member0/fold0/block.json").read_text())["config"]
     assert network["settings"]["context"] == 2
-    assert network["training"]["rate"] == 1e-3
+    assert network["training"]["learning_rate"] == 1e-3
 
 
 def test_each_task_has_its_members() -> None:
@@ -225,13 +235,30 @@ def test_each_task_has_its_members() -> None:
         assert len(block.members) == 5 + words
 
 
+class OtherTask(EmoContext):
+    """A task that `large` has never heard of."""
+
+    metadata: ClassVar[TaskMetadata] = EmoContext.metadata.model_copy(update={"name": "other"})
+
+
+def test_a_task_without_layouts_of_its_own_gets_the_usual_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Large.metadata.model_copy(update={"tasks": (*Large.metadata.tasks, "other")})
+    monkeypatch.setattr(Large, "metadata", known)
+    block = Large(OtherTask(), settings={"repeats": 1}).build("encoder")
+    assert isinstance(block, Blend)
+    networks = [each for each in block.members if isinstance(each, NeuralClassifier)]
+    assert [each.settings.get("reverse", False) for each in networks] == [False, True]
+    assert all(each.settings["context"] == 3 for each in networks)
+    assert len(block.members) == 3
+
+
 def test_the_encoder_reads_unlabelled_text_before_it_is_taught(data: Path, encoder: str, tmp_path: Path) -> None:
     """Guessing masked words leaves another encoder behind than the auxiliary tasks alone."""
     kept = {}
     for adaptation in (None, "emotionpush"):
         taught = tmp_path / str(adaptation)
         settings = {**SMALL, "encoder": encoder, "taught": str(taught), "layouts": [{"context": 1}]}
-        settings |= {"ngrams": False, "adaptation": adaptation, "lm_batch": 2}
+        settings |= {"ngrams": False, "adaptation": adaptation, "lm_batch_size": 2}
         train("large", "iest", tmp_path / f"run-{adaptation}", settings=settings, root=data)
         kept[adaptation] = load_file(taught / "model.safetensors")
     assert any(not torch.equal(kept[None][name], kept["emotionpush"][name]) for name in kept[None])
@@ -241,7 +268,7 @@ def test_a_teacher_of_other_data_is_refused(data: Path, encoder: str, tmp_path: 
     settings = {**SMALL, "encoder": encoder, "pretraining_text": 0, "layouts": [{"context": 1}]}
     train("large", "iest", tmp_path / "run", settings=settings, root=data)
     with pytest.raises(EmoscopeError, match="was trained on 72 examples, but the data here have 144"):
-        teach(load_run(tmp_path / "run", "iest"), FitContext(resources=data, device="cpu"))  # type: ignore[arg-type]
+        teach(load_run(tmp_path / "run", "iest").block, get_task("iest"), FitContext(resources=data, device="cpu"))
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     with pytest.raises(InputError, match="is not a teacher's file"):
         load_answers(tmp_path / "bad.npz")
@@ -305,7 +332,7 @@ def test_a_student_is_gone_on_from(fitting: FitContext, encoder: str, even_answe
     one.save(tmp_path / "one")
     going_on = fit_student([even_answers], replace(plan, start=str(tmp_path / "one"), rate=0.0), fitting)
     assert np.allclose(going_on.scores(rows), one.scores(rows), atol=1e-6)
-    other = HeadedClassifier({"other": ["x", "y"]}, "transformer", one.settings)
+    other = MultiTaskClassifier({"other": ["x", "y"]}, "transformer", one.settings)
     other.fit(rows, np.full((4, 2), 0.5), fitting).save(tmp_path / "other")
     with pytest.raises(EmoscopeError, match="is not a student with the heads"):
         fit_student([even_answers], replace(plan, start=str(tmp_path / "other")), fitting)
@@ -374,7 +401,13 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     student = fit_student(files, plan, fitting)
     report = judge(student, fitting)
     assert set(report) == set(HEADS)
-    assert 0 <= report["emocontext"]["dev"] <= 1
+    task, dev = get_task("emocontext"), read_split(get_task("emocontext"), "dev", data)
+    gold = [str(example.label) for example in own_examples("emocontext", fitting)]
+    prior = np.array([gold.count(label) / len(gold) for label in task.labels])
+    natural = np.array([dict(task.metadata.natural_prior or {})[label] for label in task.labels])
+    logits = student.scores(dev)[:, student.columns("emocontext")] / report["emocontext"]["temperature"]
+    best = (logits + np.log(natural / prior)).argmax(1)
+    assert report["emocontext"]["dev"] == pytest.approx(official_score(task, dev, [task.labels[n] for n in best]))
     assert all(0.05 < about["temperature"] < 20 for about in report.values())
 
     student.save(tmp_path / "student")
@@ -389,8 +422,8 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     assert np.abs(said - expected).max() < 0.05
     emocontext = emoscope.load(tmp_path / "bundle")
     assert emocontext.prior["others"] == pytest.approx(0.8486, abs=1e-3)
-    answer = answerer(tmp_path / "bundle", "emotionx-push")
-    assert set(answer(own_examples("emotionx-push", fitting)[:5])) <= set(HEADS["emotionx"])
+    predict = predictor(tmp_path / "bundle", "emotionx-push")
+    assert set(predict(own_examples("emotionx-push", fitting)[:5])) <= set(HEADS["emotionx"])
     (tmp_path / "report.json").write_text("{}")
     with pytest.raises(InputError, match=r"report.json: expected what was found of the heads emocontext"):
         student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fitting)

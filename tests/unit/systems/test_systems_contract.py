@@ -1,5 +1,6 @@
 """What every registered system must do, on tiny data with tiny settings."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,20 +16,24 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.systems import SYSTEMS, System
 from emoscope.tasks import TASKS, get_task
-from kits.tiny_systems import examples_of, tiny
+from kits.tiny_systems import SMALL, examples_of, settings_of, tiny
 
 LOAD_ALL = """
-import sys
+import json, sys
 from pathlib import Path
 import numpy as np
+import emoscope
 from emoscope.systems import SYSTEMS
 from emoscope.tasks import get_task
 sys.path.insert(0, sys.argv[1])
 from kits.tiny_systems import examples_of
 for folder in map(Path, sys.argv[2:]):
-    task = SYSTEMS[folder.name].metadata.tasks[0]
-    system = SYSTEMS[folder.name].load(folder, get_task(task))
-    np.save(folder.with_suffix(".npy"), system.predict_proba(examples_of(task)))
+    task = get_task(SYSTEMS[folder.name].metadata.tasks[0])
+    examples = examples_of(task.name)
+    detector = emoscope.load(folder, for_metric=True)
+    order = [detector.labels.index(label) for label in task.labels]
+    np.save(folder.with_suffix(".npy"), detector.predict_examples(examples)[:, order])
+    folder.with_suffix(".json").write_text(json.dumps(detector.label_examples(examples)))
 """
 
 
@@ -78,6 +83,10 @@ def test_the_registered_names() -> None:
         "symantoresearch",
         "thu-hcsi",
     ]
+
+
+def test_every_small_setting_is_a_setting_of_some_system() -> None:
+    assert set(SMALL) <= set().union(*map(settings_of, SYSTEMS))
 
 
 @pytest.mark.parametrize("name", list(SYSTEMS))
@@ -131,6 +140,8 @@ def test_saved_systems_answer_the_same_in_another_process(fitted: Callable[[str]
     for system, folder, probabilities in every:
         again = np.load(folder.with_suffix(".npy"))
         assert np.allclose(again, probabilities, atol=1e-6), system.metadata.name
+        labels = json.loads(folder.with_suffix(".json").read_text())
+        assert labels == system.predict(examples_of(system.task.name)), system.metadata.name
 
 
 @pytest.mark.parametrize("name", list(SYSTEMS))

@@ -13,7 +13,7 @@ from emoscope.systems.thu_hcsi import ThuHcsi
 from emoscope.tasks import get_task
 from emoscope.tasks.datasets.augmentation import with_variants
 
-TINY = {"epochs": 1, "batch": 8, "hidden": 4, "embedding": 6, "vectors": "random", "min_count": 1}
+TINY = {"epochs": 1, "batch_size": 8, "hidden_size": 4, "embedding_size": 6, "vectors": "random", "min_count": 1}
 
 
 def friends(label: str, number: int, variants: dict[str, str] | None = None) -> Example:
@@ -68,12 +68,12 @@ def test_snu_ids_knows_the_prior_its_loss_stands_for(weighting: str, expected: l
 
 
 def test_snu_ids_names_a_wrong_weighting() -> None:
-    with pytest.raises(EmoscopeError, match="weighting: expected none, root, balanced, found 'much'"):
+    with pytest.raises(EmoscopeError, match="class_weight: expected 'none', 'balanced' or 'root', found 'much'"):
         SnuIds(get_task("emocontext"), settings={**TINY, "weighting": "much"}).fit(emocontext())
 
 
 def test_thu_hcsi_asks_three_questions() -> None:
-    system = ThuHcsi(get_task("emocontext"), settings={**TINY, "seeds": 2, "filters": 3})
+    system = ThuHcsi(get_task("emocontext"), settings={**TINY, "seeds": 2, "num_filters": 3})
     answers = system.fit(emocontext()).predict_proba(emocontext())
     assert answers.sum(1) == pytest.approx(1)
     config = system.block.config() if system.block else {}

@@ -14,8 +14,8 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, load_block, one_hot
-from emoscope.models.ensembles.combine import dialogue_folds
+from emoscope.models.block import Block, Floats, Prediction, one_hot
+from emoscope.models.ensembles.combine import Ensemble, dialogue_folds
 from emoscope.models.ensembles.fit_members import MemberFit, fit_members
 from emoscope.models.features.base import load_arrays, load_json
 from emoscope.models.probabilities import softmax
@@ -25,7 +25,7 @@ OUT_OF_FOLD = "out_of_fold.npz"
 _TINY = 1e-7
 
 
-class Blend(Block):
+class Blend(Ensemble):
     """Each member is fitted once per fold on all other folds; the copies' log-probabilities are averaged, and the
     members' averages added up with weights and a bias per label.
 
@@ -47,89 +47,96 @@ class Blend(Block):
         self.held_out: Floats = np.zeros((0, len(members), len(self.labels)))
         self.cut: NDArray[np.int64] = np.zeros(0, np.int64)
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Fit every member on every fold's complement, then the weights on the held-out answers."""
-        self.cut = dialogue_folds(examples, self.folds, fitting.seed)
+        self.cut = dialogue_folds(examples, self.folds, fit_context.seed)
         parts = [
             MemberFit(
                 name=f"member{number}-fold{fold}",
                 block=deepcopy(member),
                 fit_on=np.flatnonzero(self.cut != fold).tolist(),
                 predict_on=np.flatnonzero(self.cut == fold).tolist(),
-                seed=fitting.seed * 10_007 + number * 101 + fold,
+                seed=fit_context.seed * 10_007 + number * 101 + fold,
             )
             for number, member in enumerate(self.members)
             for fold in range(self.folds)
         ]
         self.held_out = np.zeros((len(examples), len(self.members), len(self.labels)))
-        found: dict[int, Block] = {}
-        for place, block, answers in fit_members(parts, examples, labels, fitting):
-            found[place] = block
+        fitted: dict[int, Block] = {}
+        for place, block, answers in fit_members(parts, examples, labels, fit_context):
+            fitted[place] = block
             self.held_out[parts[place].predict_on, place // self.folds] = answers
-        self.fitted = [
-            [found[number * self.folds + fold] for fold in range(self.folds)] for number in range(len(self.members))
-        ]
+        self.set_children({parts[place].name: fitted[place] for place in range(len(parts))})
         self.weights, self.bias = blend_weights(self.held_out, one_hot(labels, self.labels))
         return self
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """The blend of all copies of all members."""
+    def infer(self, examples: Sequence[Example]) -> Prediction:
         if not self.fitted:
             raise EmoscopeError("this blend has not been fitted")
-        answers = np.zeros((len(examples), len(self.fitted), len(self.labels)))
-        for number, copies in enumerate(self.fitted):
-            answers[:, number] = geometric_mean([copy.predict_proba(examples) for copy in copies])
-        return blended(answers, self.weights, self.bias)
+        return super().infer(examples)
+
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
+        """The blend of all copies of all members."""
+        members = [
+            geometric_mean([probabilities[_child(number, fold)] for fold in range(len(copies))])
+            for number, copies in enumerate(self.fitted)
+        ]
+        return blended(np.stack(members, 1), self.weights, self.bias)
 
     def answers_unseen(self, examples: Sequence[Example], folds: Sequence[int]) -> Floats:
         """The blend's probabilities for new wordings of what it was fitted on: each example is answered by the copies
         that had not seen the fold its original lies in."""
-        wanted = np.asarray(folds)
-        answers = np.zeros((len(examples), len(self.fitted), len(self.labels)))
-        for fold in np.unique(wanted).tolist():
-            there = np.flatnonzero(wanted == fold)
-            asked = [examples[place] for place in there.tolist()]
+        fold_of = np.asarray(folds)
+        probabilities = np.zeros((len(examples), len(self.fitted), len(self.labels)))
+        for fold in np.unique(fold_of).tolist():
+            places = np.flatnonzero(fold_of == fold)
+            asked = [examples[place] for place in places.tolist()]
             for number, copies in enumerate(self.fitted):
-                answers[there, number] = copies[fold].predict_proba(asked)
-        return blended(answers, self.weights, self.bias)
+                probabilities[places, number] = copies[fold].predict_proba(asked)
+        return blended(probabilities, self.weights, self.bias)
 
     def out_of_fold(self) -> Floats:
         """The blend's probabilities for the examples it was fitted on, each by the copies that had not seen it."""
         return blended(self.held_out, self.weights, self.bias)
 
+    def children(self) -> Mapping[str, Block]:
+        return {
+            _child(number, fold): block
+            for number, copies in enumerate(self.fitted)
+            for fold, block in enumerate(copies)
+        }
+
+    def set_children(self, children: Mapping[str, Block]) -> None:
+        blocks = list(children.values())
+        self.fitted = [blocks[first : first + self.folds] for first in range(0, len(blocks), self.folds)]
+
     def config(self) -> dict[str, Any]:
-        """The number of members and folds; each copy describes itself in its own folder."""
-        return {"members": len(self.members), "folds": self.folds}
+        return {"folds": self.folds}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], folder: Path) -> Self:
-        """Load the copies, then make the blend of them."""
-        fitted = [
-            [load_block(folder / f"member{number}" / f"fold{fold}") for fold in range(config["folds"])]
-            for number in range(config["members"])
-        ]
-        made = cls([copies[0] for copies in fitted], config["folds"])
-        made.fitted = fitted
-        return made
+    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:
+        blend = cls(list(children.values())[:: config["folds"]], config["folds"])
+        blend.set_children(children)
+        return blend
 
     def save_weights(self, folder: Path) -> None:
-        """Each copy in a folder of its own; the weights as JSON, the held-out probabilities as npz."""
-        for number, copies in enumerate(self.fitted):
-            for fold, copy in enumerate(copies):
-                copy.save(folder / f"member{number}" / f"fold{fold}")
+        """The weights as JSON, the held-out probabilities as npz."""
         with atomic_write(folder / WEIGHTS) as handle:
             json.dump({"weights": self.weights.tolist(), "bias": self.bias.tolist()}, handle)
         with atomic_write(folder / OUT_OF_FOLD, "wb") as handle:
             np.savez_compressed(handle, members=self.held_out.astype(np.float32), fold=self.cut)
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote beside the copies."""
-        content, kept = load_json(folder / WEIGHTS), load_arrays(folder / OUT_OF_FOLD)
+        content, arrays = load_json(folder / WEIGHTS), load_arrays(folder / OUT_OF_FOLD)
         try:
             self.weights, self.bias = np.array(content["weights"], float), np.array(content["bias"], float)
-            self.held_out, self.cut = kept["members"].astype(np.float64), kept["fold"]
+            self.held_out, self.cut = arrays["members"].astype(np.float64), arrays["fold"]
         except (KeyError, TypeError, ValueError):
             raise InputError(folder, "does not hold the weights of a blend") from None
+
+
+def _child(member: int, fold: int) -> str:
+    return f"member{member}/fold{fold}"
 
 
 def geometric_mean(answers: Sequence[Floats]) -> Floats:
@@ -171,5 +178,5 @@ def blend_weights(answers: Floats, targets: Floats) -> tuple[Floats, Floats]:
 
     start = np.concatenate([np.full(members, 1 / members), np.zeros(labels)])
     bounds = [(0.0, 3.0)] * members + [(-3.0, 3.0)] * labels
-    found = optimise.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return np.asarray(found[:members]), np.asarray(found[members:])
+    best = optimise.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return np.asarray(best[:members]), np.asarray(best[members:])

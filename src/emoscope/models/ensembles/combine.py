@@ -1,7 +1,7 @@
 """Blocks made of blocks: averages, votes, folds, cascades, stacks. Each is itself a block."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -9,11 +9,35 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, load_block, one_hot
+from emoscope.models.block import Block, Floats, Prediction, one_hot, read_by_none
 
 
-class Combination(Block):
-    """What all combinations share: the parts are fitted, saved and loaded one by one."""
+class Ensemble(Block):
+    """A block that asks its children and combines their probabilities."""
+
+    @abstractmethod
+    def children(self) -> Mapping[str, Block]: ...
+
+    def asked(self) -> Mapping[str, Block]:
+        """The children that see the examples: all of them, unless one only sees what the others say."""
+        return self.children()
+
+    @abstractmethod
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
+        """The probability of each label, from those that each child gives to its own labels."""
+
+    def infer(self, examples: Sequence[Example]) -> Prediction:
+        if not examples:
+            return Prediction(np.zeros((0, len(self.labels))))
+        asked = self.asked()
+        predictions = {name: block.infer(examples) for name, block in asked.items()}
+        combined = self.combine({name: each.probabilities for name, each in predictions.items()})
+        readers = [each for name, each in predictions.items() if not asked[name].bag_of_words]
+        return Prediction(combined, read_by_none(readers))
+
+
+class Combination(Ensemble):
+    """An ensemble of a list of parts, which are fitted one by one."""
 
     def __init__(self, parts: Sequence[Block]) -> None:
         if not parts:
@@ -21,33 +45,25 @@ class Combination(Block):
         self.parts = list(parts)
         self.labels = parts[0].labels
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Fit each part on everything, with a seed of its own."""
         for number, part in enumerate(self.parts):
-            part.fit(examples, labels, fitting.part(f"part{number}", seed=fitting.seed * 101 + number))
+            part.fit(examples, labels, fit_context.part(f"part{number}", seed=fit_context.seed * 101 + number))
         return self
 
-    def config(self) -> dict[str, Any]:
-        """The number of parts; each describes itself in its own folder."""
-        return {"parts": len(self.parts), **self.options()}
+    def children(self) -> Mapping[str, Block]:
+        return {f"part{number}": part for number, part in enumerate(self.parts)}
 
-    def options(self) -> dict[str, Any]:
-        """What the constructor takes beside the parts."""
+    def set_children(self, children: Mapping[str, Block]) -> None:
+        self.parts = list(children.values())
+
+    def config(self) -> dict[str, Any]:
         return {}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], folder: Path) -> Self:
-        """Load the parts, then make the combination of them."""
-        options = {name: value for name, value in config.items() if name != "parts"}
-        return cls([load_block(folder / f"part{number}") for number in range(config["parts"])], **options)
-
-    def save_weights(self, folder: Path) -> None:
-        """Each part goes into a folder of its own."""
-        for number, part in enumerate(self.parts):
-            part.save(folder / f"part{number}")
-
-    def load_weights(self, folder: Path) -> None:
-        """The parts were loaded with the configuration."""
+    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:
+        # Older files say the number of parts, too.
+        return cls(list(children.values()), **{name: value for name, value in config.items() if name != "parts"})
 
 
 class Mean(Combination):
@@ -59,23 +75,24 @@ class Mean(Combination):
         if len(self.weights) != len(parts) or sum(self.weights) <= 0:
             raise EmoscopeError("a weighted mean needs one weight for each part, and a positive sum")
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """The weighted mean."""
-        return np.average([part.predict_proba(examples) for part in self.parts], axis=0, weights=self.weights)
+    def columns(self, head: str) -> slice:
+        return self.parts[0].columns(head)
 
-    def options(self) -> dict[str, Any]:
-        """The weights."""
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
+        return np.average(list(probabilities.values()), axis=0, weights=self.weights)
+
+    def config(self) -> dict[str, Any]:
         return {"weights": self.weights}
 
 
 class Majority(Combination):
     """Each part has one vote; the mean probability breaks ties."""
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         """The share of votes, nudged by the mean probability so that ties have a winner."""
-        answers = np.stack([part.predict_proba(examples) for part in self.parts])
-        votes = np.eye(len(self.labels))[answers.argmax(-1)].mean(0)
-        return np.asarray((votes + 1e-3 * answers.mean(0)) / (1 + 1e-3))
+        stacked = np.stack(list(probabilities.values()))
+        votes = np.eye(len(self.labels))[stacked.argmax(-1)].mean(0)
+        return np.asarray((votes + 1e-3 * stacked.mean(0)) / (1 + 1e-3))
 
 
 class Folds(Combination):
@@ -85,21 +102,18 @@ class Folds(Combination):
         super().__init__(parts)
         self.vote = vote
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Cut between dialogues, then fit each part on what lies outside its fold."""
-        folds = dialogue_folds(examples, len(self.parts), fitting.seed)
+        folds = dialogue_folds(examples, len(self.parts), fit_context.seed)
         for number, part in enumerate(self.parts):
-            kept = np.flatnonzero(folds != number).tolist()
-            part.fit([examples[i] for i in kept], [labels[i] for i in kept], fitting.part(f"part{number}"))
+            learn = np.flatnonzero(folds != number).tolist()
+            part.fit([examples[i] for i in learn], [labels[i] for i in learn], fit_context.part(f"part{number}"))
         return self
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """Votes or the mean of the copies."""
-        whole: Combination = Majority(self.parts) if self.vote else Mean(self.parts)
-        return whole.predict_proba(examples)
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
+        return (Majority(self.parts) if self.vote else Mean(self.parts)).combine(probabilities)
 
-    def options(self) -> dict[str, Any]:
-        """Whether the copies vote."""
+    def config(self) -> dict[str, Any]:
         return {"vote": self.vote}
 
 
@@ -130,30 +144,28 @@ class Cascade(Combination):
         self.labels = tuple(labels)
         self.neutral = neutral
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """The first part learns from all examples, the second from those that are not neutral."""
         gate, rest = self.parts
         other = next(label for label in gate.labels if label != self.neutral)
         gate.fit(
-            examples, [self.neutral if label == self.neutral else other for label in labels], fitting.part("part0")
+            examples, [self.neutral if label == self.neutral else other for label in labels], fit_context.part("part0")
         )
-        kept = [number for number, label in enumerate(labels) if label != self.neutral]
-        rest.fit([examples[i] for i in kept], [labels[i] for i in kept], fitting.part("part1"))
+        emotional = [number for number, label in enumerate(labels) if label != self.neutral]
+        rest.fit([examples[i] for i in emotional], [labels[i] for i in emotional], fit_context.part("part1"))
         return self
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         """P(neutral), and P(not neutral) shared out by the second part."""
         gate, rest = self.parts
-        neutral = gate.predict_proba(examples)[:, gate.labels.index(self.neutral)]
-        shares = rest.predict_proba(examples)
-        answers = np.zeros((len(examples), len(self.labels)))
-        answers[:, self.labels.index(self.neutral)] = neutral
+        neutral = probabilities["part0"][:, gate.labels.index(self.neutral)]
+        combined = np.zeros((len(neutral), len(self.labels)))
+        combined[:, self.labels.index(self.neutral)] = neutral
         for column, label in enumerate(rest.labels):
-            answers[:, self.labels.index(label)] = (1 - neutral) * shares[:, column]
-        return answers
+            combined[:, self.labels.index(label)] = (1 - neutral) * probabilities["part1"][:, column]
+        return combined
 
-    def options(self) -> dict[str, Any]:
-        """The labels and which of them is neutral."""
+    def config(self) -> dict[str, Any]:
         return {"labels": list(self.labels), "neutral": self.neutral}
 
 
@@ -169,30 +181,32 @@ class Stack(Combination):
             raise EmoscopeError("a stack needs at least one part below and one on top")
         self.folds = folds
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Out-of-fold probabilities teach the top; then the lower parts are fitted on everything."""
         lower, top = self.parts[:-1], self.parts[-1]
-        cut = dialogue_folds(examples, self.folds, fitting.seed)
+        fold_of = dialogue_folds(examples, self.folds, fit_context.seed)
         features = np.zeros((len(examples), sum(len(part.labels) for part in lower)))
         for fold in range(self.folds):
-            learn, held = np.flatnonzero(cut != fold).tolist(), np.flatnonzero(cut == fold).tolist()
+            learn, held_out = np.flatnonzero(fold_of != fold).tolist(), np.flatnonzero(fold_of == fold).tolist()
             for number, part in enumerate(lower):
                 part.fit(
-                    [examples[i] for i in learn], [labels[i] for i in learn], fitting.part(f"fold{fold}-part{number}")
+                    [examples[i] for i in learn],
+                    [labels[i] for i in learn],
+                    fit_context.part(f"fold{fold}-part{number}"),
                 )
-            features[held] = self._below([examples[i] for i in held])
+            asked = [examples[i] for i in held_out]
+            features[held_out] = np.concatenate([part.predict_proba(asked) for part in lower], axis=1)
         for number, part in enumerate(lower):
-            part.fit(examples, labels, fitting.part(f"part{number}"))
-        top.fit_features(features, one_hot(labels, self.labels), fitting.part("top"))  # type: ignore[attr-defined]
+            part.fit(examples, labels, fit_context.part(f"part{number}"))
+        top.fit_features(features, one_hot(labels, self.labels), fit_context.part("top"))  # type: ignore[attr-defined]
         return self
 
-    def _below(self, examples: Sequence[Example]) -> Floats:
-        return np.concatenate([part.predict_proba(examples) for part in self.parts[:-1]], axis=1)
+    def asked(self) -> Mapping[str, Block]:
+        return dict(list(self.children().items())[:-1])
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """What the top makes of the lower parts' probabilities."""
-        return np.asarray(self.parts[-1].predict_features(self._below(examples)))  # type: ignore[attr-defined]
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
+        top: Any = self.parts[-1]
+        return np.asarray(top.predict_features(np.concatenate(list(probabilities.values()), axis=1)))
 
-    def options(self) -> dict[str, Any]:
-        """The number of folds."""
+    def config(self) -> dict[str, Any]:
         return {"folds": self.folds}

@@ -46,11 +46,11 @@ def fit_members(
         if context.workers > 1:
             executor = Executor(workers=context.workers, single_core=False)
             # Several at once keep no checkpoints of their own: many large networks at every epoch would fill a disk.
-            own = replace(context, report=FitContext().report, workers=1, checkpoints=None)
+            own = replace(context, progress=FitContext().progress, workers=1, checkpoints=None)
         fit = _FitAndSave(root, examples, labels, own)
         fitted = zip(missing, executor.map(fit, (members[number] for number in missing)), strict=True)
         for count, number in enumerate(chain(done, (number for number, _ in fitted)), start=1):
-            context.report(f"{members[number].name}: {count} of {len(members)}", count / len(members))
+            context.progress(f"{members[number].name}: {count} of {len(members)}", count / len(members))
             yield number, load_block(folders[number]), np.load(folders[number] / PROBABILITIES, allow_pickle=False)
             if context.checkpoints is None:
                 shutil.rmtree(folders[number])

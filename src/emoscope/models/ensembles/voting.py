@@ -1,7 +1,6 @@
 """Voting in several steps: sets of classifiers that were asked different questions decide together."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -9,13 +8,14 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, load_block
+from emoscope.models.block import Block, Floats
+from emoscope.models.ensembles.combine import Ensemble
 
 # How much the mean probability counts beside the votes: enough to break ties, too little to do more.
 _TIE = 1e-3
 
 
-class MultiStepVote(Block):
+class MultiStepVote(Ensemble):
     """Three sets of classifiers: of all labels, of all but `neutral`, and of neutral or not.
 
     Step 1: within each set every classifier has a vote. Step 2: the first and the third set decide between neutral and
@@ -44,12 +44,12 @@ class MultiStepVote(Block):
         if any(len(part.labels) != 2 or neutral not in part.labels for part in gates):
             raise EmoscopeError(f"voting in steps: a gate's labels are {neutral!r} and one other")
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Each classifier learns its own question, the second set from the examples that are not neutral."""
-        kept = [number for number, label in enumerate(labels) if label != self.neutral]
-        chosen, named = [examples[number] for number in kept], [labels[number] for number in kept]
-        for place, (name, part) in enumerate(self._parts()):
-            own = fitting.part(name, seed=fitting.seed * 101 + place)
+        emotional = [number for number, label in enumerate(labels) if label != self.neutral]
+        chosen, named = [examples[number] for number in emotional], [labels[number] for number in emotional]
+        for place, (name, part) in enumerate(self.children().items()):
+            own = fit_context.part(name, seed=fit_context.seed * 101 + place)
             if name.startswith("others"):
                 part.fit(chosen, named, own)
             elif name.startswith("gates"):
@@ -59,53 +59,48 @@ class MultiStepVote(Block):
                 part.fit(examples, labels, own)
         return self
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         """The share of votes for neutral, and the rest shared out among the other labels."""
-        if not examples:
-            return np.zeros((0, len(self.labels)))
         column = self.labels.index(self.neutral)
         emotions = [label for label in self.labels if label != self.neutral]
-        every = self._votes("every", self.labels, examples)
-        neutral = np.concatenate([every[..., column], self._votes("gates", (self.neutral,), examples)[..., 0]]).mean(0)
-        shares = np.delete(every, column, axis=-1).sum(0) + self._votes("others", emotions, examples).sum(0)
+        every = self._votes("every", self.labels, probabilities)
+        gates = self._votes("gates", (self.neutral,), probabilities)
+        neutral = np.concatenate([every[..., column], gates[..., 0]]).mean(0)
+        shares = np.delete(every, column, axis=-1).sum(0) + self._votes("others", emotions, probabilities).sum(0)
         shares = self._decided(shares / shares.sum(-1, keepdims=True))
         return np.insert((1 - neutral)[:, None] * shares, column, neutral, axis=1)
 
-    def _votes(self, name: str, labels: Sequence[str], examples: Sequence[Example]) -> Floats:
+    def _votes(self, name: str, labels: Sequence[str], probabilities: Mapping[str, Floats]) -> Floats:
         """What each classifier of a set gives to each label: shape (classifiers, examples, labels)."""
-        found = []
-        for part in self.sets[name]:
-            answers = self._decided(part.predict_proba(examples))
-            found.append(answers[:, [part.labels.index(label) for label in labels]])
-        return np.array(found)
+        votes = []
+        for number, part in enumerate(self.sets[name]):
+            decided = self._decided(probabilities[f"{name}{number}"])
+            votes.append(decided[:, [part.labels.index(label) for label in labels]])
+        return np.array(votes)
 
-    def _decided(self, answers: Floats) -> Floats:
+    def _decided(self, probabilities: Floats) -> Floats:
         """All for the winner, but for what breaks ties."""
         if self.soft:
-            return answers
-        return np.asarray((np.eye(answers.shape[1])[answers.argmax(1)] + _TIE * answers) / (1 + _TIE))
+            return probabilities
+        votes = np.eye(probabilities.shape[1])[probabilities.argmax(1)]
+        return np.asarray((votes + _TIE * probabilities) / (1 + _TIE))
 
-    def _parts(self) -> list[tuple[str, Block]]:
-        return [(f"{name}{number}", part) for name, parts in self.sets.items() for number, part in enumerate(parts)]
+    def children(self) -> Mapping[str, Block]:
+        return {f"{name}{number}": part for name, parts in self.sets.items() for number, part in enumerate(parts)}
+
+    def set_children(self, children: Mapping[str, Block]) -> None:
+        self.sets = _sets(children)
 
     def config(self) -> dict[str, Any]:
-        """Labels, and the number of classifiers in each set."""
-        sizes = {name: len(parts) for name, parts in self.sets.items()}
-        return {"labels": list(self.labels), "neutral": self.neutral, "soft": self.soft, **sizes}
+        return {"labels": list(self.labels), "neutral": self.neutral, "soft": self.soft}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], folder: Path) -> Self:
-        """Load the classifiers, then make the vote of them."""
-        sets = {
-            name: [load_block(folder / f"{name}{number}") for number in range(config[name])]
-            for name in ("every", "others", "gates")
-        }
-        return cls(config["labels"], config["neutral"], soft=config["soft"], **sets)
+    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:
+        return cls(config["labels"], config["neutral"], **_sets(children), soft=config["soft"])
 
-    def save_weights(self, folder: Path) -> None:
-        """Each classifier goes into a folder of its own."""
-        for name, part in self._parts():
-            part.save(folder / name)
 
-    def load_weights(self, folder: Path) -> None:
-        """The classifiers were loaded with the configuration."""
+def _sets(children: Mapping[str, Block]) -> dict[str, list[Block]]:
+    return {
+        name: [part for number, part in children.items() if number.rstrip("0123456789") == name]
+        for name in ("every", "others", "gates")
+    }

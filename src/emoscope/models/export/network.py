@@ -36,13 +36,12 @@ def export_network(
     calibration: Sequence[Dialogue] | None = None,
     vocabulary: Sequence[str] | None = None,
     columns: Sequence[int] | None = None,
-    weight: float = 1.0,
 ) -> None:
     """Write a network's graphs, tokenizer and description.
 
     With `calibration`, dialogues like those to come, weights become whole numbers of 8 bits. `vocabulary` are texts
-    whose pieces are kept, and others dropped. `columns` are the outputs wanted, all if not given; `weight` counts when
-    several networks are averaged. The graphs are checked with `reference` wherever they are loaded.
+    whose pieces are kept, and others dropped. `columns` are the outputs wanted, all if not given. The graphs are
+    checked with `reference` wherever they are loaded.
     """
     source = Source(network, vocabulary, columns)
     feeds = [source.layout.feed([row]) for row in source.layout.rows(reference, source.pieces)]
@@ -63,7 +62,7 @@ def export_network(
             handle.write(source.graph(architecture, arithmetic, weights).write(source.head))
     weights.save(folder)
     graphs = _measured(folder, list(arithmetics), feeds)
-    Description(source.layout, tuple(reference), graphs, weight).save(folder)
+    Description(source.layout, tuple(reference), graphs).save(folder)
 
 
 class Source:
@@ -117,8 +116,8 @@ def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int]
             path.write_bytes(content)
             weights.save(Path(folder))
             run = open_graph(path)
-            found = [run(feed)[1:] for feed in feeds]
-        return [np.concatenate(tables) for tables in zip(*found, strict=True)]
+            inputs = [run(feed)[1:] for feed in feeds]
+        return [np.concatenate(tables) for tables in zip(*inputs, strict=True)]
 
     return seen
 

@@ -1,7 +1,7 @@
 """What every feature extractor can do, and how several stand side by side."""
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -15,52 +15,36 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 from emoscope.core.files import atomic_write, existing_file, whole_text
 from emoscope.core.fit_context import FitContext
-from emoscope.core.registry import Registry
+from emoscope.models.block import EXTRACTORS, Component
 
 Matrix = Any  # a scipy csr_matrix; scipy has no types, and is imported only when used
 Arrays = Mapping[str, NDArray[Any]]
 
-EXTRACTORS: Registry[type["Extractor"]] = Registry("feature extractor")
 
-
-class Extractor(ABC):
+class Extractor(Component):
     """One kind of feature. `fit` sees the training data once; `transform` gives one row per example."""
 
+    registered_as = "extractor"
+
     @abstractmethod
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Learn vocabularies, read lexicons."""
 
     @abstractmethod
     def transform(self, examples: Sequence[Example]) -> Matrix:
         """The features of each example."""
 
-    @abstractmethod
-    def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
-
-    @abstractmethod
-    def save(self, folder: Path) -> None:
-        """Write what `fit` learnt, if that is anything."""
-
-    @abstractmethod
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
-
 
 class Union:
-    """Several extractors, their columns side by side.
-
-    >>> Union([]).configs()
-    []
-    """
+    """Several extractors, their columns side by side."""
 
     def __init__(self, extractors: Sequence[Extractor | Mapping[str, Any]]) -> None:
         self.extractors = [made if isinstance(made, Extractor) else extractor(made) for made in extractors]
 
-    def fit_transform(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Matrix:
+    def fit_transform(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Matrix:
         """Fit each extractor, and give the features of the examples it was fitted on."""
         for each in self.extractors:
-            each.fit(examples, labels, fitting)
+            each.fit(examples, labels, fit_context)
         return self.transform(examples)
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
@@ -70,35 +54,10 @@ class Union:
         sparse = require("scipy.sparse", extra="features")
         return sparse.hstack([each.transform(examples) for each in self.extractors], format="csr", dtype=np.float32)
 
-    def configs(self) -> list[dict[str, Any]]:
-        """Each extractor's name and settings, as JSON."""
-        return [{"kind": extractor_name(type(each)), **each.config()} for each in self.extractors]
-
-    def save(self, folder: Path) -> None:
-        """Each extractor into a folder of its own."""
-        for number, each in enumerate(self.extractors):
-            part = folder / f"features{number}"
-            part.mkdir(parents=True, exist_ok=True)
-            each.save(part)
-
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
-        for number, each in enumerate(self.extractors):
-            each.load(folder / f"features{number}")
-
 
 def extractor(config: Mapping[str, Any]) -> Extractor:
     """The unfitted extractor that a configuration describes."""
-    settings = {name: value for name, value in config.items() if name != "kind"}
-    return EXTRACTORS[config["kind"]](**settings)
-
-
-def extractor_name(kind: type[Extractor]) -> str:
-    """The name an extractor is registered under."""
-    for name in EXTRACTORS:
-        if EXTRACTORS.target(name) == f"{kind.__module__}:{kind.__qualname__}":
-            return name
-    raise EmoscopeError(f"{kind.__name__} is not a registered feature extractor")
+    return EXTRACTORS[config["kind"]].from_config({name: value for name, value in config.items() if name != "kind"}, {})
 
 
 def turn_texts(examples: Sequence[Example], back: int) -> list[str]:
@@ -161,14 +120,3 @@ def load_json(path: Path) -> Any:
         return json.loads(whole_text(path))
     except json.JSONDecodeError as error:
         raise InputError(path, f"is not JSON ({error})") from None
-
-
-# One line per kind of feature.
-EXTRACTORS.add("ngrams", "emoscope.models.features.ngrams:Ngrams")
-EXTRACTORS.add("ranked-words", "emoscope.models.features.ranked_words:RankedWords")
-EXTRACTORS.add("word-ratings", "emoscope.models.features.word_ratings:WordRatings")
-EXTRACTORS.add("style", "emoscope.models.features.style:Style")
-EXTRACTORS.add("scores", "emoscope.models.features.scores:ClassifierScores")
-EXTRACTORS.add("vectors", "emoscope.models.features.vectors:AveragedVectors")
-EXTRACTORS.add("trigger-words", "emoscope.models.torch.trigger_lm:TriggerWords")
-EXTRACTORS.add("exported-trigger-words", "emoscope.models.onnx.trigger_words:ExportedTriggerWords")

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, one_hot
+from emoscope.models.block import CONFIG, Block, Floats, Prediction, one_hot
 from emoscope.models.features.base import Extractor, Matrix, Union
+from emoscope.models.former_names import FORMER_NAMES, current_names
 
 
 class FeatureClassifier(Block):
-    """Features of examples, then a model of features; on top of a stack, `fit_features` takes the features as given.
+    """Features of examples, then a model of features; on top of a stack, `fit_features` takes the features as given."""
 
-    A subclass learns in `fit_features`, answers in `predict_features`, and keeps what it learnt.
-    """
+    former_names: ClassVar[Mapping[str, str]] = FORMER_NAMES
 
     def __init__(self, labels: Sequence[str], features: Sequence[Extractor | Mapping[str, Any]] = ()) -> None:
         self.labels = tuple(labels)
         self.features = Union(features)
 
     @abstractmethod
-    def fit_features(self, features: Matrix, targets: Floats, fitting: FitContext) -> Self:
+    def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
         """Learn from a matrix of features, dense or sparse, and the probability of each label."""
 
     @abstractmethod
@@ -45,29 +45,35 @@ class FeatureClassifier(Block):
     def load_model(self, folder: Path) -> None:
         """Read what `save_model` wrote."""
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
-        """Fit the extractors, then the model."""
-        matrix = self.features.fit_transform(examples, labels, fitting)
-        return self.fit_features(matrix, one_hot(labels, self.labels), fitting)
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
+        return super().from_config(current_names(config, cls.former_names), children)
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """The probability of each label."""
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
+        matrix = self.features.fit_transform(examples, labels, fit_context)
+        return self.fit_features(matrix, one_hot(labels, self.labels), fit_context)
+
+    def infer(self, examples: Sequence[Example]) -> Prediction:
         if not examples:
-            return np.zeros((0, len(self.labels)))
-        return self.predict_features(self.features.transform(examples))
+            return Prediction(np.zeros((0, len(self.labels))))
+        return Prediction(self.predict_features(self.features.transform(examples)))
+
+    def children(self) -> Mapping[str, Extractor]:
+        return {f"features{number}": each for number, each in enumerate(self.features.extractors)}
+
+    def set_children(self, children: Mapping[str, Extractor]) -> None:
+        self.features = Union(list(children.values()))
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
-        return {"labels": list(self.labels), "features": self.features.configs(), **self.options()}
+        return {"labels": list(self.labels), **self.options()}
 
     def save_weights(self, folder: Path) -> None:
-        """The extractors and the model."""
-        self.features.save(folder)
         self.save_model(folder)
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote."""
-        self.features.load(folder)
+        for name, extractor in self.children().items():
+            if not (folder / name / CONFIG).is_file():  # saved before extractors had a description of their own
+                extractor.load_weights(folder / name)
         self.load_model(folder)
 
 

@@ -69,9 +69,9 @@ class Ngrams(Extractor):
         """The n-grams of each turn, in the order of their columns."""
         return [list(columns) for columns in self._columns]
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Choose the n-grams."""
-        del labels, fitting
+        del labels, fit_context
         self._columns, self._rarity = [], []
         for back in self.turns:
             holders = Counter(chain.from_iterable(set(grams) for grams in self._grams(turn_texts(examples, back))))
@@ -140,7 +140,7 @@ class Ngrams(Extractor):
             "tokens": self.tokens,
         }
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """The vocabularies and how rare their n-grams are."""
         arrays: dict[str, NDArray[Any]] = {}
         for number, (columns, rarity) in enumerate(zip(self._columns, self._rarity, strict=True)):
@@ -148,8 +148,8 @@ class Ngrams(Extractor):
             arrays[f"rarity{number}"] = rarity
         save_arrays(folder / FILE, arrays)
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
         arrays = load_arrays(folder / FILE)
         self._columns = [
             {gram: column for column, gram in enumerate(unpack_words(arrays[f"grams{number}"]))}

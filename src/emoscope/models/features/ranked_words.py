@@ -32,9 +32,9 @@ class RankedWords(Extractor):
         self.turns = tuple(turns)
         self.words: list[str] = []
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Rank the words of the turns to be labelled; turns before them are described by the same words."""
-        del fitting
+        del fit_context
         counts: dict[str, Counter[str]] = {label: Counter() for label in sorted(set(labels))}
         for text, label in zip(turn_texts(examples, 0), labels, strict=True):
             counts[label].update(chat_tokens(text))
@@ -62,12 +62,12 @@ class RankedWords(Extractor):
         """The constructor's arguments, as JSON."""
         return {"top": self.top, "turns": list(self.turns)}
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """The chosen words."""
         save_json(folder / FILE, self.words)
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
         self.words = load_json(folder / FILE)
 
 

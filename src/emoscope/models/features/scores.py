@@ -40,21 +40,21 @@ class ClassifierScores(Extractor):
         self.bits = bits
         self.classifiers: list[NgramLinear] = []
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Train the classifiers; the examples themselves teach them nothing."""
         del examples, labels
         self.classifiers = []
         for question in self.questions:
-            fitting.report(f"learning {question} from tweets", 0.0)
+            fit_context.progress(f"learning {question} from tweets", 0.0)
             name, read = _QUESTIONS[question]
-            texts, answers = zip(*islice(read(fitting.resource(name)), self.limit), strict=True)
+            texts, answers = zip(*islice(read(fit_context.resource(name)), self.limit), strict=True)
             classifier = NgramLinear(
                 bits=self.bits,
                 field_weights=(1.0,),
                 char_lengths=(3, 4),
                 strength=1.0,
                 calibration_folds=0,  # a tree, or the weights above, will find the right scale
-                seed=fitting.seed,
+                seed=fit_context.seed,
             )
             self.classifiers.append(classifier.fit(_rows(texts), answers))
         return self
@@ -77,13 +77,13 @@ class ClassifierScores(Extractor):
             "bits": self.bits,
         }
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """The classifiers' weights."""
         for question, classifier in zip(self.questions, self.classifiers, strict=True):
             classifier.save(folder / f"{question}.npz")
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
         self.classifiers = [NgramLinear.load(folder / f"{question}.npz") for question in self.questions]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import astuple, fields
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -29,9 +28,9 @@ class Style(Extractor):
     def __init__(self, *, turns: Sequence[int] = (0, 1, 2)) -> None:
         self.turns = tuple(turns)
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """There is nothing to learn."""
-        del examples, labels, fitting
+        del examples, labels, fit_context
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
@@ -43,12 +42,6 @@ class Style(Extractor):
     def config(self) -> dict[str, Any]:
         """The constructor's arguments, as JSON."""
         return {"turns": list(self.turns)}
-
-    def save(self, folder: Path) -> None:
-        """There is nothing to keep."""
-
-    def load(self, folder: Path) -> None:
-        """There is nothing to read."""
 
 
 def _counts(text: str) -> tuple[int, ...]:

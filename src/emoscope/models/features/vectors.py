@@ -47,16 +47,16 @@ class AveragedVectors(Extractor):
         self.turns = tuple(turns)
         self.table: Mapping[str, NDArray[np.float32]] = {}
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Read the vectors, or draw them."""
         del labels
         if self.vectors == "random":
             words = sorted({word for back in self.turns for t in turn_texts(examples, back) for word in chat_tokens(t)})
-            values = np.random.default_rng(fitting.seed).normal(size=(len(words), self.size)).astype(np.float32)
+            values = np.random.default_rng(fit_context.seed).normal(size=(len(words), self.size)).astype(np.float32)
         else:
             from emoscope.models.torch.vectors import read_vectors
 
-            read = read_vectors(fitting.resource(_SOURCES[self.vectors]))
+            read = read_vectors(fit_context.resource(_SOURCES[self.vectors]))
             # Tokens are cut without the sign that asks for the coloured form of an emoji.
             words, values = [word.replace("\ufe0f", "") for word in read.words], read.matrix
         # Rounded as they are saved, so that a model answers the same before and after.
@@ -78,12 +78,12 @@ class AveragedVectors(Extractor):
         """The constructor's arguments, as JSON."""
         return {"vectors": self.vectors, "size": self.size, "turns": list(self.turns)}
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """All vectors, so that words the training data did not have are known too; half precision is plenty."""
         values = np.array(list(self.table.values()), np.float16)
         save_arrays(folder / FILE, {"words": pack_words(list(self.table)), "values": values})
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
         arrays = load_arrays(folder / FILE)
         self.table = dict(zip(unpack_words(arrays["words"]), arrays["values"].astype(np.float32), strict=True))

@@ -49,11 +49,11 @@ class WordRatings(Extractor):
         self.turns = tuple(turns)
         self.ratings: Ratings = {}
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Read the lexicon; the examples themselves teach nothing."""
         del examples, labels
         name, read = _SOURCES[self.source]
-        self.ratings = read(fitting.resource(name))
+        self.ratings = read(fit_context.resource(name))
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
@@ -75,14 +75,14 @@ class WordRatings(Extractor):
         """The constructor's arguments, as JSON."""
         return {"source": self.source, "turns": list(self.turns)}
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """The lexicon, so that loading needs no resources."""
         save_arrays(
             folder / FILE, {"words": pack_words(list(self.ratings)), "values": np.array(list(self.ratings.values()))}
         )
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote."""
         arrays = load_arrays(folder / FILE)
         self.ratings = dict(zip(unpack_words(arrays["words"]), arrays["values"], strict=True))
 

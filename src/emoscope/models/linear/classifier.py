@@ -14,6 +14,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
 from emoscope.models.features.base import Extractor, Matrix, load_arrays, save_arrays
 from emoscope.models.features.classifier import FeatureClassifier, hard_targets, not_fitted
+from emoscope.models.probabilities import softmax
 
 WEIGHTS = "linear.npz"
 _NEVER = -1e9  # the score of a label that training did not have
@@ -23,7 +24,7 @@ class LinearClassifier(FeatureClassifier):
     """`kind` "logistic" gives its own probabilities; "svm" those of its scores over a temperature fitted on held-out
     folds, which leaves the machine's decisions as they are.
 
-    `strength` is the inverse of the L2 penalty (scikit-learn's C). With `scale`, each feature is divided by its root
+    `C` is the inverse of the L2 penalty. With `scale`, each feature is divided by its root
     mean square, which features of different kinds need and n-grams do not.
     """
 
@@ -33,23 +34,23 @@ class LinearClassifier(FeatureClassifier):
         features: Sequence[Extractor | Mapping[str, Any]] = (),
         *,
         kind: Literal["logistic", "svm"] = "logistic",
-        strength: float = 1.0,
-        weighting: Literal["none", "balanced"] = "none",
+        C: float = 1.0,  # noqa: N803 - scikit-learn's name
+        class_weight: Literal["none", "balanced"] = "none",
         scale: bool = False,
-        max_steps: int = 300,
+        max_iter: int = 300,
     ) -> None:
         super().__init__(labels, features)
-        if kind not in ("logistic", "svm") or weighting not in ("none", "balanced"):
-            raise EmoscopeError(f"a linear classifier is logistic or svm, none or balanced; not {kind}, {weighting}")
+        if kind not in ("logistic", "svm") or class_weight not in ("none", "balanced"):
+            raise EmoscopeError(f"a linear classifier is logistic or svm, none or balanced; not {kind}, {class_weight}")
         self.kind = kind
-        self.strength = strength
-        self.weighting = weighting
+        self.C = C
+        self.class_weight = class_weight
         self.scale = scale
-        self.max_steps = max_steps
+        self.max_iter = max_iter
         self._weights: NDArray[np.float32] | None = None
         self._bias: Floats = np.zeros(0)
 
-    def fit_features(self, features: Matrix, targets: Floats, fitting: FitContext) -> Self:
+    def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
         """Learn the weights."""
         require("sklearn", extra="train")
         wanted = hard_targets(targets)
@@ -58,9 +59,9 @@ class LinearClassifier(FeatureClassifier):
         if scale is not None:
             matrix = matrix.copy()
             matrix.data *= scale[matrix.indices]
-        fitting.report("fitting a linear classifier", 0.0)
-        weights, bias = self._solve(matrix, wanted, fitting.seed)
-        heat = self._temperature(matrix, wanted, fitting.seed) if self.kind == "svm" else 1.0
+        fit_context.progress("fitting a linear classifier", 0.0)
+        weights, bias = self._solve(matrix, wanted, fit_context.seed)
+        heat = self._temperature(matrix, wanted, fit_context.seed) if self.kind == "svm" else 1.0
         weights, self._bias = weights / heat, bias / heat
         # The scale goes into the weights, so that answering needs one table only.
         self._weights = np.asarray(weights if scale is None else weights * scale, np.float32)
@@ -71,7 +72,7 @@ class LinearClassifier(FeatureClassifier):
         if self._weights is None:
             raise not_fitted()
         scores = np.asarray(features @ self._weights.T, np.float64) + self._bias
-        return _softmax(scores)
+        return softmax(scores)
 
     def _solve(self, matrix: Matrix, wanted: NDArray[np.int64], seed: int) -> tuple[Floats, Floats]:
         """A row of weights and a bias for every label."""
@@ -79,12 +80,12 @@ class LinearClassifier(FeatureClassifier):
         from sklearn.linear_model import LogisticRegression
         from sklearn.svm import LinearSVC
 
-        balance = "balanced" if self.weighting == "balanced" else None
+        balance = "balanced" if self.class_weight == "balanced" else None
         if self.kind == "svm":
-            model = LinearSVC(C=self.strength, class_weight=balance, random_state=seed, max_iter=self.max_steps * 10)
+            model = LinearSVC(C=self.C, class_weight=balance, random_state=seed, max_iter=self.max_iter * 10)
         else:
             model = LogisticRegression(
-                C=self.strength, class_weight=balance, random_state=seed, max_iter=self.max_steps, tol=1e-3
+                C=self.C, class_weight=balance, random_state=seed, max_iter=self.max_iter, tol=1e-3
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a few more steps change no decision
@@ -111,29 +112,26 @@ class LinearClassifier(FeatureClassifier):
             scores[held] = matrix[held] @ weights.T + bias
 
         def loss(log_heat: float) -> float:
-            chosen = _softmax(scores / np.exp(log_heat))[np.arange(len(wanted)), wanted]
+            chosen = softmax(scores / np.exp(log_heat))[np.arange(len(wanted)), wanted]
             return float(-np.log(np.maximum(chosen, 1e-12)).mean())
 
         return float(np.exp(minimize_scalar(loss, bounds=(-3, 3), method="bounded").x))
 
     def options(self) -> dict[str, Any]:
-        """What the constructor takes beside labels and features."""
         return {
             "kind": self.kind,
-            "strength": self.strength,
-            "weighting": self.weighting,
+            "C": self.C,
+            "class_weight": self.class_weight,
             "scale": self.scale,
-            "max_steps": self.max_steps,
+            "max_iter": self.max_iter,
         }
 
     def save_model(self, folder: Path) -> None:
-        """Weights and bias."""
         if self._weights is None:
             raise not_fitted()
         save_arrays(folder / WEIGHTS, {"weights": self._weights, "bias": self._bias})
 
     def load_model(self, folder: Path) -> None:
-        """Read what `save_model` wrote."""
         arrays = load_arrays(folder / WEIGHTS)
         self._weights, self._bias = arrays["weights"], arrays["bias"]
 
@@ -142,8 +140,3 @@ def _inverse_size(matrix: Matrix) -> NDArray[np.float32]:
     """One over the root mean square of each feature; 0 for one that is always zero."""
     size = np.sqrt(np.asarray(matrix.multiply(matrix).mean(0), np.float64).ravel())
     return np.asarray(np.divide(1, size, out=np.zeros_like(size), where=size > 1e-12), np.float32)
-
-
-def _softmax(scores: Floats) -> Floats:
-    powers = np.exp(scores - scores.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))

@@ -1,52 +1,96 @@
-"""nano's n-grams as a block, so that an ensemble may have one member that sees emoji and spellings as they are."""
+"""Hashed n-grams of the last three turns in a linear classifier: the smallest model, and the only block of `nano`."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from emoscope.core.dialogue import Example
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats
-from emoscope.models.linear.nano import NanoModel
+from emoscope.core.text import repair_mojibake
+from emoscope.models.block import Block, Floats, Prediction
+from emoscope.models.linear.ngram_linear import NgramLinear
+
+WINDOW = 3
+MAX_CHARACTERS = 2000
+WEIGHTS = "model.npz"
+
+_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|\S")
+_LONG_RUN = re.compile(r"([^\W\d_])\1{2,}")
 
 
 class NgramBlock(Block):
-    """Hashed word and character n-grams of the last three turns in a linear classifier; `settings` are nano's."""
+    """Word and character n-grams, emoji and spellings as they are; `settings` are those of `NgramLinear`.
+
+    >>> examples = [Example(Dialogue.of([text]), 0) for text in ("I won!", "I lost")] * 5
+    >>> block = NgramBlock(("happy", "sad"), bits=10).fit(examples, ["happy", "sad"] * 5, FitContext())
+    >>> block.predict([Example(Dialogue.of(["we won"]), 0)])
+    ['happy']
+    """
+
+    bag_of_words = True
 
     def __init__(self, labels: Sequence[str], **settings: Any) -> None:
         self.labels = tuple(labels)
         self.settings = settings
-        self.model: NanoModel | None = None
+        self.classifier: NgramLinear | None = None
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
-        """Learn the label of each example."""
-        self.model = NanoModel(**self.settings, seed=fitting.seed)
-        self.model.fit([example.context for example in examples], labels)
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
+        self.classifier = NgramLinear(**{"seed": fit_context.seed, **self.settings})
+        self.classifier.fit([fields(example.context) for example in examples], labels)
         return self
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """The probability of each label; 0 for one that training did not have."""
-        if self.model is None:
+    def infer(self, examples: Sequence[Example]) -> Prediction:
+        dialogues = [example.context for example in examples]
+        probabilities = self._fitted().predict_proba([fields(dialogue) for dialogue in dialogues])
+        return Prediction(self._all_labels(probabilities), np.array([_truncated(each) for each in dialogues], bool))
+
+    def out_of_fold(self) -> Floats | None:
+        held_out = self._fitted().held_out
+        return None if held_out is None else self._all_labels(held_out)
+
+    def _fitted(self) -> NgramLinear:
+        if self.classifier is None:
             raise EmoscopeError("this model has not been fitted")
-        answers = np.zeros((len(examples), len(self.labels)))
-        if examples:
-            found = self.model.predict_proba([example.context for example in examples])
-            answers[:, [self.labels.index(label) for label in self.model.labels]] = found
-        return answers
+        return self.classifier
+
+    def _all_labels(self, probabilities: Floats) -> Floats:
+        """A column for every label; 0 for one that training did not have."""
+        columns = np.zeros((len(probabilities), len(self.labels)))
+        columns[:, [self.labels.index(label) for label in self._fitted().labels]] = probabilities
+        return columns
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {"labels": list(self.labels), **self.settings}
 
     def save_weights(self, folder: Path) -> None:
-        """Write what was learnt."""
-        if self.model is None:
-            raise EmoscopeError("this model has not been fitted")
-        self.model.save(folder)
+        self._fitted().save(folder / WEIGHTS)
 
     def load_weights(self, folder: Path) -> None:
-        """Read what was learnt."""
-        self.model = NanoModel.load(folder)
+        self.classifier = NgramLinear.load(folder / WEIGHTS)
+
+
+def _truncated(dialogue: Dialogue) -> bool:
+    return len(dialogue) > WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in dialogue.turns)
+
+
+def fields(dialogue: Dialogue) -> list[str]:
+    """The last turn, the one before it and the one before that, each as tokens between spaces; missing ones empty.
+
+    >>> fields(Dialogue.of(["Hi!!", "I'm soooo SAD"]))
+    ["i'm soo sad", 'hi ! !', '']
+    """
+    texts = [_tokens(turn.text) for turn in reversed(dialogue.turns[-WINDOW:])]
+    return texts + [""] * (WINDOW - len(texts))
+
+
+def _tokens(text: str) -> str:
+    """Lower-case words and single marks. An emoji stays the character it is: as a token of its own it says more to
+    n-grams than its name would, whose words ("face with tears of joy") it would share with others."""
+    text = text[:MAX_CHARACTERS].lower()
+    if not text.isascii():
+        text = repair_mojibake(text).replace("’", "'")
+    return " ".join(_TOKEN.findall(_LONG_RUN.sub(r"\1\1", text)))

@@ -16,6 +16,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 from emoscope.core.files import atomic_write, existing_file
 from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
+from emoscope.models.probabilities import softmax
 
 Floats = NDArray[np.float64]
 FORMAT = "emoscope-ngram-linear-1"
@@ -131,11 +132,11 @@ class NgramLinear:
             scores[held_out] = features[held_out] @ coefficients.T + intercept
 
         def loss(log_temperature: float) -> float:
-            chosen = _softmax(scores / np.exp(log_temperature))[np.arange(len(target)), target]
+            chosen = softmax(scores / np.exp(log_temperature))[np.arange(len(target)), target]
             return float(-np.log(np.maximum(chosen, 1e-12)).mean())
 
         temperature = float(np.exp(minimize_scalar(loss, bounds=(-2, 2), method="bounded").x))
-        self.held_out = _softmax(scores / temperature)
+        self.held_out = softmax(scores / temperature)
         return temperature
 
     # Answering
@@ -160,7 +161,7 @@ class NgramLinear:
             # Field by field rather than a matrix product: the order of additions must not depend on the batch.
             for field in range(fields):
                 scores += totals[:, field] * factors[:, field, None]
-        return _softmax(scores * self._scale + self._intercept)
+        return softmax(scores * self._scale + self._intercept)
 
     def predict(self, rows: Sequence[Sequence[str]]) -> list[str]:
         """The most likely label of each row, under the training prior."""
@@ -235,8 +236,3 @@ class NgramLinear:
 def _text_of_position(hashed: HashedTexts) -> NDArray[np.int64]:
     lengths = np.diff(np.append(hashed.starts, len(hashed.buckets)))
     return np.repeat(np.arange(len(hashed.starts)), lengths)
-
-
-def _softmax(scores: Floats) -> Floats:
-    powers = np.exp(scores - scores.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))

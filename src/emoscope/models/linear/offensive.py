@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, whole_text
-from emoscope.models.linear.nano import fields
+from emoscope.models.linear.ngram_block import fields
 from emoscope.models.linear.ngram_linear import NgramLinear
 
 SHIPPED = Path(__file__).parent / "assets" / "offensive"
@@ -46,8 +46,7 @@ class OffensiveModel:
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """The probability that each text is offensive."""
-        answers: NDArray[np.float64] = self.classifier.predict_proba([_row(text) for text in texts])[:, 1]
-        return answers
+        return np.asarray(self.classifier.predict_proba([_row(text) for text in texts])[:, 1])
 
     def save(self, folder: str | Path) -> None:
         """Write the weights, and what is known about them, into a folder."""
@@ -76,7 +75,7 @@ class OffensiveModel:
 
 
 def _row(text: str) -> list[str]:
-    """The text as nano reads a last turn (lower case, tokens between spaces), but without whom it is sent to."""
+    """The text as nano reads a last turn (lower case, tokens between spaces), but without mentions and hash signs."""
     if not isinstance(text, str):
         raise EmoscopeError(f"a text must be a string, not {type(text).__name__}")
     return fields(Dialogue.of([_ADDRESSED.sub(" ", text)]))[:1]

@@ -30,18 +30,16 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The content of `network.json`; `graphs` in the order they are tried, `weight` the network's part in a mean."""
+    """The content of `network.json`; `graphs` in the order they are tried."""
 
     layout: Layout
     reference: tuple[Dialogue, ...]
     graphs: tuple[Graph, ...]
-    weight: float = 1.0
 
     def save(self, folder: Path) -> None:
         """Write `network.json`."""
         content = {
             **asdict(self.layout),
-            "weight": self.weight,
             "reference": [[[turn.text, turn.speaker] for turn in dialogue.turns] for dialogue in self.reference],
             "graphs": [asdict(graph) for graph in self.graphs],
         }
@@ -62,7 +60,6 @@ class Description:
                     segments=bool(content["segments"]),
                     special={role: int(content["special"][role]) for role in ("start", "end", "mask", "padding")},
                 ),
-                weight=float(content["weight"]),
                 reference=tuple(_dialogue(turns) for turns in content["reference"]),
                 graphs=tuple(_graph(graph) for graph in content["graphs"]),
             )

@@ -32,4 +32,4 @@ class SentenceEncoder:
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> NDArray[np.float32]:
         """A row for each dialogue; at least one is needed."""
-        return self._network.scores(dialogues).astype(np.float32)
+        return self._network.logits(dialogues)[0].astype(np.float32)

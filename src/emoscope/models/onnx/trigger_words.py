@@ -33,9 +33,9 @@ class ExportedTriggerWords(Extractor):
         self._window: Window
         self._words: list[int]
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Not asked: what was exported does not learn."""
-        del examples, labels, fitting
+        del examples, labels, fit_context
         raise EmoscopeError("an exported model cannot be trained; train the run it came from")
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
@@ -54,16 +54,15 @@ class ExportedTriggerWords(Extractor):
         return np.asarray(found.mean(0))
 
     def config(self) -> dict[str, Any]:
-        """Nothing: all is in its files."""
         return {}
 
-    def save(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         """Copy the files it was loaded from."""
         if self._folder is None:
             raise EmoscopeError("this language model has not been loaded")
         shutil.copytree(self._folder, folder, dirs_exist_ok=True)
 
-    def load(self, folder: Path) -> None:
+    def load_weights(self, folder: Path) -> None:
         """Open the graph."""
         path = folder / ABOUT
         try:

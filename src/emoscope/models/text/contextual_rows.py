@@ -38,14 +38,22 @@ class TurnRows:
         ranges = [(max(0, e.turn + 1 - self.context), e.turn + 1 + self.future) for e in examples]
         texts = [example.dialogue.texts[first:last] for example, (first, last) in zip(examples, ranges, strict=True)]
         different = list(dict.fromkeys(text for turns in texts for text in turns))
-        features = self.frozen_features.words(self.frozen_features.tokens.words(different), length=self.max_length)
+        pieces = self.frozen_features.tokens.words(different)
+        too_long = {
+            text for text, row in zip(different, pieces, strict=True) if sum(map(len, row)) > self.max_length - 2
+        }
+        features = self.frozen_features.words(pieces, length=self.max_length)
         # A turn without words is still a turn: its whole stands for one.
         known = {
             text: Turn(words if len(words) else whole[None], whole)
             for text, (words, whole) in zip(different, features, strict=True)
         }
         return [
-            {"turns": [known[text] for text in turns], "labelled": example.turn - first}
+            {
+                "turns": [known[text] for text in turns],
+                "labelled": example.turn - first,
+                "truncated": first > 0 or not too_long.isdisjoint(turns[: example.turn + 1 - first]),
+            }
             for example, turns, (first, _) in zip(examples, texts, ranges, strict=True)
         ]
 
@@ -75,13 +83,6 @@ class TurnRows:
             "counts": np.array(counts, np.int64),
             "labelled": np.array([item["labelled"] for item in items], np.int64),
         }
-
-    def cuts(self, example: Example) -> bool:
-        """Whether turns or pieces of the example are not read."""
-        if example.turn + 1 > self.context:
-            return True
-        rows = self.frozen_features.tokens.words(example.dialogue.texts[: example.turn + 1])
-        return any(sum(map(len, row)) > self.max_length - 2 for row in rows)
 
     def description(self) -> dict[str, Any]:
         """What `restored_turns` needs beside the features."""

@@ -70,17 +70,6 @@ class Window:
             rows.append(self._row(laid_out, tokens, unread=example.turn + 1 > len(turns)))
         return rows
 
-    def cuts(self, example: Example, tokens: Pieces) -> bool:
-        """What `rows` says of `cut`, without laying the example out."""
-        turns = self._turns(example)
-        if example.turn + 1 > len(turns):
-            return True
-        marks = {name: tokens.number_of(name) for name in self.special}
-        pieces = tokens.numbers([turn.text for turn in turns])
-        return self._overflows(
-            [self._mark(turn, turns[-1], marks) + row for turn, row in zip(turns, pieces, strict=True)]
-        )
-
     def _overflows(self, turns: Sequence[list[int]]) -> bool:
         return sum(len(turn) + 1 for turn in turns) > self.length - 1
 

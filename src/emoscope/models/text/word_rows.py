@@ -1,6 +1,6 @@
 """How networks over words read an example: rows of numbers. Needs no torch, so that exported networks read alike."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -38,18 +38,25 @@ class WordRows:
         first = max(0, example.turn + 1 - self.context)
         return [turn.text for turn in example.dialogue.turns[first : example.turn + 1]]
 
-    def encode_text(self, text: str) -> list[int]:
-        """The numbers of a text's last tokens; a text without any is one unknown token."""
-        return self.vocabulary.encode(self.cut(text)[-self.max_length :]) or [Vocabulary.unknown]
+    def encode_text(self, text: str) -> tuple[list[int], int]:
+        """The numbers of a text's last tokens, and how many it has; a text without any is one unknown token."""
+        tokens = self.cut(text)
+        return self.vocabulary.encode(tokens[-self.max_length :]) or [Vocabulary.unknown], len(tokens)
 
-    def encode_turns(self, examples: Sequence[Example]) -> list[list[list[int]]]:
-        """The numbers of each example's turns."""
+    def encode_turns(self, examples: Sequence[Example]) -> Iterator[tuple[list[list[int]], bool]]:
+        """The numbers of each example's turns, and whether something was cut."""
         rows = each_once(self.encode_text, (text for example in examples for text in self.turn_texts(example)))
-        return [[rows[text] for text in self.turn_texts(example)] for example in examples]
+        for example in examples:
+            turns, lengths = zip(*(rows[text] for text in self.turn_texts(example)), strict=True)
+            yield list(turns), self.truncated(example, lengths)
+
+    def truncated(self, example: Example, lengths: Sequence[int]) -> bool:
+        """Whether turns, or some of the tokens of those that are read, have no room."""
+        return len(lengths) <= example.turn or any(length > self.max_length for length in lengths)
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
         """Each example as its turns."""
-        return [{"turns": turns} for turns in self.encode_turns(examples)]
+        return [{"turns": turns, "truncated": truncated} for turns, truncated in self.encode_turns(examples)]
 
     def length(self, item: Item) -> int:
         """The number of tokens in the longest row."""
@@ -59,11 +66,6 @@ class WordRows:
         """All turns of all examples, one below the other, and how many belong to each example."""
         counts = np.array([len(item["turns"]) for item in items], np.int64)
         return {**filled_rows([turn for item in items for turn in item["turns"]]), "counts": counts}
-
-    def cuts(self, example: Example) -> bool:
-        """Whether turns or tokens of the example are not read."""
-        texts = self.turn_texts(example)
-        return len(texts) <= example.turn or any(len(self.cut(text)) > self.max_length for text in texts)
 
     def save_words(self, folder: Path) -> None:
         """Write the vocabulary."""
@@ -85,7 +87,10 @@ class JoinedRows(WordRows):
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
         """Each example as one row of numbers."""
-        return [{"words": joined(turns)[-self.max_length :]} for turns in self.encode_turns(examples)]
+        return [
+            {"words": joined(turns)[-self.max_length :], "truncated": truncated}
+            for turns, truncated in self.encode_turns(examples)
+        ]
 
     def length(self, item: Item) -> int:
         """The number of tokens."""
@@ -95,10 +100,8 @@ class JoinedRows(WordRows):
         """One row for each example."""
         return filled_rows([item["words"] for item in items])
 
-    def cuts(self, example: Example) -> bool:
-        """Whether turns or tokens of the example are not read."""
-        texts = self.turn_texts(example)
-        return len(texts) <= example.turn or sum(len(self.cut(text)) + 1 for text in texts) - 1 > self.max_length
+    def truncated(self, example: Example, lengths: Sequence[int]) -> bool:
+        return len(lengths) <= example.turn or sum(length + 1 for length in lengths) - 1 > self.max_length
 
 
 class EitherRows(WordRows):
@@ -113,7 +116,7 @@ class EitherRows(WordRows):
         items = super().encode(examples)
         if self.turns == "separate":
             return items
-        return [{"turns": [joined(item["turns"])[-self.max_length :]]} for item in items]
+        return [{**item, "turns": [joined(item["turns"])[-self.max_length :]]} for item in items]
 
 
 class SpelledRows(WordRows):
@@ -130,15 +133,17 @@ class SpelledRows(WordRows):
         items = []
         for example in examples:
             chosen = [rows[text] for text in self.turn_texts(example)]
-            items.append({"turns": [words for words, _ in chosen], "spellings": [spelt for _, spelt in chosen]})
+            words, spellings, lengths = (list(column) for column in zip(*chosen, strict=True))
+            items.append({"turns": words, "spellings": spellings, "truncated": self.truncated(example, lengths)})
         return items
 
-    def _spelled_row(self, text: str) -> tuple[list[int], list[tuple[int, ...]]]:
-        tokens = self.cut(text)[-self.max_length :]
+    def _spelled_row(self, text: str) -> tuple[list[int], list[tuple[int, ...]], int]:
+        tokens = self.cut(text)
         if not tokens:
-            return [Vocabulary.unknown], [(Vocabulary.unknown,)]
-        spellings = [tuple(self.alphabet.encode(token[: self.max_characters])) for token in tokens]
-        return self.vocabulary.encode(tokens), spellings
+            return [Vocabulary.unknown], [(Vocabulary.unknown,)], 0
+        read = tokens[-self.max_length :]
+        spellings = [tuple(self.alphabet.encode(token[: self.max_characters])) for token in read]
+        return self.vocabulary.encode(read), spellings, len(tokens)
 
     def arrays(self, items: Sequence[Item]) -> Arrays:
         """Each different spelling of a batch is kept once; words point at it."""
@@ -184,8 +189,10 @@ class LanguageRows(JoinedRows):
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
         """Each example as one row of numbers; a row that is too long loses its beginning."""
-        rows = (self.row(turns)[-self.max_length :] for turns in self.encode_turns(examples))
-        return [{"words": self.directed(row)} for row in rows]
+        return [
+            {"words": self.directed(self.row(turns)[-self.max_length :]), "truncated": truncated}
+            for turns, truncated in self.encode_turns(examples)
+        ]
 
 
 KINDS = {kind.kind: kind for kind in (WordRows, JoinedRows, EitherRows, SpelledRows, LanguageRows)}

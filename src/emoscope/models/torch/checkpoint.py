@@ -1,82 +1,144 @@
-"""Where a long loop keeps what it needs to go on after a kill: tensors as safetensors, the rest as JSON."""
+"""The state of a training at the end of an epoch, kept on disk so that a killed run resumes."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from emoscope.core.files import atomic_write
 
 FILE = "progress.json"
 
 
-class Checkpoint:
-    """The last whole epoch of a loop, in a folder of its own; without a folder nothing is kept.
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One point of the training curve."""
 
-    `settings` say what is trained and how: a checkpoint of other settings is not gone on from.
+    epoch: int
+    loss: float
+    held_out: float | None = None
+
+
+class Checkpoint:
+    """The last whole epoch of a training, in its own folder: tensors as safetensors, the rest as JSON.
+
+    Without a folder nothing is written. `settings` say what is trained and how; a checkpoint of other settings is
+    ignored.
     """
 
     def __init__(self, folder: Path | None, settings: Mapping[str, Any]) -> None:
         self.folder = folder
         self.settings = json.loads(json.dumps(dict(settings)))
 
-    def write(self, epoch: int, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-        """Keep an epoch in place of the last one; the JSON is written last, as the sign that the tensors are whole."""
+    def write(self, tensors: Mapping[str, Tensor], curve: list[Epoch]) -> None:
+        """Replace the checkpoint; the JSON is written last, as the sign that the tensors are whole."""
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        part = self.folder / f".epoch-{epoch}.part"
+        path = self._tensors(len(curve))
+        part = path.with_name(f".{path.name}.part")
         save_file({name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}, part)
-        part.replace(self._tensors(epoch))
+        part.replace(path)
         with atomic_write(self.folder / FILE) as handle:
-            json.dump({"epoch": epoch, "settings": self.settings, "facts": dict(facts)}, handle)
+            json.dump({"settings": self.settings, "curve": [asdict(epoch) for epoch in curve]}, handle)
         for old in self.folder.glob("epoch-*.safetensors"):
-            if old != self._tensors(epoch):
+            if old != path:
                 old.unlink()
 
-    def read(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-        """The kept tensors and facts, if there are any of the same settings."""
+    def read(self) -> tuple[dict[str, Tensor], list[Epoch]] | None:
+        """The tensors and the curve, if there is a checkpoint of the same settings."""
         if self.folder is None or not (self.folder / FILE).is_file():
             return None
         content = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
-        if content.get("settings") != self.settings or not self._tensors(content["epoch"]).is_file():
+        curve = [Epoch(**epoch) for epoch in content.get("curve", [])]
+        if content.get("settings") != self.settings or not self._tensors(len(curve)).is_file():
             return None
-        return load_file(self._tensors(content["epoch"])), content["facts"]
+        return load_file(self._tensors(len(curve))), curve
 
     def _tensors(self, epoch: int) -> Path:
         assert self.folder is not None
         return self.folder / f"epoch-{epoch}.safetensors"
 
 
-def named(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """Tensors under a prefix, so that several sets fit one file; `unnamed` takes them out again.
+class TrainingState:
+    """The weights, the optimiser and the curve of a training, with the best and the averaged weights.
 
-    >>> unnamed(named({"a": torch.ones(1)}, "model"), "model")
-    {'a': tensor([1.])}
+    Of several processes that train together all read a checkpoint, and only the one that `writes` saves it.
     """
-    return {f"{prefix}/{name}": value for name, value in tensors.items()}
 
+    def __init__(
+        self, model: nn.Module, optimizer: torch.optim.Optimizer, checkpoint: Checkpoint, *, writes: bool = True
+    ) -> None:
+        self.model = model
+        self.optimizer = optimizer
+        self.checkpoint = checkpoint
+        self.writes = writes
+        self.curve: list[Epoch] = []
+        self.best: dict[str, Tensor] | None = None
+        self.averaged: dict[str, Tensor] | None = None
 
-def unnamed(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors under a prefix, without it."""
-    return {name.removeprefix(f"{prefix}/"): value for name, value in tensors.items() if name.startswith(f"{prefix}/")}
+    def should_stop(self, patience: int) -> bool:
+        """Whether the held-out loss has not improved for `patience` epochs; 0 never stops."""
+        held_out = [epoch.held_out for epoch in self.curve if epoch.held_out is not None]
+        return bool(patience and held_out and len(held_out) - 1 - held_out.index(min(held_out)) >= patience)
 
+    def average_weights(self, decay: float) -> None:
+        """Update the exponential moving average of the weights; a decay of 0 keeps none."""
+        if not decay:
+            return
+        with torch.no_grad():
+            now = {name: value for name, value in self.model.state_dict().items() if value.is_floating_point()}
+            if self.averaged is None:
+                self.averaged = {name: value.detach().clone() for name, value in now.items()}
+            for name, value in now.items():
+                self.averaged[name].lerp_(value, 1 - decay)
 
-def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """What an optimiser remembers of each parameter."""
-    memory = optimiser.state_dict()["state"]
-    return {f"{number}/{key}": value for number, kept in memory.items() for key, value in kept.items()}
+    def finish_epoch(self, loss: float, held_out: float | None) -> None:
+        """Add an epoch to the curve and write a checkpoint."""
+        past = [epoch.held_out for epoch in self.curve if epoch.held_out is not None]
+        self.curve.append(Epoch(len(self.curve) + 1, loss, held_out))
+        if held_out is not None and held_out <= min(past, default=held_out):
+            self.best = {name: value.detach().cpu().clone() for name, value in self.model.state_dict().items()}
+        if self.writes:
+            memory = self.optimizer.state_dict()["state"]
+            groups: dict[str, Mapping[str, Tensor]] = {
+                "weights": self.model.state_dict(),
+                "best": self.best or {},
+                "averaged": self.averaged or {},
+                "optimizer": {f"{n}/{key}": value for n, each in memory.items() for key, value in each.items()},
+            }
+            tensors = {f"{group}/{name}": value for group, each in groups.items() for name, value in each.items()}
+            self.checkpoint.write(tensors, self.curve)
 
+    def restore_best(self, device: torch.device) -> None:
+        """Give the model its final weights: the best epoch's, or the averaged ones, or those it has."""
+        final = self.best or self.averaged
+        if final is not None:
+            self.model.load_state_dict({**self.model.state_dict(), **final})
+            self.model.to(device)
 
-def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Give an optimiser back what `optimiser_tensors` took."""
-    memory: dict[int, dict[str, Tensor]] = {}
-    for name, value in tensors.items():
-        number, key = name.split("/", 1)
-        memory.setdefault(int(number), {})[key] = value
-    if memory:
-        optimiser.load_state_dict({**optimiser.state_dict(), "state": memory})
+    def resume(self, device: torch.device) -> None:
+        """Continue from the last whole epoch, if there is a checkpoint of the same settings."""
+        saved = self.checkpoint.read()
+        if saved is None:
+            return
+        groups: dict[str, dict[str, Tensor]] = {"weights": {}, "best": {}, "averaged": {}, "optimizer": {}}
+        for path, value in saved[0].items():
+            group, name = path.split("/", 1)
+            groups[group][name] = value
+        self.model.load_state_dict(groups["weights"])
+        self.model.to(device)
+        self.best = groups["best"] or None
+        self.averaged = {name: value.to(device) for name, value in groups["averaged"].items()} or None
+        memory: dict[int, dict[str, Tensor]] = {}
+        for name, value in groups["optimizer"].items():
+            number, key = name.split("/", 1)
+            memory.setdefault(int(number), {})[key] = value
+        if memory:
+            self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": memory})
+        self.curve = saved[1]

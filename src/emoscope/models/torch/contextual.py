@@ -1,9 +1,9 @@
 """Networks over the word vectors of a frozen pretrained encoder, which are computed once."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -14,23 +14,26 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.text.contextual_rows import GROUP, TurnRows, WordAndVectorRows
 from emoscope.models.torch.convolutional import Convolutions
 from emoscope.models.torch.frozen import FrozenEncoder, FrozenFeatures, frozen_encoder, load_frozen
-from emoscope.models.torch.layers import Pooling, Recurrent, pooled_recurrent
+from emoscope.models.torch.layers import Pooling, Recurrent, full_precision, pooled_recurrent
 from emoscope.models.torch.network import Batch, Item, Network
-from emoscope.models.torch.precision import full_precision
 from emoscope.models.torch.recurrent import HierarchicalNetwork
 from emoscope.models.torch.training import device_of
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
+    from emoscope.models.onnx.exported import Exported
 
 
 class Contextual(TurnRows, Network):
     """A reader of the encoder's word vectors, perhaps a reader of turns above it, and a dense layer.
 
-    reader: `lstm` or `gru` in both directions (`hidden` units each, then `pooling`), `cnn` (`filters` of each of
-    `widths`, then their maximum), or `none` (the words are pooled as they are). `sentence` puts the encoder's vector of
-    the whole turn beside the reader's. `layers` of the encoder are averaged, the last ones.
+    reader: `lstm` or `gru` in both directions (`hidden_size` units each, then `pooling`), `cnn` (`num_filters` of each
+    of `kernel_sizes`, then their maximum), or `none` (the words are pooled as they are). `sentence` puts the encoder's
+    vector of the whole turn beside the reader's. The last `num_layers` of the encoder are averaged.
 
-    context_reader: `none`, `lstm` or `gru` over the vectors of `context` turns before and with the one to be labelled
-    and `future` turns after it; in both directions with `context_bidirectional`; with `residual` its input is added to
-    what it gives. `dense` is the width of the last layer before the output, 0 for none.
+    context_reader: `none`, `lstm` or `gru` over the vectors of `context` turns, the labelled one included, and `future`
+    turns after it; in both directions with `context_bidirectional`; with `residual` its input is added to its output.
+    `dense_size` is the width of the last layer before the output, 0 for none.
     """
 
     def __init__(
@@ -38,20 +41,20 @@ class Contextual(TurnRows, Network):
         outputs: int,
         *,
         encoder: str = "bert-base-uncased",
-        layers: int = 1,
+        num_layers: int = 1,
         reader: str = "lstm",
-        hidden: int = 256,
+        hidden_size: int = 256,
         pooling: str = "max",
-        filters: int = 100,
-        widths: Sequence[int] = (3, 4, 5),
+        num_filters: int = 100,
+        kernel_sizes: Sequence[int] = (3, 4, 5),
         sentence: bool = False,
         context: int = 1,
         future: int = 0,
         context_reader: str = "none",
-        context_hidden: int = 128,
+        context_hidden_size: int = 128,
         context_bidirectional: bool = False,
         residual: bool = False,
-        dense: int = 0,
+        dense_size: int = 0,
         dropout: float = 0.5,
         output_dropout: float = 0.1,
         max_length: int = 128,
@@ -64,23 +67,22 @@ class Contextual(TurnRows, Network):
         if context_reader == "none" and (context > 1 or future):
             raise EmoscopeError("several turns of context need a context_reader")
         self.name = encoder
-        self.depth = layers
-        self.reader_kind, self.hidden, self.pooling = reader, hidden, pooling
-        self.filters, self.widths, self.sentence = filters, tuple(widths), sentence
+        self.num_layers = num_layers
+        self.reader_kind, self.hidden_size, self.pooling = reader, hidden_size, pooling
+        self.num_filters, self.kernel_sizes, self.sentence = num_filters, tuple(kernel_sizes), sentence
         self.context, self.future = context, future
-        self.context_kind, self.context_hidden = context_reader, context_hidden
+        self.context_kind, self.context_hidden_size = context_reader, context_hidden_size
         self.context_bidirectional, self.residual = context_bidirectional, residual
-        self.dense = dense
+        self.dense_size = dense_size
         self.dropout = nn.Dropout(dropout)
         self.output_dropout = nn.Dropout(output_dropout)
         self.max_length = max_length
         self.device = device_of("auto")
         self.frozen: FrozenEncoder
 
-    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None:
-        """Load the encoder and make the layers."""
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         del examples
-        self.device = device_of(fitting.device)
+        self.device = device_of(fit_context.device)
         self._build(frozen_encoder(self.name))
 
     def _build(self, frozen: FrozenEncoder) -> None:
@@ -89,57 +91,55 @@ class Contextual(TurnRows, Network):
                 f"max_length: {self.name} reads at most {frozen.encoder.longest}, not {self.max_length}"
             )
         self.frozen = frozen
-        self.frozen_features: FrozenFeatures = frozen.features(self.device, self.depth)
+        self.frozen_features: FrozenFeatures = frozen.features(self.device, self.num_layers)
         width = self._build_reader(frozen.width) + (frozen.width if self.sentence else 0)
         if self.context_kind != "none":
             self.context_reader = Recurrent(
-                width, self.context_hidden, cell=self.context_kind, bidirectional=self.context_bidirectional
+                width, self.context_hidden_size, cell=self.context_kind, bidirectional=self.context_bidirectional
             )
             if self.residual:
                 self.shortcut = nn.Linear(width, self.context_reader.width, bias=False)
             width = self.context_reader.width
-        between = [nn.Linear(width, self.dense), nn.ReLU()] if self.dense else []
+        between = [nn.Linear(width, self.dense_size), nn.ReLU()] if self.dense_size else []
         self.head = nn.Sequential(
-            *between, nn.Dropout(self.output_dropout.p), nn.Linear(self.dense or width, self.outputs)
+            *between, nn.Dropout(self.output_dropout.p), nn.Linear(self.dense_size or width, self.outputs)
         )
 
-    def _build_reader(self, inputs: int) -> int:
+    def _build_reader(self, input_size: int) -> int:
         if self.reader_kind == "cnn":
-            self.convolutions = Convolutions(inputs, self.filters, self.widths)
+            self.convolutions = Convolutions(input_size, self.num_filters, self.kernel_sizes)
             return self.convolutions.width
         if self.reader_kind == "none":
-            self.pool = Pooling(self.pooling, inputs)
+            self.pool = Pooling(self.pooling, input_size)
         else:
-            self.reader = Recurrent(inputs, self.hidden, cell=self.reader_kind)
+            self.reader = Recurrent(input_size, self.hidden_size, cell=self.reader_kind)
             self.pool = pooled_recurrent(self.reader, self.pooling)
         return self.pool.width
 
     def collate(self, items: Sequence[Item]) -> Batch:
-        """The turns of several examples as tensors."""
         return {name: torch.from_numpy(table) for name, table in self.arrays(items).items()}
 
     def forward(self, batch: Batch) -> Tensor:
-        """A score per example and output."""
         turns = self._turns(batch)[batch["order"]]
         if self.context_kind == "none":
-            return self._scores(turns[:, 0])
+            return self._logits(turns[:, 0])
         read: Tensor
         with full_precision(turns):
             read = self.context_reader(self.output_dropout(turns.float()), batch["counts"])
         if self.residual:
             read = read + self.shortcut(turns)
-        return self._scores(read[torch.arange(len(read), device=read.device), batch["labelled"]])
+        return self._logits(read[torch.arange(len(read), device=read.device), batch["labelled"]])
 
-    def _scores(self, vectors: Tensor) -> Tensor:
+    def _logits(self, vectors: Tensor) -> Tensor:
         with full_precision(vectors):
             return cast(Tensor, self.head(vectors.float()))
 
     def _turns(self, batch: Batch) -> Tensor:
         groups = math.ceil(len(batch["sentences"]) / GROUP)
-        made = torch.cat([self._read(batch[f"words{n}"].float(), batch[f"lengths{n}"]) for n in range(groups)])
+        turns = torch.cat([self._read(batch[f"words{n}"].float(), batch[f"lengths{n}"]) for n in range(groups)])
         if self.sentence:
-            made = torch.cat([made.float(), self.dropout(batch["sentences"].float())], dim=-1)
-        return made
+            turns = torch.cat([turns.float(), self.dropout(batch["sentences"].float())], dim=-1)
+        return turns
 
     def _read(self, words: Tensor, lengths: Tensor) -> Tensor:
         words = self.dropout(words)
@@ -150,20 +150,20 @@ class Contextual(TurnRows, Network):
         with full_precision(words):
             return cast(Tensor, self.pool(self.reader(words, lengths), lengths))
 
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        return exporter.words(self, labels, questions, self.frozen_features)
+
     def save_assets(self, folder: Path) -> None:
-        """Write the encoder: it is not among the trained weights."""
         self.frozen.save(folder)
 
     def load_assets(self, folder: Path) -> None:
-        """Read the encoder and make the layers."""
         self._build(load_frozen(folder))
 
 
 class ContextualHierarchical(WordAndVectorRows, HierarchicalNetwork):
-    """A reader of words and a reader of turns; each word is its own vector and, beside it, a frozen encoder's.
+    """A hierarchical network in which each word is its own vector and, beside it, a frozen encoder's.
 
-    The settings are those of the hierarchical network, and `encoder` with `encoder_layers`, how many of its last layers
-    are averaged.
+    The last `encoder_layers` of the encoder are averaged.
     """
 
     def __init__(
@@ -177,32 +177,30 @@ class ContextualHierarchical(WordAndVectorRows, HierarchicalNetwork):
 
     @property
     def input_size(self) -> int:
-        """Both vectors side by side."""
-        return self.size + self.frozen.width
+        """The width of both vectors side by side."""
+        return self.embedding_size + self.frozen.width
 
-    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None:
-        """Load the encoder, learn the vocabulary, make the layers."""
-        self.device = device_of(fitting.device)
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
+        self.device = device_of(fit_context.device)
         self._use(frozen_encoder(self.name))
-        super().prepare(examples, fitting)
+        super().prepare(examples, fit_context)
 
-    def turn_vectors(self, batch: Batch) -> Tensor:
-        """A vector for each turn of each example, one below the other."""
+    def read_rows(self, batch: Batch) -> Tensor:
         words = torch.cat([self.embed(batch["words"]), self.dropout(batch["contextual"].float())], dim=-1)
         return cast(Tensor, self.pool(self.reader(words, batch["lengths"]), batch["lengths"]))
 
     def forward(self, batch: Batch) -> Tensor:
-        """A score per example and output."""
         with full_precision(batch["contextual"]):
             return super().forward(batch)
 
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        return exporter.words(self, labels, questions, self.frozen_features)
+
     def save_assets(self, folder: Path) -> None:
-        """Write the vocabulary, and the encoder, which is not among the trained weights."""
         super().save_assets(folder)
         self.frozen.save(folder)
 
     def load_assets(self, folder: Path) -> None:
-        """Read what `save_assets` wrote and make the layers."""
         self._use(load_frozen(folder))
         super().load_assets(folder)
 

@@ -1,7 +1,7 @@
 """Convolutions over words (Kim 2014), of all turns in one row or of each turn apart."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -15,74 +15,67 @@ from emoscope.models.torch.word_network import WordNetwork, by_example
 
 
 class Convolutions(nn.Module):
-    """Filters of several widths, each with its maximum over the row.
+    """Filters of several sizes, each with its maximum over the row.
 
-    A filter also sees the row's edges, half outside: a row may be shorter than a filter.
+    Rows are padded at both ends: they may be shorter than a filter.
     """
 
-    def __init__(self, inputs: int, filters: int, widths: Sequence[int]) -> None:
+    def __init__(self, input_size: int, num_filters: int, kernel_sizes: Sequence[int]) -> None:
         super().__init__()
-        self.widths = tuple(widths)
-        self.width = filters * len(self.widths)
-        self.filters = nn.ModuleList(nn.Linear(inputs * width, filters) for width in self.widths)
+        self.kernel_sizes = tuple(kernel_sizes)
+        self.width = num_filters * len(self.kernel_sizes)
+        self.filters = nn.ModuleList(nn.Linear(input_size * size, num_filters) for size in self.kernel_sizes)
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Shape (rows, filters times widths)."""
+        """Shape (rows, filters of all sizes)."""
         states = states.masked_fill(~mask_of(lengths, states.shape[1])[..., None], 0)
-        found = []
-        for width, weights in zip(self.widths, self.filters, strict=True):
+        maxima = []
+        for width, weights in zip(self.kernel_sizes, self.filters, strict=True):
             # Neighbours side by side and one product: on a CPU a quarter faster than nn.Conv1d for narrow filters, and
             # as fast for wide ones.
             positions = states.shape[1] + width - 1
             wide = functional.pad(states, (0, 0, width - 1, width - 1))
             heights = weights(torch.cat([wide[:, first : first + positions] for first in range(width)], dim=-1))
             outside = ~mask_of(lengths + width - 1, positions)
-            found.append(heights.masked_fill(outside[..., None], float("-inf")).amax(1))
-        return torch.cat(found, dim=-1).relu()
+            maxima.append(heights.masked_fill(outside[..., None], float("-inf")).amax(1))
+        return torch.cat(maxima, dim=-1).relu()
 
 
 class ConvolutionalNetwork(EitherRows, WordNetwork):
-    """Convolutions of several widths, pooled by their maximum, then a dense layer.
+    """Convolutions of several sizes, pooled by their maximum, then perhaps a dense layer of `dense_size`.
 
     turns: `joined` reads all turns as one row; `separate` reads each as its own row, with the same filters, and puts
-    the results side by side, the last turn's last. `dense` is the width of a layer before the output, 0 for none.
+    the results side by side, the last turn's last.
     """
 
     def __init__(
         self,
         outputs: int,
         *,
-        filters: int = 100,
-        widths: Sequence[int] = (3, 4, 5),
+        num_filters: int = 100,
+        kernel_sizes: Sequence[int] = (3, 4, 5),
         turns: str = "joined",
-        dense: int = 0,
+        dense_size: int = 0,
         **shared: Any,
     ) -> None:
         super().__init__(outputs, **shared)
         if turns not in ("joined", "separate"):
             raise EmoscopeError(f"turns: expected joined or separate, found {turns!r}")
-        self.filters = filters
-        self.widths = tuple(widths)
+        self.num_filters = num_filters
+        self.kernel_sizes = tuple(kernel_sizes)
         self.turns = turns
-        self.dense = dense
+        self.dense_size = dense_size
 
     def make_layers(self) -> int:
-        """The filters, and the layer after them if there is one."""
-        self.convolutions = Convolutions(self.size, self.filters, self.widths)
+        self.convolutions = Convolutions(self.embedding_size, self.num_filters, self.kernel_sizes)
         width = self.convolutions.width * (self.context if self.turns == "separate" else 1)
-        if not self.dense:
-            self.between: nn.Module = nn.Identity()
-            return width
-        self.between = nn.Sequential(nn.Dropout(self.dropout.p), nn.Linear(width, self.dense), nn.ReLU())
-        return self.dense
+        return self.dense_layer(width, self.dense_size)
 
     def features(self, batch: Batch) -> Tensor:
-        """The filters' maxima."""
-        found = self.convolutions(self.embed(batch["words"]), batch["lengths"])
+        maxima = self.convolutions(self.embed(batch["words"]), batch["lengths"])
         if self.turns == "separate":
-            found = self._side_by_side(found, batch["counts"])
-        made: Tensor = self.between(found)
-        return made
+            maxima = self._side_by_side(maxima, batch["counts"])
+        return cast(Tensor, self.between(maxima))
 
     def _side_by_side(self, rows: Tensor, counts: Tensor) -> Tensor:
         """Each example's turns in one long row, filled up with zeros in front, where turns are missing."""

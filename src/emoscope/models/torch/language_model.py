@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from emoscope.models.torch.layers import full_precision
+
 State = tuple[Tensor, Tensor]
 
 
@@ -52,25 +54,24 @@ class LockedDropout(nn.Module):
 class DroppedLSTM(nn.Module):
     """One LSTM layer; in training a part of its recurrent weights is left out, the same for all positions."""
 
-    def __init__(self, inputs: int, hidden: int, share: float) -> None:
+    def __init__(self, input_size: int, hidden_size: int, share: float) -> None:
         super().__init__()
-        self.hidden = hidden
+        self.hidden_size = hidden_size
         self.share = share
-        bound = hidden**-0.5
-        self.input_weights = nn.Parameter(torch.empty(4 * hidden, inputs).uniform_(-bound, bound))
-        self.recurrent_weights = nn.Parameter(torch.empty(4 * hidden, hidden).uniform_(-bound, bound))
-        self.input_bias = nn.Parameter(torch.zeros(4 * hidden))
-        self.recurrent_bias = nn.Parameter(torch.zeros(4 * hidden))
+        bound = hidden_size**-0.5
+        self.input_weights = nn.Parameter(torch.empty(4 * hidden_size, input_size).uniform_(-bound, bound))
+        self.recurrent_weights = nn.Parameter(torch.empty(4 * hidden_size, hidden_size).uniform_(-bound, bound))
+        self.input_bias = nn.Parameter(torch.zeros(4 * hidden_size))
+        self.recurrent_bias = nn.Parameter(torch.zeros(4 * hidden_size))
 
     def forward(self, states: Tensor, start: State | None = None) -> tuple[Tensor, State]:
         """The state at every position, and where the layer ended."""
         if start is None:
-            nothing = states.new_zeros(1, len(states), self.hidden, dtype=torch.float32)
+            nothing = states.new_zeros(1, len(states), self.hidden_size, dtype=torch.float32)
             start = (nothing, nothing)
         recurrent = functional.dropout(self.recurrent_weights, self.share, self.training)
         weights = [self.input_weights, recurrent, self.input_bias, self.recurrent_bias]
-        # In full precision: autocast would run this in float16, where gradients this small vanish.
-        with torch.autocast(states.device.type, enabled=False), warnings.catch_warnings():
+        with full_precision(states), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous")
             read, hidden, cell = torch.lstm(
                 states.float(), start, weights, True, 1, 0.0, self.training, False, True
@@ -82,15 +83,15 @@ class LanguageEncoder(nn.Module):
     """Tokens to states. The last layer is as wide as the embedding, so that the softmax can be tied to it."""
 
     def __init__(
-        self, words: int, embedding: int, hidden: int, layers: int, dropouts: Dropouts, padding: int = 0
+        self, words: int, embedding_size: int, hidden_size: int, num_layers: int, dropouts: Dropouts, padding: int = 0
     ) -> None:
         super().__init__()
-        self.width = embedding
+        self.width = embedding_size
         self.dropouts = dropouts
         self.padding = padding
         # Wider than AWD-LSTM's 0.1: with as little text as we have, that halves the perplexity.
-        self.embedding = nn.Parameter(torch.empty(words, embedding).normal_(0, 0.5))
-        sizes = [embedding, *[hidden] * (layers - 1), embedding]
+        self.embedding = nn.Parameter(torch.empty(words, embedding_size).normal_(0, 0.5))
+        sizes = [embedding_size, *[hidden_size] * (num_layers - 1), embedding_size]
         self.layers = nn.ModuleList(
             DroppedLSTM(inputs, outputs, dropouts.weights) for inputs, outputs in pairwise(sizes)
         )
@@ -129,7 +130,7 @@ class LanguageModel(nn.Module):
         self.bias = nn.Parameter(torch.zeros(len(encoder.embedding)))
 
     def forward(self, tokens: Tensor, starts: Sequence[State] | None = None) -> tuple[Tensor, Tensor, list[State]]:
-        """Scores of every word as the next at each position; the encoder's states; where each layer ended."""
+        """The logits of every next word at each position; the encoder's states; where each layer ended."""
         states, ends = self.encoder(tokens, starts)
         return functional.linear(self.outputs(states), self.encoder.embedding, self.bias), states, ends
 
@@ -138,10 +139,12 @@ class LanguageModel(nn.Module):
         return [[self.bias], *self.encoder.stages()]
 
 
-def discriminative_groups(stages: Sequence[Sequence[nn.Parameter]], rate: float, factor: float) -> list[dict[str, Any]]:
-    """Each stage learns slower than the one above it by `factor` (ULMFiT: 2.6).
+def discriminative_groups(
+    stages: Sequence[Sequence[nn.Parameter]], learning_rate: float, factor: float
+) -> list[dict[str, Any]]:
+    """Parameter groups in which each stage learns `factor` times slower than the one above it (ULMFiT: 2.6).
 
     >>> [group["lr"] for group in discriminative_groups([[], [], []], 4.0, 2.0)]
     [4.0, 2.0, 1.0]
     """
-    return [{"params": list(stage), "lr": rate / factor**number} for number, stage in enumerate(stages)]
+    return [{"params": list(stage), "lr": learning_rate / factor**number} for number, stage in enumerate(stages)]

@@ -1,5 +1,6 @@
-"""Starting and watching the processes of a team, on devices of this machine, with torch's own launcher."""
+"""Running a function in several processes of this machine, one for each device, with torch's own launcher."""
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -8,26 +9,26 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 from torch import distributed
-from torch.multiprocessing.spawn import start_processes
+from torch.multiprocessing.spawn import ProcessException, start_processes
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.fit_context import FitContext
-from emoscope.models.torch.team import Team
+from emoscope.core.fit_context import FitContext, no_progress
+from emoscope.models.torch.data_parallel import Replica
 
 R = TypeVar("R")
 _LOOPBACK = {"linux": "lo", "darwin": "lo0"}
-_LONGEST = 1000  # characters of a message: one that fits the pipe's buffer is there whole or not at all
+_LONGEST = 1000  # characters of a message: what fits the pipe's buffer arrives whole or not at all
 
 
 def check_devices(device: str, devices: int) -> None:
-    """Raise the line that says why a network cannot be trained on so many devices of a kind here.
+    """Raise an error that says why this machine cannot train on so many devices.
 
     >>> check_devices("cpu", 1)
     """
@@ -36,73 +37,72 @@ def check_devices(device: str, devices: int) -> None:
     if ":" in device:
         raise EmoscopeError(f"--devices {devices}: --device {device} names one device; use {device.partition(':')[0]}")
     if _on_gpus(device):
-        there, kind = torch.cuda.device_count(), "GPU"
+        count, kind = torch.cuda.device_count(), "GPU"
     else:
-        there, kind = os.cpu_count() or 1, "CPU core"
-    if devices > there:
-        raise EmoscopeError(f"--devices {devices}: this machine has {there} {kind}{'s' * (there != 1)}")
+        count, kind = os.cpu_count() or 1, "CPU core"
+    if devices > count:
+        raise EmoscopeError(f"--devices {devices}: this machine has {count} {kind}{'s' * (count != 1)}")
 
 
-def on_devices(work: Callable[..., R], arguments: Mapping[str, Any], fitting: FitContext) -> R:
-    """What `work(**arguments, fitting=..., team=...)` returns in the leader of `fitting.devices` processes.
+def on_devices(function: Callable[..., R], arguments: Mapping[str, Any], fit_context: FitContext) -> R:
+    """What `function(**arguments, fit_context=..., replica=...)` returns in the first of `devices` processes.
 
-    All must be importable or picklable, as processes are started afresh. A process that dies ends them all.
+    The processes are started afresh, so all must be importable or picklable. If one dies, all are ended.
     """
-    check_devices(fitting.device, fitting.devices)
+    check_devices(fit_context.device, fit_context.devices)
     with tempfile.TemporaryDirectory(prefix="emoscope-train-") as name:
         folder = Path(name)
-        torch.save((work, dict(arguments), replace(fitting, report=_Report.silent)), folder / "start")
+        torch.save((function, dict(arguments), replace(fit_context, progress=no_progress)), folder / "call")
+        logging.getLogger(start_processes.__module__).setLevel(logging.ERROR)  # the user gets one line, ours
         inbox, outbox = multiprocessing.get_context("spawn").Pipe(duplex=False)
-        plan = _Plan(folder, fitting.devices, max(1, torch.get_num_threads() // fitting.devices), outbox)
-        started = start_processes(  # type: ignore[no-untyped-call]
-            _work, (plan,), nprocs=fitting.devices, join=False, daemon=True, start_method="spawn"
-        )
-        try:
-            _watch(started.processes, inbox, fitting)
-        finally:
-            _end(started.processes)
-            inbox.close()
-            outbox.close()
-        # Of our own making, in a folder that only this user can read.
-        answer: R = torch.load(folder / "answer", weights_only=False, map_location="cpu")
-        return answer
+        threads = max(1, torch.get_num_threads() // fit_context.devices)
+        with inbox, outbox:
+            started = start_processes(  # type: ignore[no-untyped-call]
+                _run,
+                (_Job(folder, fit_context.devices, threads, outbox),),
+                nprocs=fit_context.devices,
+                join=False,
+                daemon=True,
+                start_method="spawn",
+            )
+            failures: list[_Failure] = []
+            try:
+                while not started.join(timeout=0.1):
+                    _receive(inbox, fit_context, failures)
+                _receive(inbox, fit_context, failures)
+            except ProcessException:
+                _receive(inbox, fit_context, failures)
+                raise EmoscopeError(_what_happened(started.processes, failures, fit_context)) from None
+            finally:
+                for process in started.processes:
+                    process.kill()
+                    process.join()
+        # Our own file, in a folder that only this user can read.
+        result: R = torch.load(folder / "result", weights_only=False, map_location="cpu")
+        return result
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """What a process must know to join its team."""
-
+class _Job:
     folder: Path
-    size: int
+    world_size: int
     threads: int
     outbox: Connection
-
-
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    message: str
-    done: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
     rank: int
     problem: str
-    expected: bool  # a mistake of the user's that has its own line
+    expected: bool  # an EmoscopeError, whose message is for the user
 
 
-class _Report:
-    """Progress, sent to the process that started the team."""
-
-    def __init__(self, outbox: Connection) -> None:
-        self.outbox = outbox
+@dataclass(frozen=True, slots=True)
+class _SendProgress:
+    outbox: Connection
 
     def __call__(self, message: str, done: float) -> None:
-        self.outbox.send(_Progress(message[:_LONGEST], done))
-
-    @staticmethod
-    def silent(message: str, done: float) -> None:
-        """For all but the leader."""
+        self.outbox.send((message[:_LONGEST], done))
 
 
 def _on_gpus(device: str) -> bool:
@@ -111,72 +111,59 @@ def _on_gpus(device: str) -> bool:
     return device != "cpu" and torch.cuda.is_available()
 
 
-def _work(rank: int, plan: _Plan) -> None:
-    """The life of one process of a team."""
-    # Libraries below torch say hello on standard output, which belongs to the user's results.
+def _run(rank: int, job: _Job) -> None:
+    # Libraries below torch greet on standard output, which is for the user's results.
     sys.stdout.flush()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
-        _join_and_work(rank, plan)
+        _call(rank, job)
     except Exception as error:
         expected = isinstance(error, EmoscopeError)
         problem = str(error) if expected else f"{type(error).__name__}: {error}".splitlines()[0]
         with suppress(OSError):
-            plan.outbox.send(_Failure(rank, problem[:_LONGEST], expected))
-        # At once: torch's own ending would wait for processes that wait for this one.
+            job.outbox.send(_Failure(rank, problem[:_LONGEST], expected))
+        # At once: a normal exit would wait for processes that wait for this one.
         os._exit(1)
 
 
-def _join_and_work(rank: int, plan: _Plan) -> None:
-    torch.set_num_threads(plan.threads)
-    fitting: FitContext
-    work, arguments, fitting = torch.load(plan.folder / "start", weights_only=False, map_location="cpu")
-    backend = "gloo"
-    if _on_gpus(fitting.device):
+def _call(rank: int, job: _Job) -> None:
+    torch.set_num_threads(job.threads)
+    fit_context: FitContext
+    function, arguments, fit_context = torch.load(job.folder / "call", weights_only=False, map_location="cpu")
+    backend, device = "gloo", "cpu"
+    if _on_gpus(fit_context.device):
         torch.cuda.set_device(rank)
-        fitting = replace(fitting, device=f"cuda:{rank}")
-        backend = "cpu:gloo,cuda:nccl"
-    else:
-        fitting = replace(fitting, device="cpu")
-    # All processes are on this machine, and nobody else is to talk to them.
+        backend, device = "cpu:gloo,cuda:nccl", f"cuda:{rank}"
+    # A file to meet at and the loopback interface: nobody on the network can join.
     if sys.platform in _LOOPBACK:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", _LOOPBACK[sys.platform])
-    meeting = (plan.folder / "meeting").as_uri()
-    distributed.init_process_group(backend, init_method=meeting, rank=rank, world_size=plan.size)
-    team = Team(rank, plan.size)
-    if team.leads:
-        fitting = replace(fitting, report=_Report(plan.outbox))
-    answer = work(**arguments, fitting=fitting, team=team)
-    if team.leads:
-        torch.save(answer, plan.folder / "answer")
+    meeting = (job.folder / "meeting").as_uri()
+    distributed.init_process_group(backend, init_method=meeting, rank=rank, world_size=job.world_size)
+    replica = Replica(rank, job.world_size)
+    progress = _SendProgress(job.outbox) if replica.is_main else no_progress
+    fit_context = replace(fit_context, device=device, progress=progress)
+    result = function(**arguments, fit_context=fit_context, replica=replica)
+    if replica.is_main:
+        torch.save(result, job.folder / "result")
     distributed.destroy_process_group()
 
 
-def _watch(processes: Sequence[BaseProcess], inbox: Connection, fitting: FitContext) -> None:
-    """Pass progress on until all processes have ended well; raise one line when one has not."""
-    failures: list[_Failure] = []
-    running = list(processes)
-    while running:
-        wait([inbox, *(process.sentinel for process in running)])
-        running = [process for process in running if process.exitcode is None]
-        while inbox.poll():
-            said: _Progress | _Failure = inbox.recv()
-            if isinstance(said, _Failure):
-                failures.append(said)
-            else:
-                fitting.report(said.message, said.done)
-        if any(process.exitcode for process in processes):
-            raise EmoscopeError(_what_happened(processes, failures, fitting))
+def _receive(inbox: Connection, fit_context: FitContext, failures: list[_Failure]) -> None:
+    while inbox.poll():
+        message: tuple[str, float] | _Failure = inbox.recv()
+        if isinstance(message, _Failure):
+            failures.append(message)
+        else:
+            fit_context.progress(*message)
 
 
-def _what_happened(processes: Sequence[BaseProcess], failures: Sequence[_Failure], fitting: FitContext) -> str:
-    """The line for the first thing that went wrong; when a process is killed, the others fail for lack of it."""
+def _what_happened(processes: Sequence[BaseProcess], failures: Sequence[_Failure], fit_context: FitContext) -> str:
+    """One line for the first cause: when a process is killed, the others fail because of it or are ended."""
     for failure in failures:
         if failure.expected:
             return failure.problem
-    kept = "; finished epochs are kept, and the same command goes on from there" if fitting.checkpoints else ""
     codes = {rank: process.exitcode for rank, process in enumerate(processes) if process.exitcode}
-    killed = {rank: -code for rank, code in codes.items() if code < 0}
+    killed = {rank: -code for rank, code in codes.items() if code < 0 and -code != signal.SIGTERM}
     if killed:
         rank, number = next(iter(killed.items()))
         hint = "; is there too little memory?" if number == signal.SIGKILL else ""
@@ -186,13 +173,5 @@ def _what_happened(processes: Sequence[BaseProcess], failures: Sequence[_Failure
     else:
         rank, code = next(iter(codes.items()))
         how = f"ended with exit code {code}"
-    return f"training on {len(processes)} devices: process {rank + 1} {how}{kept}"
-
-
-def _end(processes: Sequence[BaseProcess]) -> None:
-    """End what still runs."""
-    for process in processes:
-        if process.exitcode is None:
-            process.kill()
-    for process in processes:
-        process.join()
+    resume = "; finished epochs are kept, and the same command goes on from there" if fit_context.checkpoints else ""
+    return f"training on {len(processes)} devices: process {rank + 1} {how}{resume}"

@@ -14,9 +14,9 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.text.window import Row, Window, padded
+from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.network import Batch, Item, Network
 from emoscope.models.torch.pretrained import Encoder, Tokens
-from emoscope.models.torch.progress import Epoch
 from emoscope.models.torch.training import Training, device_of, train
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def pretrain_encoder(
     network: "Transformer",
     dialogues: Sequence[Dialogue],
     training: Training,
-    fitting: FitContext,
+    fit_context: FitContext,
     *,
     following: bool = False,
 ) -> list[Epoch]:
@@ -48,12 +48,14 @@ def pretrain_encoder(
     if not examples:
         raise EmoscopeError("there is no text to pretrain on")
     rows = network.window.rows(examples, network.tokens)
-    key = _key(network, rows, training, fitting, following)
+    key = _key(network, rows, training, fit_context, following)
     if key not in _LAST:
         model = MaskedLanguageModel(
             network.encoder, network.tokens, network.window, following, favoured=network.pretraining_words
         )
-        curve = train(model, [{"row": row} for row in rows], torch.zeros(len(rows), 1), MeanScore(), training, fitting)
+        curve = train(
+            model, [{"row": row} for row in rows], torch.zeros(len(rows), 1), MeanLoss(), training, fit_context
+        )
         kept = {name: value.detach().cpu().clone() for name, value in network.encoder.state_dict().items()}
         _LAST.clear()
         _LAST[key] = (kept, curve)
@@ -62,10 +64,12 @@ def pretrain_encoder(
     return curve
 
 
-def _key(network: "Transformer", rows: Sequence[Row], training: Training, fitting: FitContext, following: bool) -> str:
-    device = device_of(fitting.device).type
-    shape = (network.layers, network.middle, network.pretraining_words)
-    how = (network.name, shape, network.window, training, fitting.seed, device, fitting.devices, following)
+def _key(
+    network: "Transformer", rows: Sequence[Row], training: Training, fit_context: FitContext, following: bool
+) -> str:
+    device = device_of(fit_context.device).type
+    shape = (network.num_layers, network.ffn_size, network.pretraining_words)
+    how = (network.name, shape, network.window, training, fit_context.seed, device, fit_context.devices, following)
     digest = sha256(repr(how).encode())
     for row in rows:
         digest.update(row.pieces.tobytes())
@@ -73,17 +77,17 @@ def _key(network: "Transformer", rows: Sequence[Row], training: Training, fittin
     return digest.hexdigest()
 
 
-class MeanScore(nn.Module):
-    """The loss of a network whose scores are losses already."""
+class MeanLoss(nn.Module):
+    """The loss of a network whose output is a loss already."""
 
-    def forward(self, scores: Tensor, targets: Tensor) -> Tensor:
-        """The mean; there are no targets beside the text itself."""
+    def forward(self, losses: Tensor, targets: Tensor) -> Tensor:
+        """The mean loss; the text itself holds the targets."""
         del targets
-        return scores.mean()
+        return losses.mean()
 
 
 class MaskedLanguageModel(Network):
-    """An encoder that guesses masked pieces. Its one score is its loss, so that the one training loop serves it too."""
+    """An encoder that predicts masked tokens. Its output is its loss, so that `train` serves it too."""
 
     def __init__(
         self, encoder: Encoder, tokens: Tokens, window: Window, following: bool, favoured: Sequence[str] = ()
@@ -171,30 +175,29 @@ class MaskedLanguageModel(Network):
         return loss.expand(len(batch["pieces"]), 1)
 
     def length(self, item: Item) -> int:
-        """The number of pieces."""
         return len(item["row"].pieces)
 
-    def parameter_groups(self, rate: float) -> list[dict[str, object]]:
-        """Biases and normalisation are not pulled towards zero."""
-        parameters = list(self.parameters())
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, object]]:
+        """No weight decay for biases and normalisation."""
+        matrices = [parameter for parameter in self.parameters() if parameter.ndim > 1]
+        vectors = [parameter for parameter in self.parameters() if parameter.ndim <= 1]
         return [
-            {"params": [parameter for parameter in parameters if parameter.ndim > 1], "lr": rate},
-            {"params": [parameter for parameter in parameters if parameter.ndim <= 1], "lr": rate, "weight_decay": 0.0},
+            {"params": matrices, "lr": learning_rate},
+            {"params": vectors, "lr": learning_rate, "weight_decay": 0.0},
         ]
 
-    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None:
-        """Nothing: it is made around an encoder that is there already."""
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
+        """Nothing to do: the encoder is there already."""
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Not asked: its rows are laid out by the network whose encoder it trains."""
-        del examples
-        raise EmoscopeError("a masked language model labels no examples")
+        """Not used: rows are laid out by the network whose encoder is trained."""
+        raise NotImplementedError
 
     def save_assets(self, folder: Path) -> None:
-        """Nothing: what it learns is kept in the encoder."""
+        """Nothing to do: what is learnt is in the encoder."""
 
     def load_assets(self, folder: Path) -> None:
-        """Nothing: what it learns is kept in the encoder."""
+        """Nothing to do: what is learnt is in the encoder."""
 
 
 def _with_turn(row: Row, other: Row, longest: int) -> Row:

@@ -1,41 +1,50 @@
-"""What the training loop asks of a network: turn examples into tensors, and tensors into scores."""
+"""What the training loop needs of a network: examples to tensors, and tensors to logits."""
 
+import json
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.core.registry import Registry
+from emoscope.models.torch.checkpoint import Epoch
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
+    from emoscope.models.onnx.exported import Exported
 
 Item = dict[str, Any]
 Batch = dict[str, Tensor]
+
+WEIGHTS = "weights.safetensors"
+CURVE = "curve.json"
 
 NETWORKS: Registry[type["Network"]] = Registry("network")
 
 
 class Network(nn.Module):
-    """A network over examples. Settings are given to the constructor; `prepare` sees the training data once.
+    """A network over examples. Settings go to the constructor; `prepare` sees the training data once."""
 
-    A subclass makes its layers in `build`, which runs after `prepare` and again after loading.
-    """
-
-    def __init__(self, outputs: int, **settings: Any) -> None:
+    def __init__(self, outputs: int) -> None:
         super().__init__()
         self.outputs = outputs
-        self.settings = settings
 
     @abstractmethod
-    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None:
-        """Learn vocabularies and read pretrained parts, then build the layers. Called once, before training."""
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
+        """Learn vocabularies, read pretrained weights and make the layers; called once, before training."""
 
     @abstractmethod
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Numbers for each example, on the CPU, unpadded."""
+        """The unpadded numbers of each example, on the CPU; `truncated` says whether a part of it is not read."""
 
     @abstractmethod
     def collate(self, items: Sequence[Item]) -> Batch:
@@ -43,48 +52,73 @@ class Network(nn.Module):
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
-        """A score per example and output."""
-
-    def cuts(self, example: Example) -> bool:
-        """Whether a part of what was said is not read; False where the network does not tell."""
-        del example
-        return False
+        """The logits of each example."""
 
     def length(self, item: Item) -> int:
-        """How long an item is, so that batches hold items of like length."""
+        """The length of an item, by which batches are formed."""
         del item
         return 1
 
-    def parameter_groups(self, rate: float) -> list[dict[str, Any]]:
-        """Parameters with their learning rates; one group unless layers learn at different rates."""
-        return [{"params": [p for p in self.parameters() if p.requires_grad], "lr": rate}]
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
+        """The optimiser's parameter groups; one, unless layers learn at different rates."""
+        return [{"params": [p for p in self.parameters() if p.requires_grad], "lr": learning_rate}]
 
     def stages(self) -> list[list[nn.Parameter]]:
-        """Groups of parameters from the output to the input, for gradual unfreezing; one if that is not meant."""
+        """Groups of parameters from the output to the input, for gradual unfreezing."""
         return [list(self.parameters())]
+
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        """The network as a graph with these labels, and coarser questions beside them."""
+        del exporter, labels, questions
+        raise EmoscopeError(f"cannot export {type(self).__name__}: it has no graph")
+
+    def replace_head(self, outputs: int) -> None:
+        """Put in a new output layer for other labels and keep the rest."""
+        del outputs
+        raise EmoscopeError(f"{type(self).__name__} cannot learn another task: it has no head to replace")
 
     @abstractmethod
     def save_assets(self, folder: Path) -> None:
-        """Write what `prepare` learnt and the weights do not hold: vocabularies, tokenizers."""
+        """Write what `prepare` learnt beside the weights: vocabularies, tokenizers."""
 
     @abstractmethod
     def load_assets(self, folder: Path) -> None:
-        """Read what `save_assets` wrote and build the layers."""
+        """Read what `save_assets` wrote and make the layers."""
 
 
-def batches_of_like_length(lengths: Sequence[int], size: int, generator: torch.Generator) -> Iterator[list[int]]:
-    """Positions in random batches whose members are about as long as each other.
+def save_network(folder: Path, network: Network | None, curve: Sequence[Epoch]) -> None:
+    """Write a trained network: weights as safetensors, its assets, and the training curve."""
+    if network is None:
+        raise EmoscopeError("this model has not been fitted")
+    network.save_assets(folder)
+    weights = {name: value.cpu().contiguous().clone() for name, value in network.state_dict().items()}
+    save_file(weights, folder / WEIGHTS)
+    with atomic_write(folder / CURVE) as handle:
+        json.dump([asdict(epoch) for epoch in curve], handle)
+
+
+def load_network(folder: Path, name: str, outputs: int, settings: Mapping[str, Any]) -> tuple[Network, list[Epoch]]:
+    """Read what `save_network` wrote."""
+    network = NETWORKS[name](outputs, **settings)
+    network.load_assets(folder)
+    network.load_state_dict(load_file(folder / WEIGHTS))
+    network.eval()
+    return network, [Epoch(**epoch) for epoch in json.loads(whole_text(folder / CURVE))]
+
+
+def batches_of_like_length(lengths: Sequence[int], batch_size: int, generator: torch.Generator) -> Iterator[list[int]]:
+    """Random batches of positions whose items are about equally long.
 
     >>> drawn = list(batches_of_like_length([5, 1, 5, 1], 2, torch.Generator().manual_seed(0)))
     >>> sorted(sorted(batch) for batch in drawn)
     [[0, 2], [1, 3]]
     """
     order = torch.randperm(len(lengths), generator=generator).tolist()
-    pool = size * 50  # sorted within pools only, so that each epoch draws other batches
+    pool = batch_size * 50  # sorted within pools only, so that each epoch draws other batches
     batches = []
     for start in range(0, len(order), pool):
         part = sorted(order[start : start + pool], key=lambda position: lengths[position])
-        batches += [part[first : first + size] for first in range(0, len(part), size)]
+        batches += [part[first : first + batch_size] for first in range(0, len(part), batch_size)]
     for index in torch.randperm(len(batches), generator=generator).tolist():
         yield batches[index]
 
@@ -98,4 +132,4 @@ NETWORKS.add("ulmfit", "emoscope.models.torch.ulmfit:UlmFit")
 NETWORKS.add("transformer", "emoscope.models.torch.transformer:Transformer")
 NETWORKS.add("contextual", "emoscope.models.torch.contextual:Contextual")
 NETWORKS.add("contextual-hierarchical", "emoscope.models.torch.contextual:ContextualHierarchical")
-NETWORKS.add("tweet-recurrent", "emoscope.models.torch.word_models:TweetRecurrent")
+NETWORKS.add("tweet-recurrent", "emoscope.models.torch.recurrent:TweetRecurrentNetwork")

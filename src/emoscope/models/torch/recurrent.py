@@ -6,126 +6,136 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from emoscope.core.dialogue import Example
+from emoscope.core.fit_context import FitContext
 from emoscope.models.text.vocabulary import Vocabulary
-from emoscope.models.text.word_rows import SpelledRows
+from emoscope.models.text.word_rows import JoinedRows, SpelledRows
 from emoscope.models.torch.layers import Pooling, Recurrent, mask_of, pooled_recurrent
 from emoscope.models.torch.network import Batch
-from emoscope.models.torch.word_network import JoinedTurns, WordNetwork, by_example
+from emoscope.models.torch.vectors import WordVectors
+from emoscope.models.torch.word_network import WordNetwork, by_example
+from emoscope.tasks.datasets.auxiliary import unlabelled_texts
 
 
-class RecurrentNetwork(JoinedTurns):
-    """All turns in one row (`context=1`: the last turn alone), recurrent layers, pooling, a dense layer.
-
-    `dense` is the width of a layer between pooling and output, 0 for none. The other settings are those of
-    `WordNetwork`.
-    """
+class ReaderNetwork(WordNetwork):
+    """A network whose first layers are recurrent ones over words, pooled to a vector for each row."""
 
     def __init__(
         self,
         outputs: int,
         *,
-        hidden: int = 128,
+        hidden_size: int = 128,
         cell: str = "lstm",
-        layers: int = 1,
+        num_layers: int = 1,
         bidirectional: bool = True,
-        pooling: str = "last",
-        dense: int = 0,
+        pooling: str = "max",
         **shared: Any,
     ) -> None:
         super().__init__(outputs, **shared)
-        self.hidden = hidden
+        self.hidden_size = hidden_size
         self.cell = cell
-        self.depth = layers
+        self.num_layers = num_layers
         self.bidirectional = bidirectional
         self.pooling = pooling
-        self.dense = dense
+
+    @property
+    def input_size(self) -> int:
+        """The width of what `embed` gives for a word."""
+        return self.embedding_size
 
     def make_layers(self) -> int:
-        """One recurrent reader and its pooling."""
         self.reader = Recurrent(
-            self.size,
-            self.hidden,
+            self.input_size,
+            self.hidden_size,
             cell=self.cell,
-            layers=self.depth,
+            num_layers=self.num_layers,
             bidirectional=self.bidirectional,
             dropout=self.dropout.p,
         )
         self.pool = pooled_recurrent(self.reader, self.pooling)
-        if not self.dense:
-            self.between: nn.Module = nn.Identity()
-            return self.pool.width
-        self.between = nn.Sequential(nn.Dropout(self.dropout.p), nn.Linear(self.pool.width, self.dense), nn.ReLU())
-        return self.dense
+        return self.pool.width
+
+    def read_rows(self, batch: Batch) -> Tensor:
+        """A vector for each row of words."""
+        states = self.reader(self.embed(batch["words"]), batch["lengths"])
+        return cast(Tensor, self.pool(states, batch["lengths"]))
+
+
+class RecurrentNetwork(JoinedRows, ReaderNetwork):
+    """All turns in one row (`context=1`: the last turn alone), and perhaps a dense layer of `dense_size`."""
+
+    def __init__(self, outputs: int, *, pooling: str = "last", dense_size: int = 0, **shared: Any) -> None:
+        super().__init__(outputs, pooling=pooling, **shared)
+        self.dense_size = dense_size
+
+    def make_layers(self) -> int:
+        return self.dense_layer(super().make_layers(), self.dense_size)
 
     def features(self, batch: Batch) -> Tensor:
-        """What the pooling makes of the row's states."""
-        states = self.reader(self.embed(batch["words"]), batch["lengths"])
-        return cast(Tensor, self.between(self.pool(states, batch["lengths"])))
+        return cast(Tensor, self.between(self.read_rows(batch)))
 
 
-class HierarchicalNetwork(WordNetwork):
+class TweetRecurrentNetwork(RecurrentNetwork):
+    """A `RecurrentNetwork` that also knows the words of `pretraining_text` tweets and comments.
+
+    With `vectors="word2vec"` vectors are trained on them and on the examples (0: on the examples alone; None: on all
+    tweets there are); with other vectors the tweets are not read.
+    """
+
+    def __init__(
+        self, outputs: int, *, vectors: str = "word2vec", pretraining_text: int | None = None, **shared: Any
+    ) -> None:
+        super().__init__(outputs, vectors=vectors, **shared)
+        self.pretraining_text = pretraining_text
+        self._tweets: list[list[str]] = []
+
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
+        if self.vectors == "word2vec" and self.pretraining_text != 0:
+            fit_context.progress("training word vectors", 0.0)
+            self._tweets = [self.cut(text) for text in unlabelled_texts(fit_context, self.pretraining_text)]
+        super().prepare(examples, fit_context)
+        self._tweets = []
+
+    def learn_vocabulary(self, turns: Sequence[Sequence[str]]) -> None:
+        super().learn_vocabulary([*turns, *self._tweets])
+
+    def word_vectors(self, turns: Sequence[Sequence[str]], fit_context: FitContext) -> WordVectors | None:
+        return super().word_vectors([*turns, *self._tweets], fit_context)
+
+
+class HierarchicalNetwork(ReaderNetwork):
     """A reader of words makes a vector of each turn; a second one reads those vectors in order.
 
-    With `skip` the last turn's own vector stands beside what the second reader makes of the dialogue.
+    With `skip` the last turn's own vector stands beside the second reader's.
     """
 
     def __init__(
         self,
         outputs: int,
         *,
-        hidden: int = 128,
-        cell: str = "lstm",
-        layers: int = 1,
-        bidirectional: bool = True,
-        pooling: str = "max",
-        context_hidden: int | None = None,
+        context_hidden_size: int | None = None,
         context_bidirectional: bool = False,
         context_pooling: str = "last",
         skip: bool = False,
         **shared: Any,
     ) -> None:
         super().__init__(outputs, **shared)
-        self.hidden = hidden
-        self.cell = cell
-        self.depth = layers
-        self.bidirectional = bidirectional
-        self.pooling = pooling
-        self.context_hidden = context_hidden or hidden
+        self.context_hidden_size = context_hidden_size or self.hidden_size
         self.context_bidirectional = context_bidirectional
         self.context_pooling = context_pooling
         self.skip = skip
 
-    @property
-    def input_size(self) -> int:
-        """The width of what `embed` gives for a word; a subclass that adds to it says so here."""
-        return self.size
-
     def make_layers(self) -> int:
-        """The reader of words, the reader of turns, and their poolings."""
-        self.reader = Recurrent(
-            self.input_size,
-            self.hidden,
-            cell=self.cell,
-            layers=self.depth,
-            bidirectional=self.bidirectional,
-            dropout=self.dropout.p,
-        )
-        self.pool = pooled_recurrent(self.reader, self.pooling)
+        width = super().make_layers()
         self.context_reader = Recurrent(
-            self.pool.width, self.context_hidden, cell=self.cell, bidirectional=self.context_bidirectional
+            width, self.context_hidden_size, cell=self.cell, bidirectional=self.context_bidirectional
         )
         self.context_pool = pooled_recurrent(self.context_reader, self.context_pooling)
-        return self.context_pool.width + (self.pool.width if self.skip else 0)
-
-    def turn_vectors(self, batch: Batch) -> Tensor:
-        """A vector for each turn of each example, one below the other."""
-        states = self.reader(self.embed(batch["words"]), batch["lengths"])
-        return cast(Tensor, self.pool(states, batch["lengths"]))
+        return self.context_pool.width + (width if self.skip else 0)
 
     def features(self, batch: Batch) -> Tensor:
-        """What the second reader makes of the turns."""
         counts = batch["counts"]
-        turns = self.turn_vectors(batch)
+        turns = self.read_rows(batch)
         states = self.context_reader(self.dropout(by_example(turns, counts)), counts)
         whole = self.context_pool(states, counts)
         return torch.cat([whole, turns[counts.cumsum(0) - 1]], dim=-1) if self.skip else cast(Tensor, whole)
@@ -134,15 +144,15 @@ class HierarchicalNetwork(WordNetwork):
 class SpellingEncoder(nn.Module):
     """A vector of a word from its characters: convolution and maximum."""
 
-    def __init__(self, characters: int, embedding: int, filters: int, width: int = 3) -> None:
+    def __init__(self, characters: int, embedding_size: int, num_filters: int, kernel_size: int = 3) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(characters, embedding, padding_idx=Vocabulary.padding)
-        self.convolution = nn.Conv1d(embedding, filters, width, padding=width // 2)
+        self.embedding = nn.Embedding(characters, embedding_size, padding_idx=Vocabulary.padding)
+        self.convolution = nn.Conv1d(embedding_size, num_filters, kernel_size, padding=kernel_size // 2)
 
     def forward(self, spellings: Tensor, lengths: Tensor) -> Tensor:
         """Shape (words, filters)."""
-        found = torch.relu(self.convolution(self.embedding(spellings).transpose(1, 2)))
-        return found.masked_fill(~mask_of(lengths, spellings.shape[1])[:, None, :], 0).amax(-1)
+        states = torch.relu(self.convolution(self.embedding(spellings).transpose(1, 2)))
+        return states.masked_fill(~mask_of(lengths, spellings.shape[1])[:, None, :], 0).amax(-1)
 
 
 class SemiHierarchicalNetwork(SpelledRows, WordNetwork):
@@ -156,41 +166,39 @@ class SemiHierarchicalNetwork(SpelledRows, WordNetwork):
         self,
         outputs: int,
         *,
-        hidden: int = 128,
+        hidden_size: int = 128,
         cell: str = "lstm",
         pooling: str = "max",
-        characters: int = 25,
-        filters: int = 50,
+        char_embedding_size: int = 25,
+        num_filters: int = 50,
         max_characters: int = 20,
         **shared: Any,
     ) -> None:
         super().__init__(outputs, **shared)
-        self.hidden = hidden
+        self.hidden_size = hidden_size
         self.cell = cell
         self.pooling = pooling
-        self.characters = characters
-        self.filters = filters
+        self.char_embedding_size = char_embedding_size
+        self.num_filters = num_filters
         self.max_characters = max_characters
         self.alphabet = Vocabulary.of([])
 
     def learn_vocabulary(self, turns: Sequence[Sequence[str]]) -> None:
-        """Number the words, and the characters they are made of."""
         super().learn_vocabulary(turns)
         self.alphabet = Vocabulary.of((token for turn in turns for token in turn), min_count=self.min_count)
 
     def make_layers(self) -> int:
-        """The readers of spellings, of turns, of the previous turns' vectors, and again of the last turn."""
-        self.speller = SpellingEncoder(len(self.alphabet), self.characters, self.filters)
-        self.reader = Recurrent(self.size + self.filters, self.hidden, cell=self.cell)
+        hidden_size = self.hidden_size
+        self.speller = SpellingEncoder(len(self.alphabet), self.char_embedding_size, self.num_filters)
+        self.reader = Recurrent(self.embedding_size + self.num_filters, hidden_size, cell=self.cell)
         self.pool = pooled_recurrent(self.reader, self.pooling)
-        self.context_reader = Recurrent(self.pool.width, self.hidden, cell="gru", bidirectional=False)
-        self.context_pool = Pooling("last", self.hidden)
-        self.second_reader = Recurrent(self.reader.width + self.hidden, self.hidden, cell=self.cell)
+        self.context_reader = Recurrent(self.pool.width, hidden_size, cell="gru", bidirectional=False)
+        self.context_pool = Pooling("last", hidden_size)
+        self.second_reader = Recurrent(self.reader.width + hidden_size, hidden_size, cell=self.cell)
         self.second_pool = pooled_recurrent(self.second_reader, self.pooling)
-        return self.second_pool.width + self.hidden
+        return self.second_pool.width + hidden_size
 
     def features(self, batch: Batch) -> Tensor:
-        """The last turn read in the light of the others, and the summary of the others."""
         counts, lengths = batch["counts"], batch["lengths"]
         spellings = self.speller(batch["spellings"], batch["spelling_lengths"])[batch["spelt"]]
         words = torch.cat([self.embed(batch["words"]), self.dropout(spellings)], dim=-1)

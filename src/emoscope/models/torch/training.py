@@ -1,10 +1,11 @@
-"""The one training loop of all neural blocks: mixed precision, schedules, early stopping, resumable checkpoints."""
+"""The one training loop: mixed precision, schedules, early stopping, averaged weights, resumable checkpoints."""
 
 import math
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import nullcontext
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -12,43 +13,57 @@ from torch import Tensor, nn
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.torch.checkpoint import Checkpoint
-from emoscope.models.torch.losses import ClassLoss, disagreement
-from emoscope.models.torch.network import Network, batches_of_like_length
-from emoscope.models.torch.progress import Epoch, Progress
-from emoscope.models.torch.team import Team
+from emoscope.models.former_names import current_names
+from emoscope.models.torch.checkpoint import Checkpoint, Epoch, TrainingState
+from emoscope.models.torch.data_parallel import Replica
+from emoscope.models.torch.losses import ClassLoss, rdrop_divergence
+from emoscope.models.torch.network import Batch, Item, Network, batches_of_like_length
 
 Schedule = Literal["constant", "linear", "slanted"]
+B = TypeVar("B")
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How to train. Everything a recipe takes from its paper, as data.
-
-    `patience` epochs without a better held-out loss end training, and the best epoch's weights are kept; it needs
-    `held_out`, the share of the training data kept for that. `unfreeze` lets one more stage learn each epoch.
-    """
+    """How to train a network: the numbers a system takes from its paper."""
 
     epochs: int = 3
-    batch: int = 32
-    rate: float = 1e-3
-    decay: float = 0.01
-    warmup: float = 0.1
+    batch_size: int = 32
+    learning_rate: float = 1e-3
+    """The highest rate of the schedule."""
+    weight_decay: float = 0.01
+    warmup_ratio: float = 0.1
+    """Share of the steps in which the learning rate rises."""
     schedule: Schedule = "linear"
-    clip: float = 1.0
-    weighting: str = "none"
-    warming: bool = False
-    smoothing: float = 0.0
-    focus: float = 0.0
-    held_out: float = 0.0
+    """The learning rate after warm-up; `slanted` is ULMFiT's slanted triangular schedule."""
+    max_grad_norm: float = 1.0
+    """Gradients are clipped to this norm; 0 leaves them."""
+    class_weight: str = "none"
+    """`balanced` (inverse frequency), `root` (its square root) or `none`."""
+    balanced_warming: bool = False
+    """Start with balanced class weights and move to none in the course of training (team IDEA)."""
+    label_smoothing: float = 0.0
+    focal_gamma: float = 0.0
+    """Exponent of the focal loss (Lin et al. 2017); 0 is cross-entropy."""
+    validation_fraction: float = 0.0
+    """Share of the training data held out for early stopping."""
     patience: int = 0
-    unfreeze: bool = False
-    agreement: float = 0.0  # R-Drop: how much it counts that two passes with other units dropped answer alike
-    average: float = 0.0  # decay of an exponential moving average of the weights; 0 keeps the last weights
+    """Epochs without a better held-out loss before training stops; the best epoch's weights are kept."""
+    gradual_unfreezing: bool = False
+    """Train only the top stage in the first epoch, and one more in each that follows (ULMFiT)."""
+    rdrop_alpha: float = 0.0
+    """R-Drop (Liang et al. 2021): weight of the divergence between two passes with different dropout."""
+    ema_decay: float = 0.0
+    """Decay of an exponential moving average of the weights; 0 keeps the last weights."""
+
+    @classmethod
+    def of(cls, values: "Training | Mapping[str, Any] | None") -> "Training":
+        """From a mapping, in which settings may have former names."""
+        return values if isinstance(values, Training) else cls(**current_names(values or {}))
 
 
 def device_of(name: str) -> torch.device:
-    """The device a name stands for; `auto` is the GPU if there is one.
+    """The device of a name; `auto` is the GPU if there is one.
 
     >>> device_of("cpu").type
     'cpu'
@@ -61,225 +76,293 @@ def device_of(name: str) -> torch.device:
 
 
 def seed_everything(seed: int) -> None:
-    """Make torch's random numbers, dropout included, follow from the seed."""
+    """Seed torch and numpy, dropout included."""
     torch.manual_seed(seed)
     np.random.seed(seed % 2**32)
 
 
+def learning_rate_factor(progress: float, training: Training) -> float:
+    """What the learning rate is multiplied by when a share of the steps, from 0 to 1, is done.
+
+    >>> learning_rate_factor(0.05, Training(warmup_ratio=0.1, schedule="linear"))
+    0.5
+    """
+    warmup = training.warmup_ratio
+    if progress < warmup:
+        height = progress / warmup
+    elif training.schedule == "constant":
+        height = 1.0
+    else:
+        height = max(0.0, 1 - (progress - warmup) / max(1e-9, 1 - warmup))
+    # Slanted triangular (Howard and Ruder 2018): never below 1/32 of the highest rate.
+    return (1 + height * 31) / 32 if training.schedule == "slanted" else height
+
+
+class StepLoss(NamedTuple):
+    """The loss of one step."""
+
+    objective: Tensor | None  # what is minimised; None where this process has no rows of the batch
+    loss: Tensor  # what the curve shows
+    rows: int
+
+
+class Trainer(ABC, Generic[B]):
+    """The loop over epochs and batches; a subclass says what a batch is and what its loss is.
+
+    Batches and dropout of an epoch follow from the seed and the epoch's number alone, so a run that was killed and
+    resumed ends with the same weights as one that was not.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        training: Training,
+        fit_context: FitContext,
+        *,
+        replica: Replica | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model = model
+        self.optimizer = optimizer
+        self.training = training
+        self.fit_context = fit_context
+        self.replica = replica or Replica()
+        self.device = device_of(fit_context.device)
+        checkpoint = Checkpoint(fit_context.checkpoints, {**asdict(training), **(settings or {})})
+        self.state = TrainingState(model, optimizer, checkpoint, writes=self.replica.is_main)
+
+    @property
+    @abstractmethod
+    def steps_per_epoch(self) -> int:
+        """How many batches an epoch has."""
+
+    @abstractmethod
+    def batches(self, epoch: int) -> Iterable[B]:
+        """The batches of an epoch, counted from 0."""
+
+    @abstractmethod
+    def loss(self, batch: B, progress: float) -> StepLoss:
+        """The loss of a batch when a share of all steps is done."""
+
+    def validate(self) -> float | None:
+        """The loss on held-out data, if there are any."""
+        return None
+
+    def describe(self, loss: float) -> str:
+        """The mean loss of an epoch so far, for the progress line."""
+        return f"loss {loss:.3f}"
+
+    def run(self) -> list[Epoch]:
+        """Train the model in place and return its curve."""
+        training, state = self.training, self.state
+        rates = [float(group["lr"]) for group in self.optimizer.param_groups]
+        steps = self.steps_per_epoch * training.epochs
+        state.resume(self.device)
+        for epoch in range(len(state.curve), training.epochs):
+            if state.should_stop(training.patience):
+                break
+            # Each process drops other units; the main one those that it would drop alone.
+            seed_everything(self.fit_context.seed * 1_000_003 + epoch + self.replica.rank * 15_485_863)
+            self.model.train()
+            # Kept on the device: reading the loss at every step would make a GPU wait for its own answer.
+            total, rows = torch.zeros((), dtype=torch.float64, device=self.device), 0
+            for number, batch in enumerate(self.batches(epoch)):
+                step = epoch * self.steps_per_epoch + number
+                for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+                    group["lr"] = rate * learning_rate_factor(step / steps, training)
+                result = self.loss(batch, step / steps)
+                self._minimise(result.objective)
+                total += result.loss.detach() * result.rows
+                rows += result.rows
+                if self.device.type == "cpu" or number % 20 == 0 or step + 1 == steps:
+                    text = f"epoch {epoch + 1}/{training.epochs}, {self.describe(float(total) / rows)}"
+                    self.fit_context.progress(text, (step + 1) / steps)
+            self.replica.average_buffers(self.model)
+            state.finish_epoch(float(total) / max(rows, 1), self.validate())
+        state.restore_best(self.device)
+        self.model.eval()
+        return state.curve
+
+    def _minimise(self, objective: Tensor | None) -> None:
+        self.optimizer.zero_grad(set_to_none=True)
+        if objective is not None:
+            torch.autograd.backward(objective)
+        self.replica.sum_gradients(self.model.parameters())
+        if self.training.max_grad_norm:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.training.max_grad_norm)
+        self.optimizer.step()
+        self.state.average_weights(self.training.ema_decay)
+
+
 def train(
     network: Network,
-    items: Sequence[dict[str, Any]],
+    items: Sequence[Item],
     targets: Tensor,
     loss: nn.Module,
     training: Training,
-    fitting: FitContext,
+    fit_context: FitContext,
     *,
     families: Sequence[Hashable] | None = None,
     on_progress: Callable[[nn.Module, float], None] | None = None,
 ) -> list[Epoch]:
     """Train a network in place and return its curve.
 
-    Items of one of the `families` (the turns of a dialogue) are held out together or not at all.
-
-    The order of batches and the dropout of an epoch follow from the seed and the epoch's number alone, so a run that
-    was killed and resumed from its checkpoint ends with the same weights as one that was not.
-
-    With several `fitting.devices` each works on its share of every batch; the batches are the same.
+    Items of one family (the turns of a dialogue) are held out together or not at all. `on_progress` is called with the
+    loss before every step. With several `devices` each works on its share of every batch; the batches are the same.
     """
-    if fitting.devices == 1:
-        return _learn(network, items, targets, loss, training, fitting, families, on_progress, Team())
+    if fit_context.devices == 1:
+        return NetworkTrainer(network, items, targets, loss, training, fit_context, families, on_progress).run()
     from emoscope.models.torch.launch import on_devices
 
-    given = {"network": network, "items": items, "targets": targets, "loss": loss, "training": training}
-    weights, curve = on_devices(
-        _weights_and_curve, {**given, "families": families, "on_progress": on_progress}, fitting
-    )
+    arguments = {
+        "network": network,
+        "items": items,
+        "targets": targets,
+        "loss": loss,
+        "training": training,
+        "families": families,
+        "on_progress": on_progress,
+    }
+    weights, curve = on_devices(_weights_and_curve, arguments, fit_context)
     network.load_state_dict(weights)
     network.eval()
     return curve
 
 
-def _weights_and_curve(network: Network, **given: Any) -> tuple[dict[str, Tensor], list[Epoch]]:
-    curve = _learn(network, **given)
+def _weights_and_curve(network: Network, **arguments: Any) -> tuple[dict[str, Tensor], list[Epoch]]:
+    curve = NetworkTrainer(network, **arguments).run()
     return {name: value.detach().cpu() for name, value in network.state_dict().items()}, curve
 
 
-def _learn(
-    network: Network,
-    items: Sequence[dict[str, Any]],
-    targets: Tensor,
-    loss: nn.Module,
-    training: Training,
-    fitting: FitContext,
-    families: Sequence[Hashable] | None,
-    on_progress: Callable[[nn.Module, float], None] | None,
-    team: Team,
-) -> list[Epoch]:
-    device = device_of(fitting.device)
-    network.to(device)
-    loss.to(device)
-    learn, kept = _hold_out(families or range(len(items)), training, fitting.seed)
-    steps = max(1, math.ceil(len(learn) / training.batch)) * training.epochs
-    _freeze(network, training, training.epochs + len(network.stages()))  # the optimiser must know every parameter
-    optimiser = torch.optim.AdamW(
-        network.parameter_groups(training.rate), weight_decay=training.decay, fused=device.type == "cuda" or None
-    )
-    rates = [float(group["lr"]) for group in optimiser.param_groups]
-    state = Progress(network, optimiser, Checkpoint(fitting.checkpoints, asdict(training)), writes=team.leads)
-    state.resume(device)
-    lengths = [network.length(items[position]) for position in learn]
-    for epoch in range(state.epochs_done, training.epochs):
-        if state.should_stop(training.patience):
-            break
-        # Each process drops other units; the first one those that it would drop on its own.
-        seed_everything(fitting.seed * 1_000_003 + epoch + team.rank * 15_485_863)
-        _freeze(network, training, epoch)
-        network.train()
-        # Kept on the device: reading the loss at every step would make a GPU wait for its own answer.
-        total, count = torch.zeros((), dtype=torch.float64, device=device), 0
-        order = torch.Generator().manual_seed(fitting.seed * 7919 + epoch)
-        for number, batch in enumerate(batches_of_like_length(lengths, training.batch, order)):
-            chosen = [learn[position] for position in batch]
-            step = epoch * (steps // training.epochs) + number
-            factor = rate_factor(step / steps, training)
-            for group, rate in zip(optimiser.param_groups, rates, strict=True):
-                group["lr"] = rate * factor
-            if on_progress is not None:
-                on_progress(loss, step / steps)
-            mine = team.share(chosen)  # nothing, where the last batch has fewer rows than there are processes
-            given = _moved(network.collate([items[position] for position in mine]), device) if mine else None
-            value = _loss(network, given, targets[chosen].to(device, non_blocking=True), loss, training, team)
-            optimiser.zero_grad(set_to_none=True)
-            if mine:
-                value.backward()
-            team.add_gradients(network.parameters())
-            if training.clip:
-                nn.utils.clip_grad_norm_(network.parameters(), training.clip)
-            optimiser.step()
-            state.average_weights(training.average)
-            total += value.detach() * len(chosen)
-            count += len(chosen)
-            if device.type == "cpu" or number % 20 == 0 or step + 1 == steps:
-                shown = f"epoch {epoch + 1}/{training.epochs}, loss {float(total) / count:.3f}"
-                fitting.report(shown, (step + 1) / steps)
-        team.average_buffers(network)
-        held = _held_out_loss(network, items, targets, kept, loss, training, device, team) if kept else None
-        state.finish_epoch(Epoch(epoch + 1, float(total) / max(count, 1), held))
-    _freeze(network, training, training.epochs + len(network.stages()))
-    state.restore_best(device)
-    network.eval()
-    return state.curve
+class NetworkTrainer(Trainer[list[int]]):
+    """Trains a network on items with targets; a batch holds positions of items that are about equally long."""
+
+    def __init__(
+        self,
+        network: Network,
+        items: Sequence[Item],
+        targets: Tensor,
+        loss: nn.Module,
+        training: Training,
+        fit_context: FitContext,
+        families: Sequence[Hashable] | None = None,
+        on_progress: Callable[[nn.Module, float], None] | None = None,
+        replica: Replica | None = None,
+    ) -> None:
+        device = device_of(fit_context.device)
+        network.to(device)
+        loss.to(device)
+        self.network = network
+        self.items = items
+        self.targets = targets
+        self.loss_module = loss
+        self.on_progress = on_progress
+        self.learn, self.held_out = _split(families or range(len(items)), training, fit_context.seed)
+        self.lengths = [network.length(items[position]) for position in self.learn]
+        self._unfreeze(training, None)  # the optimiser must know every parameter
+        optimizer = torch.optim.AdamW(
+            network.parameter_groups(training.learning_rate),
+            weight_decay=training.weight_decay,
+            fused=device.type == "cuda" or None,
+        )
+        super().__init__(network, optimizer, training, fit_context, replica=replica)
+
+    def run(self) -> list[Epoch]:
+        curve = super().run()
+        self._unfreeze(self.training, None)
+        return curve
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return max(1, math.ceil(len(self.learn) / self.training.batch_size))
+
+    def batches(self, epoch: int) -> Iterable[list[int]]:
+        self._unfreeze(self.training, epoch)
+        order = torch.Generator().manual_seed(self.fit_context.seed * 7919 + epoch)
+        for batch in batches_of_like_length(self.lengths, self.training.batch_size, order):
+            yield [self.learn[position] for position in batch]
+
+    def loss(self, batch: list[int], progress: float) -> StepLoss:
+        if self.on_progress is not None:
+            self.on_progress(self.loss_module, progress)
+        share = self.replica.share(batch)  # empty where the last batch has fewer rows than there are processes
+        inputs = _collated(self.network, [self.items[position] for position in share], self.device) if share else None
+        targets = self.targets[batch].to(self.device, non_blocking=True)
+        first = self._logits(inputs, len(batch))
+        value = self.loss_module(first, targets)
+        if self.training.rdrop_alpha:
+            if not isinstance(self.loss_module, ClassLoss):
+                raise EmoscopeError("rdrop_alpha: R-Drop needs a network with a single head")
+            second = self._logits(inputs, len(batch))
+            both = (value + self.loss_module(second, targets)) / 2
+            value = both + self.training.rdrop_alpha * rdrop_divergence(first, second)
+        return StepLoss(value if share else None, value, len(batch))
+
+    def _logits(self, inputs: Batch | None, rows: int) -> Tensor:
+        logits = torch.zeros(0, self.network.outputs, device=self.device)
+        if inputs is not None:
+            with mixed_precision(self.device):
+                logits = self.network(inputs)
+        return self.replica.gather(logits.float(), rows)
+
+    def validate(self) -> float | None:
+        if not self.held_out:
+            return None
+        items = [self.items[position] for position in self.replica.share(self.held_out)]
+        logits = predict(self.network, items, self.device, self.training.batch_size * 2)
+        with torch.inference_mode():
+            gathered = self.replica.gather(logits.to(self.device), len(self.held_out))
+            loss = self.loss_module(gathered, self.targets[self.held_out].to(self.device))
+            return self.replica.broadcast(float(loss))
+
+    def _unfreeze(self, training: Training, epoch: int | None) -> None:
+        """Let the stages learn that are due in an epoch; all of them without one."""
+        if training.gradual_unfreezing:
+            for number, stage in enumerate(self.network.stages()):
+                for parameter in stage:
+                    parameter.requires_grad_(epoch is None or number <= epoch)
 
 
-def _loss(
-    network: Network,
-    batch: dict[str, Tensor] | None,
-    targets: Tensor,
-    loss: nn.Module,
-    training: Training,
-    team: Team,
-) -> Any:
-    """The loss of what the whole team answers; `batch` is this process's share of it, None if it has none."""
-    answers = []
-    for _ in range(2 if training.agreement else 1):
-        scores = torch.zeros(0, network.outputs, device=targets.device)
-        if batch is not None:
-            with _precision(targets.device):
-                scores = network(batch)
-        answers.append(team.whole(scores.float(), len(targets)))
-    if not training.agreement:
-        return loss(answers[0], targets)
-    if not isinstance(loss, ClassLoss):
-        raise EmoscopeError("agreement: only a network with one question can learn it")
-    apart = disagreement(*answers)
-    return (loss(answers[0], targets) + loss(answers[1], targets)) / 2 + training.agreement * apart
-
-
-def rate_factor(progress: float, training: Training) -> float:
-    """What the learning rate is multiplied with at a point of training between 0 and 1.
-
-    >>> rate_factor(0.05, Training(warmup=0.1, schedule="linear"))
-    0.5
-    """
-    warm = training.warmup
-    if training.schedule == "constant":
-        return 1.0 if progress >= warm or warm == 0 else progress / warm
-    rising = progress / warm if warm and progress < warm else None
-    falling = 1 - (progress - warm) / max(1e-9, 1 - warm)
-    if training.schedule == "linear":
-        return max(rising if rising is not None else falling, 0.0)
-    # Slanted triangular (Howard and Ruder 2018): short rise, long fall, never below 1/32 of the top.
-    height = rising if rising is not None else falling
-    return (1 + max(height, 0.0) * 31) / 32
-
-
-def predict(
-    network: Network, items: Sequence[dict[str, Any]], device: torch.device, batch: int | None = None
-) -> Tensor:
-    """The scores of items, in their order, computed in batches of like length."""
-    batch = batch or (512 if device.type == "cuda" else 128)
+def predict(network: Network, items: Sequence[Item], device: torch.device, batch_size: int | None = None) -> Tensor:
+    """The logits of items, in their order, computed in batches of like length."""
+    batch_size = batch_size or (512 if device.type == "cuda" else 128)
     network.to(device)
     network.eval()
     order = sorted(range(len(items)), key=lambda position: network.length(items[position]))
-    scores = torch.zeros(len(items), network.outputs)
+    logits = torch.zeros(len(items), network.outputs)
     with torch.inference_mode():
-        for start in range(0, len(order), batch):
-            chosen = order[start : start + batch]
-            with _precision(device):
-                made = network(_moved(network.collate([items[position] for position in chosen]), device))
-            scores[chosen] = made.float().cpu()
-    return scores
+        for start in range(0, len(order), batch_size):
+            batch = order[start : start + batch_size]
+            with mixed_precision(device):
+                result = network(_collated(network, [items[position] for position in batch], device))
+            logits[batch] = result.float().cpu()
+    return logits
 
 
-def _precision(device: torch.device) -> Any:
-    """bfloat16 where the device has it; full precision on a CPU, where it would be slower."""
-    if device.type == "cuda":
-        return torch.autocast("cuda", dtype=torch.bfloat16)
-    return nullcontext()
+def mixed_precision(device: torch.device) -> AbstractContextManager[Any]:
+    """bfloat16 on a GPU; full precision on a CPU, where bfloat16 would be slower."""
+    return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()
 
 
-def _moved(batch: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
-    return {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items()}
+def _collated(network: Network, items: Sequence[Item], device: torch.device) -> Batch:
+    return {name: tensor.to(device, non_blocking=True) for name, tensor in network.collate(items).items()}
 
 
-def _hold_out(families: Sequence[Hashable], training: Training, seed: int) -> tuple[list[int], list[int]]:
+def _split(families: Sequence[Hashable], training: Training, seed: int) -> tuple[list[int], list[int]]:
+    """The positions to learn from and those to hold out."""
     count = len(families)
-    if training.held_out <= 0:
+    if training.validation_fraction <= 0:
         return list(range(count)), []
     members: dict[Hashable, list[int]] = {}
     for position, family in enumerate(families):
         members.setdefault(family, []).append(position)
     groups = list(members.values())
-    wanted = max(1, round(count * training.held_out))
-    kept: list[int] = []
+    held_out: list[int] = []
     for number in torch.randperm(len(groups), generator=torch.Generator().manual_seed(seed)).tolist():
-        if len(kept) >= wanted:
+        if len(held_out) >= max(1, round(count * training.validation_fraction)):
             break
-        kept += groups[number]
-    if len(kept) >= count:
-        raise EmoscopeError(f"{count} examples are too few to hold out {training.held_out:.0%}")
-    return sorted(set(range(count)) - set(kept)), sorted(kept)
-
-
-def _held_out_loss(
-    network: Network,
-    items: Sequence[dict[str, Any]],
-    targets: Tensor,
-    kept: Sequence[int],
-    loss: nn.Module,
-    training: Training,
-    device: torch.device,
-    team: Team,
-) -> float:
-    scores = predict(network, [items[position] for position in team.share(kept)], device, training.batch * 2)
-    with torch.inference_mode():
-        every = team.whole(scores.to(device), len(kept))
-        return team.agreed(float(loss(every, targets[list(kept)].to(device))))
-
-
-def _freeze(network: Network, training: Training, epoch: int) -> None:
-    if not training.unfreeze:
-        return
-    for number, stage in enumerate(network.stages()):
-        for parameter in stage:
-            parameter.requires_grad_(number <= epoch)
+        held_out += groups[number]
+    if len(held_out) >= count:
+        raise EmoscopeError(f"{count} examples are too few to hold out {training.validation_fraction:.0%}")
+    return sorted(set(range(count)) - set(held_out)), sorted(held_out)

@@ -4,21 +4,25 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, load_block, one_hot
+from emoscope.models.block import Block, Floats, one_hot
+from emoscope.models.ensembles.combine import Ensemble, Mean
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.network import NETWORKS, Network
 from emoscope.models.torch.training import Training, seed_everything
 from emoscope.tasks.datasets.auxiliary import source, source_examples
 
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
 
-class Transferred(Block):
+
+class Transferred(Ensemble):
     """A network that is prepared once, learns the `sources` one after the other, and then the task, `copies` times.
 
     The copies differ in their seeds alone; their probabilities are averaged. Costly preparation, such as a language
@@ -42,36 +46,36 @@ class Transferred(Block):
             raise EmoscopeError("copies must be at least 1")
         self.labels = tuple(labels)
         self.sources = tuple(sources)
-        self.source_training = _training(source_training)
+        self.source_training = Training.of(source_training)
         self.limit = limit
         self.target = NeuralClassifier(labels, network, settings, training)
         self.copies: list[Block] = [self.target.with_training() for _ in range(copies)]
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Prepare, learn the sources, then fine-tune each copy."""
-        network = self._learnt_from_sources(examples, fitting)
+        network = self._learnt_from_sources(examples, fit_context)
         wanted = one_hot(labels, self.labels)
         for number, each in enumerate(self.copies):
-            part = fitting.part(f"copy{number}", seed=fitting.seed * 101 + number)
+            part = fit_context.part(f"copy{number}", seed=fit_context.seed * 101 + number)
             seed_everything(part.seed)
             start = self._copy(network) if number + 1 < len(self.copies) else network
-            replace_head(start, len(self.labels))
+            start.replace_head(len(self.labels))
             assert isinstance(each, NeuralClassifier)
             each.fit_soft(examples, wanted, part, start=start)
         return self
 
-    def _learnt_from_sources(self, examples: Sequence[Example], fitting: FitContext) -> Network:
+    def _learnt_from_sources(self, examples: Sequence[Example], fit_context: FitContext) -> Network:
         names = self.sources if self.limit != 0 else ()
-        known = {name: source_examples(name, fitting, self.limit) for name in names}
-        seed_everything(fitting.seed)
+        known = {name: source_examples(name, fit_context, self.limit) for name in names}
+        seed_everything(fit_context.seed)
         network = NETWORKS[self.target.network_name](len(self.labels), **self.target.settings)
-        network.prepare([*examples, *(example for found in known.values() for example in found)], fitting)
+        network.prepare([*examples, *(example for found in known.values() for example in found)], fit_context)
         for name, found in known.items():
             answers = source(name).labels
-            replace_head(network, len(answers))
+            network.replace_head(len(answers))
             learner = NeuralClassifier(answers, self.target.network_name, self.target.settings, self.source_training)
             wanted = one_hot([str(example.label) for example in found], answers)
-            learner.fit_soft(found, wanted, fitting.part(name), start=network)
+            learner.fit_soft(found, wanted, fit_context.part(name), start=network)
         return network
 
     def _copy(self, network: Network) -> Network:
@@ -83,12 +87,20 @@ class Transferred(Block):
         made.load_state_dict(network.state_dict())
         return made
 
-    def predict_proba(self, examples: Sequence[Example]) -> Floats:
+    def children(self) -> Mapping[str, Block]:
+        return {f"copy{number}": each for number, each in enumerate(self.copies)}
+
+    def set_children(self, children: Mapping[str, Block]) -> None:
+        self.copies = list(children.values())
+
+    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         """The mean of the copies."""
-        return np.asarray(np.mean([each.predict_proba(examples) for each in self.copies], axis=0))
+        return np.asarray(np.mean(list(probabilities.values()), axis=0))
+
+    def export(self, exporter: "Exporter") -> Block:
+        return Mean([each.export(exporter) for each in self.copies])
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {
             "labels": list(self.labels),
             "network": self.target.network_name,
@@ -99,24 +111,3 @@ class Transferred(Block):
             "limit": self.limit,
             "copies": len(self.copies),
         }
-
-    def save_weights(self, folder: Path) -> None:
-        """Each copy goes into a folder of its own."""
-        for number, each in enumerate(self.copies):
-            each.save(folder / f"copy{number}")
-
-    def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote."""
-        self.copies = [load_block(folder / f"copy{number}") for number in range(len(self.copies))]
-
-
-def _training(given: Training | Mapping[str, Any] | None) -> Training:
-    return given if isinstance(given, Training) else Training(**(given or {}))
-
-
-def replace_head(network: Network, outputs: int) -> None:
-    """Let a network forget its answers, to learn other ones; the rest stays as it is, and all of it may learn again."""
-    replace = getattr(network, "replace_head", None) or getattr(network, "new_head", None)
-    if replace is None:
-        raise EmoscopeError(f"{type(network).__name__} cannot learn another task: it has no head to replace")
-    replace(outputs)

@@ -1,8 +1,8 @@
 """A pretrained transformer over a turn and the turns before it, fine-tuned or frozen."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -13,32 +13,34 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.text.window import Row, Window, focus_places, padded
 from emoscope.models.torch.frozen import FrozenEncoder, frozen_encoder, load_frozen
+from emoscope.models.torch.layers import full_precision
 from emoscope.models.torch.network import Batch, Item, Network
-from emoscope.models.torch.precision import full_precision
 from emoscope.models.torch.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
-from emoscope.models.torch.pruning import narrow_middle, thin_layers
+from emoscope.models.torch.pruning import prune_ffn, prune_layers
 from emoscope.models.torch.training import Training, device_of
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
+    from emoscope.models.onnx.exported import Exported
 
 POOLINGS = ("cls", "mean", "max", "last-turn", "last-turn-max", "mask", "mean+focus")
 
 
 class Transformer(Network):
-    """Encoder, pooling, and a linear layer, or with `hidden` a layer of that size before it.
+    """Encoder, pooling, and a linear layer, or with `hidden_size` a layer of that size before it.
 
-    `pooling` makes one vector of the pieces': the first one's (`cls`), the mean or the maximum of all, that of the turn
-    to be labelled (`last-turn`, `last-turn-max`), or IEST's masked word (`mask`). `mean+focus` joins two: the mean of
-    all, and that of the masked word or, where none is masked, of the turn to be labelled. `context`, `reverse`,
-    `speakers`, `names` and `max_length` are those of `Window`; `segments` tells BERT which pieces are the turn to be
-    labelled.
+    `pooling` makes one vector of the tokens': the first one's (`cls`), the mean or the maximum of all, that of the
+    labelled turn (`last-turn`, `last-turn-max`), or that of IEST's masked word (`mask`). `mean+focus` joins two: the
+    mean of all, and that of the masked word or, without one, of the labelled turn. `context`, `reverse`, `speakers`,
+    `names` and `max_length` are those of `Window`; `segments` marks the labelled turn by BERT's token types.
 
-    `layer_decay` multiplies the learning rate once for each layer further down; `layers` keeps that many layers, and
-    `middle` that many units in the middle of each (see `narrowing`). A `frozen` encoder gives fixed features, computed
-    once.
+    `layer_decay` multiplies the learning rate once for each layer further down; `num_layers` and `ffn_size` prune the
+    encoder (see `pruning`). A `frozen` encoder gives fixed features, computed once.
 
-    `pretraining` goes on with the encoder's own training before it is fine-tuned: `masked` words, or `masked+next`,
-    which also asks whether the turn follows what comes before it. `pretraining_source` says on which text (see
-    `models.unlabelled`), `pretraining_text` on how many lines of it; 0 leaves pretraining out. Those of
-    `pretraining_words` that are one piece are to be guessed every second time.
+    `pretraining` continues the encoder's own pretraining before it is fine-tuned: `masked` words, or `masked+next`,
+    which also asks whether the turn follows the ones before it. `pretraining_source` names the text (see
+    `tasks.datasets.unlabelled`), `pretraining_text` limits its lines; 0 leaves pretraining out. Those of
+    `pretraining_words` that are one token are masked every second time.
     """
 
     def __init__(
@@ -55,17 +57,17 @@ class Transformer(Network):
         max_length: int = 128,
         frozen: bool = False,
         dropout: float = 0.1,
-        hidden: int = 0,
+        hidden_size: int = 0,
         layer_decay: float = 1.0,
-        layers: int | None = None,
-        middle: int | None = None,
+        num_layers: int | None = None,
+        ffn_size: int | None = None,
         pretraining: str = "none",
         pretraining_source: str = "dialogues",
         pretraining_text: int | None = None,
         pretraining_words: Sequence[str] = (),
         lm_epochs: int = 1,
-        lm_batch: int = 32,
-        lm_rate: float = 5e-5,
+        lm_batch_size: int = 32,
+        lm_learning_rate: float = 5e-5,
     ) -> None:
         super().__init__(outputs)
         if pooling not in POOLINGS:
@@ -80,39 +82,39 @@ class Transformer(Network):
         self.segments = segments
         self.is_frozen = frozen
         self.dropout = dropout
-        self.hidden = hidden
+        self.hidden_size = hidden_size
         self.layer_decay = layer_decay
-        self.layers = layers
-        self.middle = middle
+        self.num_layers = num_layers
+        self.ffn_size = ffn_size
         self.pretraining = pretraining
         self.pretraining_source = pretraining_source
         self.pretraining_text = pretraining_text
         self.pretraining_words = tuple(pretraining_words)
-        self.plan = Training(epochs=lm_epochs, batch=lm_batch, rate=lm_rate)
+        self.lm_training = Training(epochs=lm_epochs, batch_size=lm_batch_size, learning_rate=lm_learning_rate)
         self.frozen: FrozenEncoder | None = None
         self.device = device_of("auto")
         self.tokens: Tokens
 
-    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None:
-        """Load the encoder, give it the speakers' tokens, and let it read unlabelled text if it is to."""
-        self.device = device_of(fitting.device)
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
+        self.device = device_of(fit_context.device)
         if self.is_frozen:
             self._build(frozen=frozen_encoder(self.name))
             return
         encoder, tokens = load_encoder(self.name)
-        if self.layers is not None:
-            thin_layers(encoder, self.layers)
-        if self.middle is not None:
-            narrow_middle(encoder, self.middle)
+        if self.num_layers is not None:
+            prune_layers(encoder, self.num_layers)
+        if self.ffn_size is not None:
+            prune_ffn(encoder, self.ffn_size)
         if self.window.special:
             encoder.add_tokens(tokens, self.window.special)
         self._build(encoder, tokens)
-        if self.pretraining != "none" and self.pretraining_text != 0 and self.plan.epochs:
+        if self.pretraining != "none" and self.pretraining_text != 0 and self.lm_training.epochs:
             from emoscope.models.torch.masked_lm import pretrain_encoder
             from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
 
-            texts = unlabelled_dialogues(self.pretraining_source, examples, fitting, limit=self.pretraining_text)
-            pretrain_encoder(self, texts, self.plan, fitting.part("pretraining"), following="next" in self.pretraining)
+            texts = unlabelled_dialogues(self.pretraining_source, examples, fit_context, limit=self.pretraining_text)
+            following = "next" in self.pretraining
+            pretrain_encoder(self, texts, self.lm_training, fit_context.part("pretraining"), following=following)
 
     def _build(
         self, encoder: Encoder | None = None, tokens: Tokens | None = None, *, frozen: FrozenEncoder | None = None
@@ -131,12 +133,11 @@ class Transformer(Network):
         self.replace_head(self.outputs)
 
     def replace_head(self, outputs: int) -> None:
-        """Keep the encoder and forget the answers, to learn other ones."""
         self.outputs = outputs
         layers: list[nn.Module] = [nn.Dropout(self.dropout)]
-        if self.hidden:
-            layers += [nn.Linear(self.width, self.hidden), nn.Tanh(), nn.Dropout(self.dropout)]
-        last = nn.Linear(self.hidden or self.width, outputs)
+        if self.hidden_size:
+            layers += [nn.Linear(self.width, self.hidden_size), nn.Tanh(), nn.Dropout(self.dropout)]
+        last = nn.Linear(self.hidden_size or self.width, outputs)
         before = next(self.parameters(), last.weight).device
         self.head = nn.Sequential(*layers, last)
         for module in self.head.modules():
@@ -146,20 +147,22 @@ class Transformer(Network):
         self.head.to(before)
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Pieces and the place of what is pooled; or, of a frozen encoder, the pooled vector itself."""
+        """The laid-out window; or, of a frozen encoder, the pooled vector."""
         rows = self.window.rows(examples, self.tokens)
         if self.frozen is None:
-            return [{"row": row} for row in rows]
+            return [{"row": row, "truncated": row.cut} for row in rows]
         vectors = self.frozen.vectors([row.pieces for row in rows], self.device)
-        return [{"vector": self._pooled(vector, row)} for vector, row in zip(vectors, rows, strict=True)]
+        return [
+            {"vector": self._pooled(vector, row), "truncated": row.cut}
+            for vector, row in zip(vectors, rows, strict=True)
+        ]
 
     def _pooled(self, vectors: np.ndarray[Any, Any], row: Row) -> np.ndarray[Any, Any]:
         batch = self._places([row])
-        made = self.pooled(torch.from_numpy(vectors).float()[None], batch)
-        return np.asarray(made[0].half().numpy())
+        vector = self.pooled(torch.from_numpy(vectors).float()[None], batch)[0]
+        return np.asarray(vector.half().numpy())
 
     def collate(self, items: Sequence[Item]) -> Batch:
-        """Pad items into a batch of tensors."""
         if self.frozen is not None:
             return {"vector": torch.from_numpy(np.stack([item["vector"] for item in items]))}
         return self._places([item["row"] for item in items])
@@ -175,18 +178,17 @@ class Transformer(Network):
         return {name: torch.from_numpy(table) for name, table in batch.items()}
 
     def forward(self, batch: Batch) -> Tensor:
-        """A score per example and output."""
         if self.frozen is not None:
             vectors = batch["vector"]
         else:
             pieces = self.encoder(batch["pieces"], batch["mask"], batch.get("segments"))
             vectors = self.pooled(pieces.float(), batch)
         with full_precision(vectors):
-            scores: Tensor = self.head(vectors.float())
-        return scores
+            logits: Tensor = self.head(vectors.float())
+        return logits
 
     def pooled(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """One vector of the vectors of pieces."""
+        """One vector of the vectors of tokens."""
         if self.pooling == "cls":
             return vectors[:, 0]
         if self.pooling == "mean+focus":
@@ -196,24 +198,19 @@ class Transformer(Network):
             return vectors.masked_fill(~focus, float("-inf")).amax(1)
         return _mean_of(vectors, focus[..., 0])
 
-    def cuts(self, example: Example) -> bool:
-        """Whether turns or pieces are not read."""
-        return self.window.cuts(example, self.tokens)
-
     def length(self, item: Item) -> int:
-        """The number of pieces."""
         return 1 if self.frozen is not None else len(item["row"].pieces)
 
-    def parameter_groups(self, rate: float) -> list[dict[str, Any]]:
-        """Rates that fall from layer to layer; biases and normalisation are not pulled towards zero."""
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
+        """Learning rates that fall from layer to layer; no weight decay for biases and normalisation."""
         groups: list[dict[str, Any]] = []
         for depth, stage in enumerate(self.stages()):
             # The head and the top layer both learn at the full rate.
-            of_stage = rate * self.layer_decay ** max(0, depth - 1)
+            rate = learning_rate * self.layer_decay ** max(0, depth - 1)
             decayed = [parameter for parameter in stage if parameter.ndim > 1]
             plain = [parameter for parameter in stage if parameter.ndim <= 1]
-            groups.append({"params": decayed, "lr": of_stage})
-            groups.append({"params": plain, "lr": of_stage, "weight_decay": 0.0})
+            groups.append({"params": decayed, "lr": rate})
+            groups.append({"params": plain, "lr": rate, "weight_decay": 0.0})
         groups = [group for group in groups if group["params"]]
         return groups if self.layer_decay != 1 else _merged(groups)
 
@@ -226,15 +223,19 @@ class Transformer(Network):
             stages.append([parameter for parameter in self.encoder.parameters() if id(parameter) not in seen])
         return stages
 
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        from emoscope.models.onnx.exported_encoder import ExportedEncoder
+
+        return exporter.encoder(self, ExportedEncoder(labels, questions))
+
     def save_assets(self, folder: Path) -> None:
-        """The tokenizer and the architecture; and, as it is not among the trained weights, a frozen encoder whole."""
+        """Write tokenizer and architecture; and a frozen encoder's weights, which are not among the trained ones."""
         if self.frozen is not None:
             self.frozen.save(folder)
         else:
             save_architecture(folder, self.encoder, self.tokens)
 
     def load_assets(self, folder: Path) -> None:
-        """Read what `save_assets` wrote and build the layers."""
         if self.is_frozen:
             self._build(frozen=load_frozen(folder))
         else:
@@ -247,7 +248,7 @@ def _mean_of(vectors: Tensor, places: Tensor) -> Tensor:
 
 
 def _merged(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Groups of equal rates as one: an optimiser is faster with few."""
+    """Groups of equal rates joined: an optimiser is faster with few."""
     merged: dict[tuple[float, bool], dict[str, Any]] = {}
     for group in groups:
         key = (group["lr"], "weight_decay" in group)

@@ -1,8 +1,8 @@
 """What a language model would put where IEST masked a word: the chances of the words that the organisers looked for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -16,12 +16,16 @@ from emoscope.core.emotion_words import TRIGGERS
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows
+from emoscope.models.former_names import current_names
 from emoscope.models.text.window import Row, Window, padded
-from emoscope.models.torch.masked_lm import MaskedLanguageModel, MeanScore
+from emoscope.models.torch.masked_lm import MaskedLanguageModel, MeanLoss
 from emoscope.models.torch.network import Item
 from emoscope.models.torch.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
 from emoscope.models.torch.training import Training, device_of, seed_everything, train
 from emoscope.tasks.datasets.auxiliary import unlabelled_texts
+
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
 
 WEIGHTS = "language_model.safetensors"
 
@@ -71,28 +75,28 @@ class TriggerWords(Extractor):
         encoder: str = "bert-base-uncased",
         pretraining_text: int | None = None,
         lm_epochs: int = 1,
-        lm_batch: int = 64,
-        lm_rate: float = 5e-5,
+        lm_batch_size: int = 64,
+        lm_learning_rate: float = 5e-5,
         max_length: int = 128,
     ) -> None:
         self.encoder = encoder
         self.pretraining_text = pretraining_text
-        self.training = Training(epochs=lm_epochs, batch=lm_batch, rate=lm_rate)
+        self.training = Training(epochs=lm_epochs, batch_size=lm_batch_size, learning_rate=lm_learning_rate)
         self.window = Window(length=max_length)
         self.device = "auto"
         self.model: TriggerGuesser | None = None
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fitting: FitContext) -> Self:
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Train the language model; it does not see the labels."""
         del labels
-        self.device = fitting.device
-        seed_everything(fitting.seed)
+        self.device = fit_context.device
+        seed_everything(fit_context.seed)
         model = TriggerGuesser(*load_encoder(self.encoder), self.window)
-        general = unlabelled_texts(fitting, self.pretraining_text) if self.pretraining_text != 0 else []
+        general = unlabelled_texts(fit_context, self.pretraining_text) if self.pretraining_text != 0 else []
         texts = [*general, *dict.fromkeys(example.text for example in examples)]
         rows = self.window.rows([Example(Dialogue((Turn(text),)), 0) for text in texts], model.tokens)
         items: list[Item] = [{"row": row} for row in rows]
-        train(model, items, torch.zeros(len(items), 1), MeanScore(), self.training, fitting.part("language-model"))
+        train(model, items, torch.zeros(len(items), 1), MeanLoss(), self.training, fit_context.part("language-model"))
         self.model = model.half().float()  # rounded as it is saved, so that it answers the same before and after
         return self
 
@@ -107,25 +111,39 @@ class TriggerWords(Extractor):
         order = sorted(range(len(rows)), key=lambda number: len(rows[number].pieces))
         guesses = torch.zeros(len(rows), len(model.candidates))
         with torch.inference_mode():
-            for start in range(0, len(order), self.training.batch):
-                chosen = order[start : start + self.training.batch]
+            for start in range(0, len(order), self.training.batch_size):
+                chosen = order[start : start + self.training.batch_size]
                 guesses[chosen] = model.guess([rows[number] for number in chosen], device).cpu()
         parts = torch.split(guesses, [len(words) for words in model.words.values()], dim=1)
         emotions = torch.stack([part.logsumexp(1) for part in parts], dim=1)
         return as_rows(torch.cat([emotions, guesses], dim=1).numpy())
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {
             "encoder": self.encoder,
             "pretraining_text": self.pretraining_text,
             "lm_epochs": self.training.epochs,
-            "lm_batch": self.training.batch,
-            "lm_rate": self.training.rate,
+            "lm_batch_size": self.training.batch_size,
+            "lm_learning_rate": self.training.learning_rate,
             "max_length": self.window.length,
         }
 
-    def save(self, folder: Path) -> None:
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
+        return super().from_config(current_names(config), children)
+
+    def export(self, exporter: "Exporter") -> Extractor:
+        """The language model as a graph."""
+        from emoscope.models.export.triggers import export_triggers
+        from emoscope.models.onnx.trigger_words import ExportedTriggerWords
+
+        folder = exporter.new_folder()
+        export_triggers(self, folder)
+        exported = ExportedTriggerWords()
+        exported.load_weights(folder)
+        return exported
+
+    def save_weights(self, folder: Path) -> None:
         """The language model at half precision, with its architecture and tokenizer."""
         if self.model is None:
             raise EmoscopeError("this language model has not been trained")
@@ -136,8 +154,8 @@ class TriggerWords(Extractor):
         }
         save_file(weights, folder / WEIGHTS)
 
-    def load(self, folder: Path) -> None:
-        """Read what `save` wrote; the original encoder is not needed."""
+    def load_weights(self, folder: Path) -> None:
+        """Read what `save_weights` wrote; the original encoder is not needed."""
         self.model = TriggerGuesser(*load_architecture(folder), self.window)
         self.model.load_state_dict(load_file(folder / WEIGHTS))
 

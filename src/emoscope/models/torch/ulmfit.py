@@ -1,6 +1,7 @@
 """ULMFiT (Howard and Ruder 2018): a language model learns much text, then the task's own, then becomes a classifier."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, cast
 
@@ -19,12 +20,11 @@ from emoscope.models.torch.network import Batch
 from emoscope.models.torch.word_network import WordNetwork
 from emoscope.tasks.datasets.auxiliary import unlabelled_texts
 
-# How much slower each layer learns than the one above it; ULMFiT's value.
-FACTOR = 2.6
+LAYER_FACTOR = 2.6  # how many times slower each layer learns than the one above it
 
 
 class PatientBatchNorm(nn.BatchNorm1d):
-    """Batch normalisation that takes a batch of one, from which no spread can be told, by what it knows already."""
+    """Batch normalisation that uses its running averages for a batch of one, which has no variance."""
 
     def forward(self, rows: Tensor) -> Tensor:
         """Shape (rows, width), as it came."""
@@ -36,8 +36,8 @@ class PatientBatchNorm(nn.BatchNorm1d):
 class UlmFit(LanguageRows, WordNetwork):
     """A language model's encoder; its last, largest and mean states; two dense layers.
 
-    `embedding`, `hidden` and `layers` are the sizes of the language model (AWD-LSTM: 400, 1150, 3). It learns
-    `pretraining_text` lines of tweets and comments (0: none; null: all there are) for `lm_epochs`, then the examples'
+    `embedding_size`, `hidden_size` and `num_layers` are those of the language model (AWD-LSTM: 400, 1150, 3). It learns
+    `pretraining_text` lines of tweets and comments (0: none; None: all there are) for `lm_epochs`, then the examples'
     own turns for `tune_epochs`. `dropout` scales all of AWD-LSTM's dropouts, `backward` reads from right to left.
     """
 
@@ -45,16 +45,16 @@ class UlmFit(LanguageRows, WordNetwork):
         self,
         outputs: int,
         *,
-        embedding: int = 400,
-        hidden: int = 1150,
-        layers: int = 3,
-        dense: int = 50,
+        embedding_size: int = 400,
+        hidden_size: int = 1150,
+        num_layers: int = 3,
+        dense_size: int = 50,
         dropout: float = 1.0,
         backward: bool = False,
         pretraining_text: int | None = None,
         lm_epochs: int = 10,
-        lm_batch: int = 64,
-        lm_rate: float = 3e-3,
+        lm_batch_size: int = 64,
+        lm_learning_rate: float = 3e-3,
         tune_epochs: int = 5,
         max_features: int = 30_000,
         **shared: Any,
@@ -62,75 +62,72 @@ class UlmFit(LanguageRows, WordNetwork):
         dropouts = Dropouts().times(dropout)
         super().__init__(
             outputs,
-            embedding=embedding,
+            embedding_size=embedding_size,
             max_features=max_features,
             vectors="random",
             dropout=dropouts.outputs,
             **shared,
         )
         self.dropouts = dropouts
-        self.hidden = hidden
-        self.depth = layers
-        self.dense = dense
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.dense_size = dense_size
         self.backward = backward
         self.pretraining_text = pretraining_text
-        self.pretraining = LanguageTraining(epochs=lm_epochs, batch=lm_batch, rate=lm_rate)
-        self.tuning = LanguageTraining(epochs=tune_epochs, batch=lm_batch, rate=lm_rate, factor=FACTOR)
+        self.pretraining = LanguageTraining(epochs=lm_epochs, batch_size=lm_batch_size, learning_rate=lm_learning_rate)
+        self.tuning = replace(self.pretraining, epochs=tune_epochs, layer_factor=LAYER_FACTOR)
 
-    # Learning from text alone
-
-    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None:
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         """Learn the vocabulary and the language model: first from the resources' text, then from the examples'."""
-        said = [self.turn_texts(example) for example in examples]
-        general = unlabelled_texts(fitting, self.pretraining_text) if self.pretraining_text != 0 else []
-        tokens = each_once(self.cut, chain(general, *said))
-        self.learn_vocabulary([tokens[text] for text in chain(general, *said)])
+        turns_of = [self.turn_texts(example) for example in examples]
+        general = unlabelled_texts(fit_context, self.pretraining_text) if self.pretraining_text != 0 else []
+        tokens = each_once(self.cut, chain(general, *turns_of))
+        self.learn_vocabulary([tokens[text] for text in chain(general, *turns_of)])
         self.build()
         numbers = {text: self.vocabulary.encode(cut) for text, cut in tokens.items()}
         model = LanguageModel(self.encoder)
         if general:
             rows = [self.directed([*numbers[text], Vocabulary.end_of_turn]) for text in general]
-            plan, part = self.pretraining, fitting.part("pretraining")
+            plan, part = self.pretraining, fit_context.part("pretraining")
             train_language_model(model, rows, plan, part, name="language model, general text")
-        own = dict.fromkeys(map(tuple, said))  # the turns of one dialogue would else be learnt once per example
+        own = dict.fromkeys(map(tuple, turns_of))  # the turns of one dialogue would else be learnt once per example
         rows = [self.directed(self.row([numbers[text] for text in turns])[1:]) for turns in own]
-        train_language_model(model, rows, self.tuning, fitting.part("tuning"), name="language model, the task's text")
-
-    # The classifier
+        train_language_model(
+            model, rows, self.tuning, fit_context.part("tuning"), name="language model, the task's text"
+        )
 
     def build(self) -> None:
         """Make all layers; the embedding is the language model's."""
         self.head = nn.Linear(self.make_layers(), self.outputs)
 
     def make_layers(self) -> int:
-        """The encoder, its pooling and the dense layer."""
-        if self.depth < 1:
-            raise EmoscopeError("layers must be at least 1")
-        self.encoder = LanguageEncoder(len(self.vocabulary), self.size, self.hidden, self.depth, self.dropouts)
-        self.pool = Pooling("last+max+mean", self.size)
+        if self.num_layers < 1:
+            raise EmoscopeError("num_layers must be at least 1")
+        self.encoder = LanguageEncoder(
+            len(self.vocabulary), self.embedding_size, self.hidden_size, self.num_layers, self.dropouts
+        )
+        self.pool = Pooling("last+max+mean", self.embedding_size)
         self.between = nn.Sequential(
             PatientBatchNorm(self.pool.width),
             nn.Dropout(self.dropouts.outputs),
-            nn.Linear(self.pool.width, self.dense),
+            nn.Linear(self.pool.width, self.dense_size),
             nn.ReLU(),
-            PatientBatchNorm(self.dense),
+            PatientBatchNorm(self.dense_size),
             nn.Dropout(0.1),
         )
-        return self.dense
+        return self.dense_size
 
     def features(self, batch: Batch) -> Tensor:
-        """The dense layer's answer to the pooled states."""
         states, _ = self.encoder(batch["words"])
         return cast(Tensor, self.between(self.pool(states, batch["lengths"])))
 
     def forward(self, batch: Batch) -> Tensor:
-        """A score per example and output."""
         return cast(Tensor, self.head(self.features(batch)))
 
     def stages(self) -> list[list[nn.Parameter]]:
         """The dense layers, then the language model's from the last to the first, then the embedding."""
         return [[*self.head.parameters(), *self.between.parameters()], *self.encoder.stages()]
 
-    def parameter_groups(self, rate: float) -> list[dict[str, Any]]:
-        """Each stage learns 2.6 times slower than the one above it."""
-        return discriminative_groups(self.stages(), rate, FACTOR)
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
+        """Each stage learns more slowly than the one above it."""
+        return discriminative_groups(self.stages(), learning_rate, LAYER_FACTOR)

@@ -1,9 +1,9 @@
-"""What all networks over words share: tokens, vocabulary, embeddings, the turns of an example, and the output layer."""
+"""What all networks over words share: vocabulary, embedding, the turns of an example, and the output layer."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.text.vocabulary import Vocabulary, tokeniser
-from emoscope.models.text.word_rows import JoinedRows, WordRows, each_once
+from emoscope.models.text.word_rows import WordRows, each_once
 from emoscope.models.torch.network import Batch, Item, Network
 from emoscope.models.torch.vectors import (
     EMOJI2VEC,
@@ -26,17 +26,21 @@ from emoscope.models.torch.vectors import (
     train_word2vec,
 )
 
+if TYPE_CHECKING:
+    from emoscope.models.export.exporter import Exporter
+    from emoscope.models.onnx.exported import Exported
+
 
 class WordNetwork(WordRows, Network):
-    """Embedding, then a subclass's layers, then dropout and one dense layer.
+    """Embedding, then a subclass's layers, then dropout and the output layer.
 
-    tokens: how texts are cut (`starter`, `chat` or `plain`). context: how many turns are read, 1 for the last alone.
-    vectors: `glove`, `glove+emoji`, `word2vec` (trained on the examples), `random`, or a file; `trainable` says whether
-    they learn. min_count and max_features limit the vocabulary, max_length the tokens of a row. word_dropout is the
-    share of words hidden in training, so that the network learns what to make of unknown ones.
+    tokens: how texts are tokenised (`starter`, `chat` or `plain`). context: how many turns are read, 1 for the last
+    alone. vectors: `glove`, `glove+emoji`, `word2vec` (trained on the examples), `random`, or a file; `trainable` says
+    whether they learn. min_count and max_features limit the vocabulary, max_length the tokens of a row. word_dropout is
+    the share of words replaced by the unknown token in training.
 
-    A subclass gives `make_layers` and `features`; how it reads an example, if not turn by turn, comes from one of the
-    classes in `word_rows`.
+    A subclass gives `make_layers` and `features`; one that does not read turn by turn inherits from another class of
+    `word_rows`.
     """
 
     def __init__(
@@ -46,23 +50,22 @@ class WordNetwork(WordRows, Network):
         tokens: str = "chat",
         context: int = 3,
         vectors: str = "glove",
-        embedding: int = 100,
+        embedding_size: int = 100,
         trainable: bool = True,
         min_count: int = 2,
         max_features: int = 20_000,
         max_length: int = 100,
         dropout: float = 0.3,
         word_dropout: float = 0.0,
-        **own: Any,
     ) -> None:
-        super().__init__(outputs, **own)
+        super().__init__(outputs)
         if context < 1 or max_length < 1:
             raise EmoscopeError("context and max_length must be at least 1")
         self.tokens = tokens
         self.cut = tokeniser(tokens)
         self.context = context
         self.vectors = vectors
-        self.size = embedding
+        self.embedding_size = embedding_size
         self.trainable = trainable
         self.min_count = min_count
         self.max_features = max_features
@@ -71,15 +74,14 @@ class WordNetwork(WordRows, Network):
         self.dropout = nn.Dropout(dropout)
         self.vocabulary = Vocabulary.of([])
 
-    # Layers
-
-    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None:
-        """Learn the vocabulary, find the words' vectors, make the layers."""
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         texts = each_once(self.cut, (text for example in examples for text in self.turn_texts(example)))
         turns = [texts[text] for example in examples for text in self.turn_texts(example)]
         self.learn_vocabulary(turns)
         self.build()
-        table = embedding_matrix(self.vocabulary, self.word_vectors(turns, fitting), self.size, fitting.seed)
+        table = embedding_matrix(
+            self.vocabulary, self.word_vectors(turns, fit_context), self.embedding_size, fit_context.seed
+        )
         with torch.no_grad():
             self.embedding.weight.copy_(table)
 
@@ -87,18 +89,18 @@ class WordNetwork(WordRows, Network):
         """Number the tokens of the training data."""
         self.vocabulary = Vocabulary.of(turns, min_count=self.min_count, max_features=self.max_features)
 
-    def word_vectors(self, turns: Sequence[Sequence[str]], fitting: FitContext) -> WordVectors | None:
-        """The vectors the setting names, None for random ones."""
+    def word_vectors(self, turns: Sequence[Sequence[str]], fit_context: FitContext) -> WordVectors | None:
+        """The pretrained vectors that the setting names; None for random ones."""
         match self.vectors:
             case "random":
                 return None
             case "word2vec":
-                return train_word2vec(turns, self.size, seed=fitting.seed, min_count=self.min_count)
+                return train_word2vec(turns, self.embedding_size, seed=fit_context.seed, min_count=self.min_count)
             case "glove":
-                return read_vectors(fitting.resource(GLOVE))
+                return read_vectors(fit_context.resource(GLOVE))
             case "glove+emoji":
-                glove = read_vectors(fitting.resource(GLOVE))
-                emoji = named_emoji(read_vectors(fitting.resource(EMOJI2VEC)))
+                glove = read_vectors(fit_context.resource(GLOVE))
+                emoji = named_emoji(read_vectors(fit_context.resource(EMOJI2VEC)))
                 return scaled_like(reduced(emoji, glove.size), glove).joined(glove)
             case _:
                 if not Path(self.vectors).is_file():
@@ -107,34 +109,38 @@ class WordNetwork(WordRows, Network):
                 return read_vectors(Path(self.vectors))
 
     def build(self) -> None:
-        """Make all layers; their sizes follow from the settings and the vocabulary."""
-        self.embedding = nn.Embedding(len(self.vocabulary), self.size, padding_idx=Vocabulary.padding)
+        """Make all layers, in the sizes of the settings and the vocabulary."""
+        self.embedding = nn.Embedding(len(self.vocabulary), self.embedding_size, padding_idx=Vocabulary.padding)
         self.embedding.weight.requires_grad_(self.trainable)
         self.head = nn.Linear(self.make_layers(), self.outputs)
 
     @abstractmethod
     def make_layers(self) -> int:
-        """Make the layers between the embedding and the output; return the width of what they give."""
+        """Make the layers between embedding and output; return the width of their result."""
 
     @abstractmethod
     def features(self, batch: Batch) -> Tensor:
-        """A row for each example of a batch."""
+        """A vector for each example of a batch."""
+
+    def dense_layer(self, width: int, dense_size: int) -> int:
+        """Make `self.between`, a dense layer before the output, or none for size 0; return the width it gives."""
+        self.between: nn.Module = nn.Identity()
+        if dense_size:
+            self.between = nn.Sequential(nn.Dropout(self.dropout.p), nn.Linear(width, dense_size), nn.ReLU())
+        return dense_size or width
 
     def forward(self, batch: Batch) -> Tensor:
-        """A score per example and output."""
         return cast(Tensor, self.head(self.dropout(self.features(batch))))
 
     def embed(self, words: Tensor) -> Tensor:
-        """Vectors of words, some of them hidden in training."""
+        """Vectors of words, in training with word dropout."""
         if self.training and self.word_dropout:
-            hidden = (torch.rand(words.shape, device=words.device) < self.word_dropout) & (
-                words > Vocabulary.end_of_turn
-            )
-            words = words.masked_fill(hidden, Vocabulary.unknown)
+            chance = torch.rand(words.shape, device=words.device)
+            dropped = (chance < self.word_dropout) & (words > Vocabulary.end_of_turn)
+            words = words.masked_fill(dropped, Vocabulary.unknown)
         return cast(Tensor, self.dropout(self.embedding(words)))
 
     def replace_head(self, outputs: int) -> None:
-        """A new output layer for other labels, the rest as it was: transfer from one task to another."""
         self.outputs = outputs
         self.head = nn.Linear(self.head.in_features, outputs).to(self.head.weight.device)
 
@@ -145,24 +151,18 @@ class WordNetwork(WordRows, Network):
         stages = [list(self.head.parameters()), between]
         return [*stages, list(self.embedding.parameters())] if self.trainable else stages
 
-    # Examples into numbers: see `WordRows`
-
     def collate(self, items: Sequence[Item]) -> Batch:
-        """The rows of several examples as tensors."""
         return {name: torch.from_numpy(table) for name, table in self.arrays(items).items()}
 
+    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+        return exporter.words(self, labels, questions)
+
     def save_assets(self, folder: Path) -> None:
-        """Write the vocabulary."""
         self.save_words(folder)
 
     def load_assets(self, folder: Path) -> None:
-        """Read the vocabulary and make the layers."""
         self.load_words(folder)
         self.build()
-
-
-class JoinedTurns(JoinedRows, WordNetwork):
-    """Networks that read the turns as one row, an end-of-turn token between them."""
 
 
 def by_example(rows: Tensor, counts: Tensor) -> Tensor:
@@ -175,6 +175,6 @@ def by_example(rows: Tensor, counts: Tensor) -> Tensor:
         return rows.float()[None]
     example = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
     place = torch.arange(len(rows), device=rows.device) - (counts.cumsum(0) - counts)[example]
-    rows = rows.float()  # a recurrent layer answers in half precision on a GPU, which index_put does not mix
+    rows = rows.float()  # recurrent layers may give half precision on a GPU, which index_put does not mix
     table = rows.new_zeros(len(counts), int(counts.max()), rows.shape[-1])
     return table.index_put((example, place), rows)

@@ -1,200 +1,152 @@
 """Gradient-boosted trees over features: LightGBM and XGBoost, each saved in its own open format."""
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emoscope.core.errors import InputError
 from emoscope.core.extras import require
-from emoscope.core.files import atomic_write, existing_file, whole_text
+from emoscope.core.files import atomic_write, existing_file
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
 from emoscope.models.features.base import Extractor, Matrix
 from emoscope.models.features.classifier import FeatureClassifier, hard_targets, not_fitted
+from emoscope.models.former_names import FORMER_NAMES
 
 
-class LightGbmClassifier(FeatureClassifier):
-    """LightGBM (Ke et al. 2017), saved as its text model.
+class BoostedTrees(FeatureClassifier):
+    """`num_boost_round` rounds of trees; `parameters` are the library's own, under its own names."""
 
-    `column_share` is the share of features each tree may see, `row_share` the share of examples; `penalty` is L2 on
-    the leaves' values.
-    """
+    file: ClassVar[str]
+    fixed: ClassVar[Mapping[str, Any]]
 
     def __init__(
         self,
         labels: Sequence[str],
         features: Sequence[Extractor | Mapping[str, Any]] = (),
         *,
-        rounds: int = 300,
-        rate: float = 0.1,
-        leaves: int = 31,
-        min_leaf: int = 20,
-        column_share: float = 1.0,
-        row_share: float = 1.0,
-        penalty: float = 0.0,
+        num_boost_round: int = 300,
+        **parameters: Any,
     ) -> None:
         super().__init__(labels, features)
-        self.rounds = rounds
-        self.rate = rate
-        self.leaves = leaves
-        self.min_leaf = min_leaf
-        self.column_share = column_share
-        self.row_share = row_share
-        self.penalty = penalty
+        self.num_boost_round = num_boost_round
+        self.parameters = parameters
         self._booster: Any = None
 
-    def fit_features(self, features: Matrix, targets: Floats, fitting: FitContext) -> Self:
-        """Grow the trees, one per label and round."""
+    @abstractmethod
+    def _boost(self, rows: Matrix, classes: NDArray[np.int64], parameters: dict[str, Any]) -> Iterator[Any]:
+        """The booster after each round."""
+
+    @abstractmethod
+    def _dump(self, booster: Any) -> bytes:
+        """The model in the library's format."""
+
+    @abstractmethod
+    def _parse(self, content: bytes) -> Any:
+        """The booster that `_dump` wrote."""
+
+    @abstractmethod
+    def _predict(self, rows: Matrix) -> Any:
+        """The probability of each label."""
+
+    def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
+        parameters = {**self.fixed, "num_class": len(self.labels), "seed": fit_context.seed, **self.parameters}
+        for done, booster in enumerate(self._boost(_rows(features), hard_targets(targets), parameters), start=1):
+            self._booster = booster
+            fit_context.progress(f"round {done}/{self.num_boost_round}", done / self.num_boost_round)
+        # Read back, as a loaded model is, so that both give the same probabilities.
+        self._booster = self._parse(self._dump(self._booster))
+        return self
+
+    def predict_features(self, features: Matrix) -> Floats:
+        if self._booster is None:
+            raise not_fitted()
+        return np.asarray(self._predict(_rows(features)), np.float64)
+
+    def options(self) -> dict[str, Any]:
+        return {"num_boost_round": self.num_boost_round, **self.parameters}
+
+    def save_model(self, folder: Path) -> None:
+        if self._booster is None:
+            raise not_fitted()
+        with atomic_write(folder / self.file, "wb") as handle:
+            handle.write(self._dump(self._booster))
+
+    def load_model(self, folder: Path) -> None:
+        path = existing_file(folder / self.file)
+        try:
+            self._booster = self._parse(path.read_bytes())
+        except Exception as error:  # the two libraries' errors have nothing narrower in common
+            problem = f"is not a valid {type(self).__name__} model ({str(error).splitlines()[0]})"
+            raise InputError(path, problem) from None
+
+
+class LightGBM(BoostedTrees):
+    """LightGBM (Ke et al. 2017), saved as its text model."""
+
+    file = "lightgbm.txt"
+    fixed: ClassVar[Mapping[str, Any]] = {
+        "objective": "multiclass",
+        "deterministic": True,
+        "force_col_wise": True,
+        "feature_pre_filter": False,
+        "bagging_freq": 1,  # without it LightGBM ignores bagging_fraction
+        "verbosity": -1,
+    }
+
+    def _boost(self, rows: Matrix, classes: NDArray[np.int64], parameters: dict[str, Any]) -> Iterator[Any]:
         lightgbm = require("lightgbm", extra="features")
-        parameters = {
-            "objective": "multiclass",
-            "num_class": len(self.labels),
-            "learning_rate": self.rate,
-            "num_leaves": self.leaves,
-            "min_data_in_leaf": self.min_leaf,
-            "feature_fraction": self.column_share,
-            "bagging_fraction": self.row_share,
-            "bagging_freq": int(self.row_share < 1),
-            "lambda_l2": self.penalty,
-            "seed": fitting.seed,
-            "deterministic": True,
-            "force_col_wise": True,
-            "feature_pre_filter": False,
-            "verbosity": -1,
-        }
-        data = lightgbm.Dataset(_rows(features), hard_targets(targets), params=parameters)
-        booster = lightgbm.Booster(parameters, data)
-        for number in range(self.rounds):
+        booster = lightgbm.Booster(parameters, lightgbm.Dataset(rows, classes, params=parameters))
+        for _ in range(self.num_boost_round):
             booster.update()
-            fitting.report(f"round {number + 1}/{self.rounds}", (number + 1) / self.rounds)
-        # Read back from its text, as a loaded model is, so that both answer alike.
-        self._booster = lightgbm.Booster(model_str=booster.model_to_string())
-        return self
+            yield booster
 
-    def predict_features(self, features: Matrix) -> Floats:
-        """The probability of each label."""
-        if self._booster is None:
-            raise not_fitted()
-        return np.asarray(self._booster.predict(_rows(features)), np.float64)
+    def _dump(self, booster: Any) -> bytes:
+        return str(booster.model_to_string()).encode()
 
-    def options(self) -> dict[str, Any]:
-        """What the constructor takes beside labels and features."""
-        return {
-            "rounds": self.rounds,
-            "rate": self.rate,
-            "leaves": self.leaves,
-            "min_leaf": self.min_leaf,
-            "column_share": self.column_share,
-            "row_share": self.row_share,
-            "penalty": self.penalty,
-        }
+    def _parse(self, content: bytes) -> Any:
+        return require("lightgbm", extra="features").Booster(model_str=content.decode())
 
-    def save_model(self, folder: Path) -> None:
-        """LightGBM's text."""
-        if self._booster is None:
-            raise not_fitted()
-        with atomic_write(folder / "lightgbm.txt") as handle:
-            handle.write(self._booster.model_to_string())
-
-    def load_model(self, folder: Path) -> None:
-        """Read what `save_model` wrote."""
-        lightgbm = require("lightgbm", extra="features")
-        path = folder / "lightgbm.txt"
-        try:
-            self._booster = lightgbm.Booster(model_str=whole_text(path))
-        except lightgbm.basic.LightGBMError as error:
-            raise InputError(path, f"is not a LightGBM model ({error})") from None
+    def _predict(self, rows: Matrix) -> Any:
+        return self._booster.predict(rows)
 
 
-class XgboostClassifier(FeatureClassifier):
-    """XGBoost (Chen and Guestrin 2016), saved as its universal binary JSON.
+class XGBoost(BoostedTrees):
+    """XGBoost (Chen and Guestrin 2016), saved as its universal binary JSON."""
 
-    The options are LightGBM's, but for `depth`, the most questions a tree asks in a row. `penalty` is L2.
-    """
+    file = "xgboost.ubj"
+    former_names: ClassVar[Mapping[str, str]] = {
+        **FORMER_NAMES,
+        "column_share": "colsample_bytree",
+        "row_share": "subsample",
+        "penalty": "lambda",
+    }
+    fixed: ClassVar[Mapping[str, Any]] = {"objective": "multi:softprob", "tree_method": "hist", "verbosity": 0}
 
-    def __init__(
-        self,
-        labels: Sequence[str],
-        features: Sequence[Extractor | Mapping[str, Any]] = (),
-        *,
-        rounds: int = 300,
-        rate: float = 0.1,
-        depth: int = 6,
-        column_share: float = 1.0,
-        row_share: float = 1.0,
-        penalty: float = 1.0,
-    ) -> None:
-        super().__init__(labels, features)
-        self.rounds = rounds
-        self.rate = rate
-        self.depth = depth
-        self.column_share = column_share
-        self.row_share = row_share
-        self.penalty = penalty
-        self._booster: Any = None
-
-    def fit_features(self, features: Matrix, targets: Floats, fitting: FitContext) -> Self:
-        """Grow the trees, one per label and round."""
+    def _boost(self, rows: Matrix, classes: NDArray[np.int64], parameters: dict[str, Any]) -> Iterator[Any]:
         xgboost = require("xgboost", extra="features")
-        parameters = {
-            "objective": "multi:softprob",
-            "num_class": len(self.labels),
-            "eta": self.rate,
-            "max_depth": self.depth,
-            "colsample_bytree": self.column_share,
-            "subsample": self.row_share,
-            "lambda": self.penalty,
-            "tree_method": "hist",
-            "seed": fitting.seed,
-            "verbosity": 0,
-        }
-        data = xgboost.DMatrix(_rows(features), hard_targets(targets))
+        data = xgboost.DMatrix(rows, classes)
         booster = xgboost.Booster(parameters, [data])
-        for number in range(self.rounds):
+        for number in range(self.num_boost_round):
             booster.update(data, number)
-            fitting.report(f"round {number + 1}/{self.rounds}", (number + 1) / self.rounds)
-        self._booster = booster
-        return self
+            yield booster
 
-    def predict_features(self, features: Matrix) -> Floats:
-        """The probability of each label."""
-        if self._booster is None:
-            raise not_fitted()
-        xgboost = require("xgboost", extra="features")
-        return np.asarray(self._booster.predict(xgboost.DMatrix(_rows(features))), np.float64)
+    def _dump(self, booster: Any) -> bytes:
+        return bytes(booster.save_raw("ubj"))
 
-    def options(self) -> dict[str, Any]:
-        """What the constructor takes beside labels and features."""
-        return {
-            "rounds": self.rounds,
-            "rate": self.rate,
-            "depth": self.depth,
-            "column_share": self.column_share,
-            "row_share": self.row_share,
-            "penalty": self.penalty,
-        }
+    def _parse(self, content: bytes) -> Any:
+        booster = require("xgboost", extra="features").Booster()
+        booster.load_model(bytearray(content))
+        return booster
 
-    def save_model(self, folder: Path) -> None:
-        """XGBoost's universal binary JSON."""
-        if self._booster is None:
-            raise not_fitted()
-        with atomic_write(folder / "xgboost.ubj", "wb") as handle:
-            handle.write(self._booster.save_raw("ubj"))
-
-    def load_model(self, folder: Path) -> None:
-        """Read what `save_model` wrote."""
-        xgboost = require("xgboost", extra="features")
-        path = folder / "xgboost.ubj"
-        booster = xgboost.Booster()
-        try:
-            booster.load_model(bytearray(existing_file(path).read_bytes()))
-        except xgboost.core.XGBoostError as error:
-            raise InputError(path, f"is not an XGBoost model ({str(error).splitlines()[0]})") from None
-        self._booster = booster
+    def _predict(self, rows: Matrix) -> Any:
+        return self._booster.predict(require("xgboost", extra="features").DMatrix(rows))
 
 
 def _rows(features: Matrix) -> Matrix:
-    """Sparse rows of float32 for training and answering alike: to XGBoost an absent value is not the same as a 0."""
+    """Sparse rows of float32 in training and prediction alike: to XGBoost an absent value is not the same as a 0."""
     return require("scipy.sparse", extra="features").csr_matrix(features, dtype=np.float32)

@@ -6,9 +6,7 @@ from pathlib import Path
 from threading import Lock
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.detector import Detector
-from emoscope.detector.bundle import Backend, Bundle, resolve
-from emoscope.detector.encoder import EncoderHead
+from emoscope.detector import Detector, load
 from emoscope.server.http.problems import invalid
 
 _KEPT_PRIORS = 256
@@ -22,34 +20,17 @@ class Heads:
     (('emocontext',), ('angry', 'happy', 'others', 'sad'))
     """
 
-    def __init__(self, bundle: Bundle, backends: Mapping[str, Backend]) -> None:
-        self._bundle = bundle
-        self._backends = dict(backends)
-        self._standard = {name: Detector(backend, bundle, labels=name) for name, backend in backends.items()}
+    def __init__(self, detector: Detector) -> None:
+        self._standard = {name: detector.with_(labels=name) for name in detector.heads}
         self._with_prior: OrderedDict[tuple[str, tuple[tuple[str, float], ...]], Detector] = OrderedDict()
         self._lock = Lock()
+        self.model = detector.name
+        self.task = detector.task
 
     @classmethod
     def load(cls, model: str | Path) -> "Heads":
         """Read a model once, whatever the number of its heads."""
-        folder = resolve(model)
-        bundle = Bundle.load(folder)
-        names = [head.name for head in bundle.heads] or [bundle.head().name]
-        first = bundle.backend(folder, names[0])
-        backends: dict[str, Backend] = {names[0]: first}
-        for name in names[1:]:
-            backends[name] = first.model.head(name) if isinstance(first, EncoderHead) else bundle.backend(folder, name)
-        return cls(bundle, backends)
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        return self._bundle.name
-
-    @property
-    def task(self) -> str:
-        """The task it was trained for."""
-        return self._bundle.task
+        return cls(load(model))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,11 +50,11 @@ class Heads:
                 self._with_prior.move_to_end(key)
                 return self._with_prior[key]
         try:
-            made = Detector(self._backends[name], self._bundle, labels=name, prior=prior)
+            detector = self._standard[name].with_(prior=prior)
         except (EmoscopeError, OverflowError) as error:
             raise invalid("prior", str(error)) from None
         with self._lock:
             # Clients choose priors freely: only so many are kept.
             while len(self._with_prior) >= _KEPT_PRIORS:
                 self._with_prior.popitem(last=False)
-            return self._with_prior.setdefault(key, made)
+            return self._with_prior.setdefault(key, detector)

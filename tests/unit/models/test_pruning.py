@@ -11,7 +11,7 @@ transformers = pytest.importorskip("transformers")
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.models.torch.pretrained import Encoder, load_encoder
-from emoscope.models.torch.pruning import narrow_middle, thin_layers
+from emoscope.models.torch.pruning import prune_ffn, prune_layers
 
 
 def test_units_that_do_nothing_are_the_first_to_go(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_units_that_do_nothing_are_the_first_to_go(tmp_path: Path) -> None:
             layer.output.dense.weight[:, : whole // 2] = 0
     pieces = torch.tensor([[1, 5, 7, 2]])
     before = encoder(pieces, torch.ones_like(pieces))
-    narrow_middle(encoder, whole - whole // 2)
+    prune_ffn(encoder, whole - whole // 2)
     assert torch.allclose(encoder(pieces, torch.ones_like(pieces)), before, atol=1e-6)
     encoder.save(tmp_path / "narrow")
     assert encoder.model.config.intermediate_size == whole - whole // 2
@@ -31,8 +31,8 @@ def test_units_that_do_nothing_are_the_first_to_go(tmp_path: Path) -> None:
 
 def test_more_units_than_there_are_cannot_be_kept(tmp_path: Path) -> None:
     encoder, _ = load_encoder(str(make_tiny_encoder(tmp_path)))
-    with pytest.raises(EmoscopeError, match="middle: expected 1 to"):
-        narrow_middle(encoder, 100_000)
+    with pytest.raises(EmoscopeError, match="ffn_size: expected 1 to"):
+        prune_ffn(encoder, 100_000)
 
 
 def marked(tmp_path: Path, layers: int) -> Encoder:
@@ -50,7 +50,7 @@ def kept(encoder: Encoder) -> list[float]:
 
 def test_layers_are_thinned_out_evenly(tmp_path: Path) -> None:
     encoder = marked(tmp_path, 6)
-    thin_layers(encoder, 4)
+    prune_layers(encoder, 4)
     assert kept(encoder) == [0, 2, 3, 5]
     pieces = torch.tensor([[1, 5, 7, 2]])
     encoder.eval()
@@ -63,9 +63,9 @@ def test_layers_are_thinned_out_evenly(tmp_path: Path) -> None:
 
 def test_one_layer_is_the_last_and_all_layers_stay(tmp_path: Path) -> None:
     encoder = marked(tmp_path, 3)
-    thin_layers(encoder, 3)
+    prune_layers(encoder, 3)
     assert kept(encoder) == [0, 1, 2]
-    thin_layers(encoder, 1)
+    prune_layers(encoder, 1)
     assert kept(encoder) == [2]
-    with pytest.raises(EmoscopeError, match="layers: expected 1 to 1, found 2"):
-        thin_layers(encoder, 2)
+    with pytest.raises(EmoscopeError, match="num_layers: expected 1 to 1, found 2"):
+        prune_layers(encoder, 2)

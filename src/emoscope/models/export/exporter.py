@@ -1,0 +1,78 @@
+"""What a component asks to write the graph of its network: see `Component.export`."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.models.onnx.exported import VECTORS, Exported
+
+if TYPE_CHECKING:
+    from emoscope.models.torch.contextual import Contextual
+    from emoscope.models.torch.frozen import FrozenFeatures
+    from emoscope.models.torch.network import Network
+    from emoscope.models.torch.word_network import WordNetwork
+
+
+@dataclass(frozen=True)
+class Exporter:
+    """Where graphs are written while a block is exported, and how transformers are: see `export_network`."""
+
+    folder: Path
+    reference: Sequence[Dialogue]
+    calibration: Sequence[Dialogue] | None = None
+    vocabulary: Sequence[str] | None = None
+    _numbers: "count[int]" = field(default_factory=count)
+    _encoders: dict[tuple[int, int], Path] = field(default_factory=dict)
+
+    def new_folder(self) -> Path:
+        """A folder for the files of one graph."""
+        return self.folder / f"graph{next(self._numbers)}"
+
+    def encoder(self, network: "Network", block: Exported, columns: Sequence[int] | None = None) -> Exported:
+        """A transformer's graphs, opened by a block; `columns` are the outputs to keep, all if not given."""
+        from emoscope.models.export.network import export_network
+
+        folder = self.new_folder()
+        export_network(
+            network,
+            folder,
+            reference=self.reference,
+            calibration=self.calibration,
+            vocabulary=self.vocabulary,
+            columns=columns,
+        )
+        block.load_weights(folder)
+        return block
+
+    def words(
+        self,
+        network: "WordNetwork | Contextual",
+        labels: Sequence[str],
+        questions: Sequence[Mapping[str, Any]],
+        frozen: "FrozenFeatures | None" = None,
+    ) -> Exported:
+        """The graph of a network over words, and of the frozen encoder that it reads them with."""
+        from emoscope.models.export.words import export_words
+        from emoscope.models.onnx.exported_words import ExportedWords
+
+        folder = self.new_folder()
+        if frozen is not None:
+            self._frozen(frozen, folder / VECTORS)
+        block = ExportedWords(labels, network.description(), export_words(network, folder), questions)
+        block.load_weights(folder)
+        return block
+
+    def _frozen(self, features: "FrozenFeatures", folder: Path) -> None:
+        """A frozen encoder as a graph; the networks of an ensemble that share one get the same files."""
+        from emoscope.models.export.features import export_features
+
+        key = (id(features.frozen), features.layers)
+        if key in self._encoders:
+            shutil.copytree(self._encoders[key], folder)
+            return
+        export_features(features, folder)
+        self._encoders[key] = folder

@@ -1,0 +1,57 @@
+"""A fine-tuned transformer as a block that needs no torch."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.models.block import Floats, Truncated
+from emoscope.models.onnx.exported import Exported
+from emoscope.models.onnx.network import EncoderNetwork
+from emoscope.models.probabilities import softmax
+
+
+class ExportedEncoder(Exported):
+    """A transformer as graphs; with `heads`, one pass answers every set of labels.
+
+    >>> ExportedEncoder(heads={"mood": ["good", "bad"], "tone": ["up", "down"]}).columns("tone")
+    slice(2, 4, None)
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str] = (),
+        questions: Sequence[Mapping[str, Any]] = (),
+        heads: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self.heads = {name: tuple(of_head) for name, of_head in (heads or {}).items()}
+        super().__init__([label for of_head in self.heads.values() for label in of_head] or labels, questions)
+        self._network: EncoderNetwork
+
+    def columns(self, head: str) -> slice:
+        if not self.heads:
+            return slice(None)
+        if head not in self.heads:
+            raise EmoscopeError(f"no head {head!r}; there are: {', '.join(self.heads)}")
+        names = list(self.heads)
+        first = sum(len(self.heads[name]) for name in names[: names.index(head)])
+        return slice(first, first + len(self.heads[head]))
+
+    def logits(self, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
+        return self._network.logits([example.context for example in examples])
+
+    def probabilities(self, logits: Floats) -> Floats:
+        if not self.heads:
+            return super().probabilities(logits)
+        return np.concatenate([softmax(logits[:, self.columns(head)]) for head in self.heads], axis=1)
+
+    def config(self) -> dict[str, Any]:
+        return (
+            {"heads": {name: list(labels) for name, labels in self.heads.items()}} if self.heads else super().config()
+        )
+
+    def open(self, folder: Path) -> None:
+        self._network = EncoderNetwork.load(folder)

@@ -1,0 +1,75 @@
+"""Trained networks over words as blocks that need no torch: they stand where the network stood."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.models.block import Floats, Truncated
+from emoscope.models.onnx.description import FLOAT
+from emoscope.models.onnx.exported import VECTORS, Exported
+from emoscope.models.onnx.session import Run, open_graph, reason
+from emoscope.models.onnx.token_vectors import load_vectors
+from emoscope.models.text.contextual_rows import TurnRows, WordAndVectorRows, restored_turns
+from emoscope.models.text.word_rows import KINDS, Item, WordRows, restored
+from emoscope.parallel.threads import in_parallel
+
+
+class ExportedWords(Exported):
+    """A network over words, or over a frozen encoder's features, as a graph.
+
+    One example at a time: nothing is padded, and none depends on others.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        rows: Mapping[str, Any],
+        inputs: Sequence[str],
+        questions: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        super().__init__(labels, questions)
+        self._description = dict(rows)
+        self._inputs = list(inputs)
+        self._rows: WordRows | TurnRows
+        self._run: Run
+
+    def logits(self, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
+        def computed(item: Item) -> Floats:
+            arrays = self._rows.arrays([item])
+            return self._run({name: arrays[name] for name in self._inputs})[0]
+
+        items = self._rows.encode(examples)
+        logits = np.concatenate(in_parallel(computed, items)).astype(float)
+        return logits, np.array([item["truncated"] for item in items])
+
+    def config(self) -> dict[str, Any]:
+        return {**super().config(), "rows": self._description, "inputs": self._inputs}
+
+    def open(self, folder: Path) -> None:
+        try:
+            self._rows = _rows(self._description, folder)
+            self._run = open_graph(folder / FLOAT)
+        except EmoscopeError:
+            raise
+        except Exception as error:  # whatever onnxruntime raises of a file that is missing or damaged
+            raise InputError(folder, f"is not an exported network ({reason(error)})") from None
+
+    def save_weights(self, folder: Path) -> None:
+        super().save_weights(folder)
+        if isinstance(self._rows, TurnRows | WordAndVectorRows):
+            self._rows.frozen_features.save(folder / VECTORS)
+
+
+def _rows(description: Mapping[str, Any], folder: Path) -> WordRows | TurnRows:
+    kind = description["rows"]
+    if kind == TurnRows.kind:
+        return restored_turns(description, load_vectors(folder / VECTORS))
+    if kind == WordAndVectorRows.kind:
+        rows = restored(description, folder, WordAndVectorRows)
+        rows.frozen_features = load_vectors(folder / VECTORS)
+        return rows
+    return restored(description, folder, KINDS[kind])

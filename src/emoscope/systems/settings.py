@@ -1,0 +1,200 @@
+"""The settings of systems: typed, with the paper's values as defaults, each documented under its line."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.models.former_names import current_names
+
+if TYPE_CHECKING:
+    from emoscope.models.torch.classifier import NeuralClassifier
+    from emoscope.models.torch.training import Training
+
+BERT_SUBSTITUTE = "bert-base-uncased: all-mpnet-base-v2 in our measured runs (--set encoder=FOLDER)"
+ClassWeight = Literal["none", "balanced", "root"]
+
+
+class SettingHelp(NamedTuple):
+    """What a user needs to know of a setting."""
+
+    name: str
+    default: Any
+    meaning: str
+
+
+class Settings(BaseModel):
+    """The settings every system has.
+
+    >>> Settings.of({"shift": "natural"}, "toy").shift
+    'natural'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    shift: Literal["none", "natural", "estimate"] = "none"
+    """Class prior of the probabilities: the training data's (none), the task's published mix of real traffic (natural),
+    or an estimate from the data that are scored (estimate)."""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], system: str) -> Self:
+        """Settings from names and values as a user gives them; former names are understood."""
+        renamed = current_names(values)
+        for name in renamed:
+            if name not in cls.model_fields:
+                close = get_close_matches(name, cls.model_fields, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(cls.model_fields)}"
+                raise EmoscopeError(f"{system} has no setting {name!r}; {hint}")
+        try:
+            return cls(**renamed)
+        except ValidationError as error:
+            first = error.errors()[0]
+            expected = first.get("ctx", {}).get("expected") or first["msg"].removeprefix("Input should be ")
+            name = ".".join(map(str, first["loc"][:1]))
+            raise EmoscopeError(f"{name}: expected {expected}, found {first['input']!r}") from None
+
+    @classmethod
+    def documented(cls) -> Iterator[SettingHelp]:
+        """Each setting with its default and its meaning; a changed default keeps the meaning it inherits."""
+        for name, field in cls.model_fields.items():
+            families = (base.model_fields for base in cls.__mro__ if issubclass(base, Settings))
+            meanings = (fields[name].description for fields in families if name in fields)
+            meaning = next((" ".join(text.split()) for text in meanings if text), "")
+            yield SettingHelp(name, field.get_default(call_default_factory=False), meaning)
+
+    def pick(self, *names: str) -> dict[str, Any]:
+        """Some of the settings, by name."""
+        return {name: getattr(self, name) for name in names}
+
+
+class TrainingSettings(Settings):
+    """How a network is trained."""
+
+    epochs: int = 3
+    """Passes over the training data."""
+    batch_size: int = 64
+    """Examples per training step."""
+    learning_rate: float = 1e-3
+    """Highest learning rate of AdamW."""
+
+    def training(self, **changes: Any) -> "Training":
+        """The training plan, with changes."""
+        from emoscope.models.torch.training import Training
+
+        return Training(**{**self.pick("epochs", "batch_size", "learning_rate"), **changes})
+
+
+class VocabularySettings(Settings):
+    """What a network over words reads."""
+
+    vectors: str = "glove+emoji"
+    """Word vectors: glove, glove+emoji, word2vec (trained on the texts), random, or a file."""
+    embedding_size: int = 100
+    """Numbers per word vector."""
+    hidden_size: int = 128
+    """Units of a recurrent layer, in each direction."""
+    min_count: int = 2
+    """How often a word must occur to get a vector of its own."""
+    max_features: int = 20_000
+    """Most words in the vocabulary."""
+
+    def words(self, **more: Any) -> dict[str, Any]:
+        """These settings of a network but the hidden size, which not every network has."""
+        return {**self.pick("vectors", "embedding_size", "min_count", "max_features"), **more}
+
+
+class WordNetworkSettings(VocabularySettings, TrainingSettings):
+    """A network over words and its training."""
+
+    max_length: int = 60
+    """Most words that are read of a turn, the last ones."""
+    dropout: float = 0.4
+    """Share of units dropped in training."""
+
+    def words(self, **more: Any) -> dict[str, Any]:
+        return super().words(**self.pick("max_length", "dropout"), **more)
+
+
+class FineTuningSettings(TrainingSettings):
+    """A fine-tuned encoder; where a paper prints no values, those of BERT's own paper."""
+
+    encoder: str = "bert-base-uncased"
+    """Pretrained encoder: a name on the Hugging Face hub or a folder."""
+    pooling: str = "mean"
+    """How the tokens' vectors become one: cls, mean, max, last-turn, last-turn-max, mask or mean+focus."""
+    context: int = 1
+    """Turns that are read, the labelled one included."""
+    max_length: int = 128
+    """Most tokens that are read."""
+    dropout: float = 0.1
+    """Share of units dropped before the output layer."""
+    layer_decay: float = 1.0
+    """Factor of the learning rate from each layer to the one below."""
+    batch_size: int = 32
+    learning_rate: float = 2e-5
+
+    def fine_tuned(
+        self,
+        labels: Sequence[str],
+        *,
+        class_weight: ClassWeight = "none",
+        balanced_warming: bool = False,
+        **network: Any,
+    ) -> "NeuralClassifier":
+        """A transformer with these settings, and more for the network.
+
+        >>> FineTuningSettings().fine_tuned(["joy", "anger"], context=2).settings["context"]
+        2
+        """
+        from emoscope.models.torch.classifier import NeuralClassifier
+
+        shared = self.pick("encoder", "pooling", "context", "max_length", "dropout", "layer_decay")
+        training = self.training(class_weight=class_weight, balanced_warming=balanced_warming)
+        return NeuralClassifier(labels, "transformer", {**shared, **network}, training)
+
+
+class FurtherPretrainingSettings(FineTuningSettings):
+    """An encoder that is pretrained further on unlabelled text before it is fine-tuned."""
+
+    pretraining_text: int | None = 200_000
+    """Most lines of unlabelled text; 0 leaves pretraining out."""
+    lm_epochs: int = 1
+    """Passes over the unlabelled text."""
+    lm_batch_size: int = 64
+    """Rows of unlabelled text per training step."""
+    lm_learning_rate: float = 5e-5
+    """Highest learning rate in pretraining."""
+
+    def pretraining(self, objective: str, source: str) -> dict[str, Any]:
+        """The network's settings for pretraining on a source of unlabelled text."""
+        shared = self.pick("pretraining_text", "lm_epochs", "lm_batch_size", "lm_learning_rate")
+        return {"pretraining": objective, "pretraining_source": source, **shared}
+
+
+class MixedSettings(VocabularySettings, FineTuningSettings):
+    """A fine-tuned encoder over three turns beside networks over words with a training of their own."""
+
+    context: int = 3
+    max_length: int = 100
+    network_epochs: int = 5
+    """Passes over the training data, for the networks over words."""
+    network_batch_size: int = 64
+    """Examples per training step, for the networks over words."""
+    network_learning_rate: float = 1e-3
+    """Highest learning rate of the networks over words."""
+    network_dropout: float = 0.4
+    """Share of units dropped in the networks over words."""
+
+    def network_training(self) -> "Training":
+        """The training plan of the networks over words."""
+        return self.training(
+            epochs=self.network_epochs,
+            batch_size=self.network_batch_size,
+            learning_rate=self.network_learning_rate,
+        )
+
+    def words(self, **more: Any) -> dict[str, Any]:
+        shared = self.pick("context", "max_length", "hidden_size")
+        return super().words(pooling="max", dropout=self.network_dropout, **shared, **more)
