@@ -1,4 +1,4 @@
-"""What everything else speaks of: turns, dialogues, examples to label, and detections.
+"""Turns, dialogues, examples to label, and detections.
 
 Plain frozen dataclasses rather than pydantic models: millions of them are made in a run.
 """
@@ -13,21 +13,8 @@ from emoscope.core.errors import EmoscopeError
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
-
-def _nothing() -> Mapping[str, Any]:
-    return _EMPTY
-
-
-def _read_only(content: dict[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(content)
-
-
-def _as_pickled(mapping: "MappingProxyType[str, Any]") -> tuple[Any, tuple[dict[str, Any]]]:
-    return _read_only, (dict(mapping),)
-
-
-# Examples are sent to worker processes, and a read-only mapping does not know by itself how to travel.
-copyreg.pickle(MappingProxyType, _as_pickled)
+# Examples are sent to worker processes, and a read-only mapping cannot be pickled by itself.
+copyreg.pickle(MappingProxyType, lambda mapping: (MappingProxyType, (dict(mapping),)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +113,8 @@ class Example:
     dialogue: Dialogue
     turn: int
     label: str | None = None
-    votes: Mapping[str, int] = field(default_factory=_nothing)
-    variants: Mapping[str, str] = field(default_factory=_nothing)
+    votes: Mapping[str, int] = field(default_factory=lambda: _EMPTY)
+    variants: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     origin: Dialogue | None = None
 
     def __post_init__(self) -> None:
@@ -141,8 +128,7 @@ class Example:
 
     @property
     def family(self) -> tuple[str, ...]:
-        """What was said in the original dialogue: examples of one family must not be parted between learning and
-        judging.
+        """The texts of the original dialogue: examples of one family must not be split between training and test.
 
         >>> said = Dialogue.of(["so glad"])
         >>> Example(Dialogue.of(["very glad"]), 0, origin=said).family == Example(said, 0).family
@@ -158,7 +144,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The answer for one dialogue: a label, the probability of each label, and whether input was cut.
+    """The answer for one dialogue: a label, the probability of each label, and whether input was truncated.
 
     `label` is None where the best probability lay under the caller's threshold.
 
