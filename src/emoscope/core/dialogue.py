@@ -71,7 +71,7 @@ class Dialogue:
         return tuple(turn.text for turn in self.turns)
 
     def upto(self, turn: int) -> "Dialogue":
-        """The dialogue as it stood when turn number `turn` (from 0) had been said."""
+        """The dialogue up to and including turn number `turn`, from 0."""
         if not 0 <= turn < len(self.turns):
             raise EmoscopeError(f"a dialogue of {len(self.turns)} turns has no turn {turn}")
         return self if turn == len(self.turns) - 1 else Dialogue(self.turns[: turn + 1], self.id)
@@ -103,7 +103,7 @@ class Example:
     """One turn to be labelled, within its dialogue; what a task reads and a system learns from.
 
     `votes` are the annotators' counts per label, `variants` other wordings of the turn (back-translations) by name. An
-    example that was made from another one by rewording it knows the dialogue it came from: its `origin`.
+    example made by rewording another one has the original dialogue as its `origin`.
 
     >>> example = Example(Dialogue.of(["hi", "I lost my keys"]), turn=1, label="sad")
     >>> example.text, example.context.texts
@@ -130,8 +130,8 @@ class Example:
     def family(self) -> tuple[str, ...]:
         """The texts of the original dialogue: examples of one family must not be split between training and test.
 
-        >>> said = Dialogue.of(["so glad"])
-        >>> Example(Dialogue.of(["very glad"]), 0, origin=said).family == Example(said, 0).family
+        >>> original = Dialogue.of(["so glad"])
+        >>> Example(Dialogue.of(["very glad"]), 0, origin=original).family == Example(original, 0).family
         True
         """
         return (self.origin or self.dialogue).texts

@@ -1,4 +1,4 @@
-"""Any number of prediction files on the same gold: who differs from whom, and by how much."""
+"""Several prediction files on the same gold: which systems differ, and by how much."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -120,7 +120,7 @@ def compare(
     seed: int = 0,
     advance: Callable[[int], object] = lambda _: None,
 ) -> Comparison:
-    """Compare prediction files; `advance` is told how many more of the `samples` are done.
+    """Compare prediction files; `advance` is called with the number of further `samples` done.
 
     >>> from emoscope.tasks import get_task
     >>> compare(get_task("iest"), "trial.csv", ["a.txt", "b.txt"]).rows[0].name  # doctest: +SKIP
