@@ -33,7 +33,7 @@ def card_cli(
 
 
 def find_card(model: str) -> str:
-    """The card that lies with a model, or the one its measured results make."""
+    """The card in a model's folder, or one made from a file of measured results."""
     from emoscope.core.files import whole_text
     from emoscope.detector.bundle import resolve
     from emoscope.evaluation.card import CARD, card_text

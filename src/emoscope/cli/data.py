@@ -122,7 +122,7 @@ def _show_terms(task: "Task", root: Path | None) -> None:
     from emoscope.tasks.fetch import needed
 
     states = {checked.path.name: checked.state for checked in check_files(task, root)}
-    wanted = [
+    files = [
         f"{name} (differs from the one known; will be replaced)" if states[name] == "differs" else name
         for download in needed(task, root)
         for name in download.saves
@@ -131,7 +131,7 @@ def _show_terms(task: "Task", root: Path | None) -> None:
         "home": task.metadata.home,
         "terms": task.metadata.terms,
         "cite": task.metadata.citation,
-        "fetch": ", ".join(wanted),
+        "fetch": ", ".join(files),
         "into": str(data_folder(task, root)),
     }
     # To standard error, so that --json leaves one document on standard output.

@@ -68,22 +68,22 @@ def stats(
     if plots is not None:
         from emoscope.core.plots import altair
 
-        altair()  # better to hear now than after the counting that the extra is missing
+        altair()  # say now, and not after the counting, that the extra is missing
         _make_folder(plots)
     chosen = get_task(task)
-    found = task_statistics(chosen, split, data)
-    drawn = [] if plots is None else _draw(chosen.name, found, plots, format.value)
+    statistics = task_statistics(chosen, split, data)
+    drawn = [] if plots is None else _draw(chosen.name, statistics, plots, format.value)
     if json:
         print_json(
             {
                 "task": chosen.name,
-                "splits": {name: part.as_dict() for name, part in found.items()},
-                "figures": [str(path) for path in drawn],
+                "splits": statistics,
+                "figures": drawn,
             }
         )
         return
     out = console()
-    for part in tables(chosen, found):
+    for part in tables(chosen, statistics):
         out.print(part)
         out.print()
     for path in drawn:
@@ -91,15 +91,15 @@ def stats(
 
 
 def task_statistics(task: "Task", splits: Sequence[str] | None, root: Path | None) -> dict[str, SplitStatistics]:
-    """Count the splits asked for, or those of train, dev and test that are there."""
+    """Count the named splits, or those of train, dev and test that are here."""
     from emoscope.corpus.describe.statistics import describe
 
-    found: dict[str, SplitStatistics] = {}
+    statistics: dict[str, SplitStatistics] = {}
     for name, located in _locate(task, splits, root).items():
         examples = _with_progress(task.read(located.path), f"{task.name} {name}", located.file.examples)
         counted = describe(examples, task.labels, neutral=task.metadata.neutral_label)
-        found[name] = SplitStatistics(located, counted)
-    return found
+        statistics[name] = SplitStatistics(located, counted)
+    return statistics
 
 
 def _locate(task: "Task", splits: Sequence[str] | None, root: Path | None) -> dict[str, "Located"]:
@@ -107,18 +107,18 @@ def _locate(task: "Task", splits: Sequence[str] | None, root: Path | None) -> di
 
     if splits:
         return {name: find_split(task, name, root) for name in splits}
-    found: dict[str, Located] = {}
+    present: dict[str, Located] = {}
     absent: list[EmoscopeError] = []
     for name in _USUAL:
         if name not in task.metadata.splits:
             continue
         try:
-            found[name] = find_split(task, name, root)
+            present[name] = find_split(task, name, root)
         except EmoscopeError as error:
             absent.append(error)
-    if not found and absent:
+    if not present and absent:
         raise absent[0]
-    return found
+    return present
 
 
 def _with_progress(examples: Iterable[Example], what: str, total: int | None) -> Iterator[Example]:
@@ -135,21 +135,21 @@ def _make_folder(folder: Path) -> None:
         raise EmoscopeError(f"{folder}: cannot be made a folder for figures ({error.strerror})") from None
 
 
-def _draw(task: str, found: Mapping[str, SplitStatistics], folder: Path, kind: str) -> list[Path]:
+def _draw(task: str, splits: Mapping[str, SplitStatistics], folder: Path, kind: str) -> list[Path]:
     from emoscope.core.plots import save
     from emoscope.corpus.describe.figures import figures
 
-    charts = figures({name: part.statistics for name, part in found.items()}, task)
+    charts = figures({name: part.statistics for name, part in splits.items()}, task)
     return [save(chart, folder / f"{task}-{name}.{kind}") for name, chart in charts.items()]
 
 
 # Tables
 
 
-def tables(task: "Task", found: Mapping[str, SplitStatistics]) -> "Iterator[RenderableType]":
+def tables(task: "Task", splits: Mapping[str, SplitStatistics]) -> "Iterator[RenderableType]":
     """What a person is shown: a table for each kind of thing that was counted."""
-    parts = {name: part.statistics for name, part in found.items()}
-    yield from _files(task, found)
+    parts = {name: part.statistics for name, part in splits.items()}
+    yield from _files(task, splits)
     if any(part.labelled for part in parts.values()):
         yield _labels(parts)
     yield _dialogues(parts)
@@ -160,13 +160,13 @@ def tables(task: "Task", found: Mapping[str, SplitStatistics]) -> "Iterator[Rend
     yield from _votes(parts)
 
 
-def _files(task: "Task", found: Mapping[str, SplitStatistics]) -> "Iterator[RenderableType]":
+def _files(task: "Task", splits: Mapping[str, SplitStatistics]) -> "Iterator[RenderableType]":
     rows = [
         [name, part.located.file.name, part.located.revision.name, part.statistics.examples]
-        for name, part in found.items()
+        for name, part in splits.items()
     ]
     yield table(task.metadata.title, ["split", "file", "revision", "examples"], rows, left=3)
-    notes = {part.located.revision.name: part.located.revision.note for part in found.values()}
+    notes = {part.located.revision.name: part.located.revision.note for part in splits.values()}
     yield _plain("\n".join(f"Revision {name}: {note}." for name, note in notes.items()))
 
 
@@ -203,9 +203,9 @@ def _dialogues(parts: Mapping[str, "CorpusStatistics"]) -> "RenderableType":
             ]
         )
     columns = ["split", "dialogues", "turns", "mean", "with emoticons", "speakers in each", "turns of each speaker"]
-    made = table("Dialogues", columns, rows)
-    made.columns[-1].justify = "left"
-    return made
+    dialogues = table("Dialogues", columns, rows)
+    dialogues.columns[-1].justify = "left"
+    return dialogues
 
 
 def _range(smallest: int, largest: int) -> str:

@@ -24,6 +24,7 @@ PredictionArguments = Annotated[
 ]
 GoldOption = Annotated[Path | None, typer.Option("--gold", "-g", help="The labelled file.")]
 SplitOption = Annotated[str | None, typer.Option("--split", help="Instead of a file: a split of the task's data.")]
+_SLICES = "cue, length, emoji, negation, irony, long, dialect or code-mixed"  # emoscope.evaluation.slices, unimported
 SamplesOption = Annotated[int, typer.Option("--samples", min=1, help="Number of bootstrap samples.")]
 
 
@@ -111,7 +112,7 @@ def errors_cli(
     gold: GoldOption = None,
     split: SplitOption = None,
     by: Annotated[
-        list[str] | None, typer.Option("--by", help="Score by a part of the data: cue, length or emoji; repeatable.")
+        list[str] | None, typer.Option("--by", help=f"Score by a slice of the data: {_SLICES}; repeatable.")
     ] = None,
     show: Annotated[int, typer.Option("--show", min=0, help="Examples of each kind and class to show.")] = 3,
     seed: SeedOption = 0,
@@ -137,7 +138,7 @@ def human_cli(
     systems: Annotated[
         list[Path] | None, typer.Option("--system", "-s", help="Predictions to set beside the people; repeatable.")
     ] = None,
-    by: Annotated[str | None, typer.Option("--by", help="Score by a part of the data: cue, length or emoji.")] = None,
+    by: Annotated[str | None, typer.Option("--by", help=f"Score by a slice of the data: {_SLICES}.")] = None,
     published: Annotated[bool, typer.Option("--published", help="Show the people of the task's paper too.")] = False,
     data: DataOption = None,
     as_json: JsonOption = False,

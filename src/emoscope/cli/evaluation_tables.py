@@ -74,8 +74,6 @@ def print_comparison(result: "Comparison") -> None:
     """The table of systems, with a line wherever a significance cluster ends."""
     from rich.box import Box
 
-    from emoscope.evaluation.compare import HOW
-
     out = console()
     _print_notes(result.notes)
     rows: list[Sequence[object]] = []
@@ -102,7 +100,7 @@ def print_comparison(result: "Comparison") -> None:
         systems.rows[above.number - 1].end_section = below.cluster != above.cluster
     out.print(f"[bold]{result.task}, differences at {result.level:g}[/]")
     out.print(systems)
-    out.print(f"[dim]{HOW} {result.samples:,} samples, seed {result.seed}.[/]")
+    out.print(f"[dim]{result.how} {result.samples:,} samples, seed {result.seed}.[/]")
 
 
 def print_errors(result: "ErrorAnalysis") -> None:

@@ -1,4 +1,4 @@
-"""An explanation on the screen: what was said, words for the answer marked green and words against it red."""
+"""An explanation on the screen: the turns, with words for the answer marked green and words against it red."""
 
 import math
 from typing import TYPE_CHECKING
@@ -48,18 +48,18 @@ def marked(turn: "TurnContribution", strongest: float, colours: str | None) -> T
     >>> marked(TurnContribution(Turn("so sad"), 2.01, words), 2.0, None).plain
     'so sad[+2.0]'
     """
-    said, end = Text(style="" if turn.read else "dim"), 0
+    marked_text, end = Text(style="" if turn.read else "dim"), 0
     for word in turn.words:
-        said.append(turn.turn.text[end : word.start])
+        marked_text.append(turn.turn.text[end : word.start])
         weight = abs(word.contribution) / strongest if strongest else 0.0
         if weight < _UNMARKED:
-            said.append(word.text)
+            marked_text.append(word.text)
         elif colours is None:
-            said.append(f"{word.text}[{word.contribution:+.1f}]")
+            marked_text.append(f"{word.text}[{word.contribution:+.1f}]")
         else:
-            said.append(word.text, _pen(weight, word.contribution > 0, colours))
+            marked_text.append(word.text, _pen(weight, word.contribution > 0, colours))
         end = word.end
-    return said.append(turn.turn.text[end:])
+    return marked_text.append(turn.turn.text[end:])
 
 
 def _pen(weight: float, speaks_for: bool, colours: str) -> Style:

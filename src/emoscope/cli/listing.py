@@ -147,9 +147,9 @@ def systems(
     from emoscope.systems import SYSTEMS
     from emoscope.tasks import get_task
 
-    wanted = get_task(task).name if task is not None else None
+    task_name = get_task(task).name if task is not None else None
     every = [SYSTEMS[name].metadata for name in SYSTEMS]
-    chosen = [metadata for metadata in every if wanted is None or wanted in metadata.tasks]
+    chosen = [metadata for metadata in every if task_name is None or task_name in metadata.tasks]
     ours = measured_scores()
     if as_json:
         print_json(

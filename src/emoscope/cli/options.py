@@ -44,7 +44,7 @@ def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
 
 
 def chosen_spread(engine: str, workers: int | None, ray_address: str | None) -> "Executor":
-    """Who works on the parts of a corpus, by the options; the result is the same whoever does."""
+    """How the options spread the work; the result does not depend on it."""
     chosen = chosen_engine(engine, ray_address)
     from emoscope.core.extras import check_installed
     from emoscope.parallel import Executor

@@ -1,1 +1,1 @@
-"""Plain, typed building blocks that know nothing of the layers above: dialogues, text, metrics, files, errors."""
+"""Plain, typed building blocks that import nothing from the layers above: dialogues, text, metrics, files, errors."""

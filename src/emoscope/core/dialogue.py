@@ -1,4 +1,4 @@
-"""What everything else speaks of: turns, dialogues, examples to label, and detections.
+"""Turns, dialogues, examples to label, and detections.
 
 Plain frozen dataclasses rather than pydantic models: millions of them are made in a run.
 """
@@ -13,21 +13,8 @@ from emoscope.core.errors import EmoscopeError
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
-
-def _nothing() -> Mapping[str, Any]:
-    return _EMPTY
-
-
-def _read_only(content: dict[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(content)
-
-
-def _as_pickled(mapping: "MappingProxyType[str, Any]") -> tuple[Any, tuple[dict[str, Any]]]:
-    return _read_only, (dict(mapping),)
-
-
-# Examples are sent to worker processes, and a read-only mapping does not know by itself how to travel.
-copyreg.pickle(MappingProxyType, _as_pickled)
+# Examples are sent to worker processes, and a read-only mapping cannot be pickled by itself.
+copyreg.pickle(MappingProxyType, lambda mapping: (MappingProxyType, (dict(mapping),)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +71,7 @@ class Dialogue:
         return tuple(turn.text for turn in self.turns)
 
     def upto(self, turn: int) -> "Dialogue":
-        """The dialogue as it stood when turn number `turn` (from 0) had been said."""
+        """The dialogue up to and including turn number `turn`, from 0."""
         if not 0 <= turn < len(self.turns):
             raise EmoscopeError(f"a dialogue of {len(self.turns)} turns has no turn {turn}")
         return self if turn == len(self.turns) - 1 else Dialogue(self.turns[: turn + 1], self.id)
@@ -116,7 +103,7 @@ class Example:
     """One turn to be labelled, within its dialogue; what a task reads and a system learns from.
 
     `votes` are the annotators' counts per label, `variants` other wordings of the turn (back-translations) by name. An
-    example that was made from another one by rewording it knows the dialogue it came from: its `origin`.
+    example made by rewording another one has the original dialogue as its `origin`.
 
     >>> example = Example(Dialogue.of(["hi", "I lost my keys"]), turn=1, label="sad")
     >>> example.text, example.context.texts
@@ -126,8 +113,8 @@ class Example:
     dialogue: Dialogue
     turn: int
     label: str | None = None
-    votes: Mapping[str, int] = field(default_factory=_nothing)
-    variants: Mapping[str, str] = field(default_factory=_nothing)
+    votes: Mapping[str, int] = field(default_factory=lambda: _EMPTY)
+    variants: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     origin: Dialogue | None = None
 
     def __post_init__(self) -> None:
@@ -141,11 +128,10 @@ class Example:
 
     @property
     def family(self) -> tuple[str, ...]:
-        """What was said in the original dialogue: examples of one family must not be parted between learning and
-        judging.
+        """The texts of the original dialogue: examples of one family must not be split between training and test.
 
-        >>> said = Dialogue.of(["so glad"])
-        >>> Example(Dialogue.of(["very glad"]), 0, origin=said).family == Example(said, 0).family
+        >>> original = Dialogue.of(["so glad"])
+        >>> Example(Dialogue.of(["very glad"]), 0, origin=original).family == Example(original, 0).family
         True
         """
         return (self.origin or self.dialogue).texts
@@ -158,7 +144,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The answer for one dialogue: a label, the probability of each label, and whether input was cut.
+    """The answer for one dialogue: a label, the probability of each label, and whether input was truncated.
 
     `label` is None where the best probability lay under the caller's threshold.
 

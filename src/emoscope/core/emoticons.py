@@ -159,7 +159,7 @@ def _closes_nothing(before: str) -> bool:
     return depth == 0
 
 
-# All emoji lie here, and other signs; the emoji package, which is slow to import, is asked only about these.
+# The code points of all emoji and some other signs; only for these is the emoji package imported, which is slow.
 _PICTURES = "\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001f1e5\U0001f200-\U0001fbff"
 _REGIONS = "\U0001f1e6-\U0001f1ff"
 # Signs that are plain text unless a selector asks for the picture, and the keys of a telephone likewise.

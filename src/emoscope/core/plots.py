@@ -1,4 +1,4 @@
-"""Charts: one look for all of them, and ways to save them. Needs the extra `plots`, asked for only when used.
+"""Charts in one style, and ways to save them. Needs the extra `plots`, imported only when used.
 
 Charts are altair's. They hold their own data, and nothing here reaches the network: not while drawing, and not from the
 saved page, which is an SVG with no script in it.
@@ -73,7 +73,7 @@ def altair() -> ModuleType:
 
 
 def rows(values: Iterable[Mapping[str, Any]]) -> Any:
-    """Rows as the data of a chart, kept inside it."""
+    """Rows as the data of a chart, stored in its document."""
     return altair().Data(values=[dict(row) for row in values])
 
 
@@ -101,7 +101,7 @@ def spec(chart: Chart) -> dict[str, Any]:
 
 
 def svg(chart: Chart) -> str:
-    """The chart as an `<svg>` element, to stand in a page beside others."""
+    """The chart as an `<svg>` element that can share a page with others."""
     return _with_own_ids(_render("svg", chart))
 
 

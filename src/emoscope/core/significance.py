@@ -95,7 +95,7 @@ def resampled_scores(
 ) -> Floats:
     """Each system's score (rows) on each of `samples` resamplings (columns), the same ones for all systems.
 
-    Labels are codes from 0 to `classes` - 1; `advance` is told how many more draws are done.
+    Labels are codes from 0 to `classes` - 1; `advance` is called with the number of further draws done.
 
     >>> from emoscope.core.metrics import accuracy
     >>> gold = np.array([0, 1, 1, 0])

@@ -298,7 +298,7 @@ class _Tally:
 
 
 def _apart(match: re.Match[str], replacement: str) -> str:
-    """The replacement, kept off a word that it was glued to."""
+    """The replacement, with a space before it if it was glued to a word."""
     before = match.string[match.start() - 1 : match.start()]
     return f" {replacement}" if before.isalnum() or before == "_" else replacement
 

@@ -1,4 +1,4 @@
-"""How honest probabilities are."""
+"""How well probabilities are calibrated."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ BINS = 15
 
 
 def calibration_error(probabilities: NDArray[np.float64], gold: NDArray[np.int64], *, bins: int = BINS) -> float:
-    """Expected calibration error: how far the best label's probability and its being right lie apart.
+    """Expected calibration error: the gap between the best label's probability and how often it is right.
 
     Averaged over bins of equal width, each weighted by the items in it; `gold` are columns.
 

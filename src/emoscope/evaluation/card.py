@@ -1,4 +1,4 @@
-"""A model card in Markdown, made from measured results alone: what is not in them is not in the card."""
+"""A model card in Markdown, made from measured results alone."""
 
 import json
 import re
@@ -83,8 +83,8 @@ def score_table(heads: Sequence[HeadResults]) -> str:
 def class_table(head: HeadResults) -> str:
     """Precision, recall and F1 of each label."""
     rows = [
-        [label, four(found.precision), four(found.recall), four(found.f1), _whole(found.support)]
-        for label, found in head.per_class.items()
+        [label, four(scores.precision), four(scores.recall), four(scores.f1), _whole(scores.support)]
+        for label, scores in head.per_class.items()
     ]
     return markdown_table(["label", "precision", "recall", "F1", "items"], rows)
 
@@ -102,9 +102,9 @@ def check_table(results: ModelResults) -> str:
     """The hand-written checks, a column for each set of labels."""
     heads = list(dict.fromkeys(check.head for check in results.checks))
     kinds = list(dict.fromkeys(check.kind for check in results.checks))
-    found = {(check.head, check.kind): f"{check.right} of {check.n}" for check in results.checks}
+    cells = {(check.head, check.kind): f"{check.right} of {check.n}" for check in results.checks}
     return markdown_table(
-        ["kind", *heads], [[kind, *(found.get((head, kind), "-") for head in heads)] for kind in kinds]
+        ["kind", *heads], [[kind, *(cells.get((head, kind), "-") for head in heads)] for kind in kinds]
     )
 
 
@@ -178,12 +178,12 @@ def _calibration(head: HeadResults) -> str:
 def _notes(heads: Sequence[HeadResults]) -> Iterator[str]:
     lines = []
     for head in heads:
-        said = list(head.notes)
+        notes = list(head.notes)
         if head.seeds:
             scores = f": {', '.join(map(four, head.seed_scores))}" if head.seed_scores else ""
-            said.append(f"seeds {', '.join(map(str, head.seeds))}{scores}")
-        if said:
-            lines.append(f"{head.head} on {head.data}: {'; '.join(said)}.")
+            notes.append(f"seeds {', '.join(map(str, head.seeds))}{scores}")
+        if notes:
+            lines.append(f"{head.head} on {head.data}: {'; '.join(notes)}.")
     if lines:
         yield bullets(lines)
 

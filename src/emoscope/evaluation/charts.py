@@ -18,7 +18,7 @@ _ROW = 30
 
 
 def _framed(chart: Chart, height: int) -> Chart:
-    """The chart at our width, all told, on the colour of the page."""
+    """The chart at the width of a report, on the colour of the page."""
     alt = altair()
     return (
         chart.properties(width=WIDTH, height=height, autosize=alt.AutoSizeParams(type="fit", contains="padding"))

@@ -1,4 +1,4 @@
-"""Any number of prediction files on the same gold: who differs from whom, and by how much."""
+"""Several prediction files on the same gold: which systems differ, and by how much."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,44 +96,18 @@ class Comparison:
     """The table of systems, best first, and the bootstrap p-value of every pair of rows."""
 
     task: str
+    gold: str | None
     metric: str
     metric_description: str
-    gold: str | None
     level: float
     samples: int
     seed: int
+    how: str
     rows: tuple[ComparedSystem, ...]
+    clusters: tuple[tuple[str, ...], ...]  # the names of the systems in each
     p_values: Floats
     discarded: Mapping[str, int]
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader of the table should know, one line each."""
-        lines = [discarded_note(self.discarded)] if self.discarded else []
-        return lines + [f"{row.name}: {outside_note(row.outside)}" for row in self.rows if row.outside]
-
-    @property
-    def clusters(self) -> list[list[str]]:
-        """The names of the systems in each significance cluster."""
-        return [[row.name for row in rows] for _, rows in groupby(self.rows, key=lambda row: row.cluster)]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The comparison as JSON has it."""
-        return {
-            "task": self.task,
-            "gold": self.gold,
-            "metric": self.metric,
-            "metric_description": self.metric_description,
-            "level": self.level,
-            "samples": self.samples,
-            "seed": self.seed,
-            "how": HOW,
-            "rows": jsonable(self.rows),
-            "clusters": self.clusters,
-            "p_values": self.p_values.tolist(),
-            "discarded": jsonable(self.discarded),
-            "notes": self.notes,
-        }
+    notes: tuple[str, ...]  # what a reader of the table should know, one line each
 
 
 def compare(
@@ -146,7 +120,7 @@ def compare(
     seed: int = 0,
     advance: Callable[[int], object] = lambda _: None,
 ) -> Comparison:
-    """Compare prediction files; `advance` is told how many more of the `samples` are done.
+    """Compare prediction files; `advance` is called with the number of further `samples` done.
 
     >>> from emoscope.tasks import get_task
     >>> compare(get_task("iest"), "trial.csv", ["a.txt", "b.txt"]).rows[0].name  # doctest: +SKIP
@@ -204,17 +178,23 @@ def compare(
                 outside=outside_labels(task, predicted[system]),
             )
         )
+    discarded = read.discarded(task)
+    notes = [discarded_note(discarded)] if discarded else []
+    notes += [f"{row.name}: {outside_note(row.outside)}" for row in rows if row.outside]
     return Comparison(
         task=task.name,
+        gold=read.path,
         metric=task.metric.name,
         metric_description=task.metric.description,
-        gold=read.path,
         level=level,
         samples=samples,
         seed=seed,
+        how=HOW,
         rows=tuple(rows),
+        clusters=tuple(tuple(row.name for row in each) for _, each in groupby(rows, key=lambda row: row.cluster)),
         p_values=p_values,
-        discarded=read.discarded(task),
+        discarded=discarded,
+        notes=tuple(notes),
     )
 
 

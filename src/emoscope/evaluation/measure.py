@@ -66,16 +66,16 @@ def measure(
     """
     if len(examples) != len(answers.chosen):
         raise EmoscopeError(f"{data}: {len(examples):,} examples but {len(answers.chosen):,} answers")
-    kept = [number for number, example in enumerate(examples) if example.label in answers.labels]
-    if not kept:
+    known = [number for number, example in enumerate(examples) if example.label in answers.labels]
+    if not known:
         raise EmoscopeError(f"{data}: no example has one of the labels {', '.join(answers.labels)}")
-    scored = [examples[number] for number in kept]
+    scored = [examples[number] for number in known]
     gold = [str(example.label) for example in scored]
-    predicted = [answers.labels[column] for column in answers.chosen[kept]]
+    predicted = [answers.labels[column] for column in answers.chosen[known]]
     codes = encode(gold, answers.labels)
     names = tuple(labels) if set(labels) == set(answers.labels) else answers.labels
     confusion = confusion_matrix(gold, predicted, names)
-    left_out = len(examples) - len(kept)
+    left_out = len(examples) - len(known)
     left_out_note = [f"{left_out:,} items with other labels are left out"] if left_out else []
     training = answers.training
     return HeadResults(
@@ -89,8 +89,8 @@ def measure(
         interval=_interval(confusion, names, metric, samples),
         accuracy=_rounded(accuracy(confusion)),
         macro_f1=_rounded(macro_f1(confusion)),
-        ece=_rounded(calibration_error(answers.probabilities[kept], codes)),
-        ece_training_prior=None if training is None else _rounded(calibration_error(training[kept], codes)),
+        ece=_rounded(calibration_error(answers.probabilities[known], codes)),
+        ece_training_prior=None if training is None else _rounded(calibration_error(training[known], codes)),
         per_class={
             label: ClassFigures(
                 precision=_rounded(result.precision),

@@ -1,7 +1,6 @@
-"""Kinds of wording that mislead models, told by the words themselves: negation, irony, dialect, mixed languages.
+"""Wording that misleads models, recognised by word lists: negation, irony, dialect, mixed languages.
 
-Word lists find a part of what there is, and now and then something else; they are for looking at scores on a part of
-the data, not for labelling a single text.
+The lists miss some and are sometimes wrong: they are for scores on a part of the data, not for labelling a text.
 """
 
 import re

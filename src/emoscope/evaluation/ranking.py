@@ -3,13 +3,21 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.tasks.published import Published, PublishedEntry, Statistics
+from emoscope.tasks.published import Published, Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class NamedScore:
+    """A published system and its score."""
+
+    name: str
+    score: float
+
 
 # The system above, those level with the score, and the system below.
-Neighbours = tuple[PublishedEntry | None, Sequence[PublishedEntry], PublishedEntry | None]
+Neighbours = tuple[NamedScore | None, Sequence[NamedScore], NamedScore | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,36 +31,15 @@ class Placement:
 
     task: str
     score: float
-    of: int
+    rank: int | None
     rank_range: tuple[int, int]
-    above: PublishedEntry | None
-    level: tuple[PublishedEntry, ...]
-    below: PublishedEntry | None
+    of: int
+    above: NamedScore | None
+    level: tuple[NamedScore, ...]
+    below: NamedScore | None
     sentence: str
     published_split: str
     caveat: str | None
-
-    @property
-    def rank(self) -> int | None:
-        """The rank, if it is certain."""
-        best, worst = self.rank_range
-        return best if best == worst else None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The placement as JSON has it: of other systems only their names and scores."""
-        return {
-            "task": self.task,
-            "score": self.score,
-            "rank": self.rank,
-            "rank_range": list(self.rank_range),
-            "of": self.of,
-            "above": _named(self.above),
-            "level": [_named(entry) for entry in self.level],
-            "below": _named(self.below),
-            "sentence": self.sentence,
-            "published_split": self.published_split,
-            "caveat": self.caveat,
-        }
 
 
 def place(score: float, published: Published, *, split: str | None = None, revision: str | None = None) -> Placement:
@@ -74,10 +61,10 @@ def place(score: float, published: Published, *, split: str | None = None, revis
     if not (math.isfinite(score) and 0 <= score <= 1):
         raise EmoscopeError(f"a score to place must lie between 0 and 1, not {score}")
     rounded = round(float(score), published.decimals)
-    pairs = [(entry, entry.score) for entry in published.entries if entry.score is not None]
-    better = [entry for entry, known in pairs if known > rounded]
-    level = tuple(entry for entry, known in pairs if known == rounded)
-    worse = [entry for entry, known in pairs if known < rounded]
+    systems = [NamedScore(entry.name, entry.score) for entry in published.entries if entry.score is not None]
+    better = [system for system in systems if system.score > rounded]
+    level = tuple(system for system in systems if system.score == rounded)
+    worse = [system for system in systems if system.score < rounded]
     # No unknown score is above the first, so they matter only to scores below it.
     open_places = published.unknown if better else 0
     rank_range = (len(better) + 1, len(better) + 1 + open_places)
@@ -88,8 +75,9 @@ def place(score: float, published: Published, *, split: str | None = None, revis
     return Placement(
         task=published.task,
         score=float(score),
-        of=published.size,
+        rank=None if open_places else rank_range[0],
         rank_range=rank_range,
+        of=published.size,
         above=above,
         level=level,
         below=below,
@@ -170,7 +158,3 @@ def _ordinal(number: int) -> str:
     """1st, 2nd, 3rd, 4th, 11th, 21st."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
-
-
-def _named(entry: PublishedEntry | None) -> dict[str, Any] | None:
-    return None if entry is None else {"name": entry.name, "score": entry.score}

@@ -9,7 +9,7 @@ from emoscope.core.extras import require
 from emoscope.core.files import atomic_write
 from emoscope.core.plots import Chart, svg
 from emoscope.evaluation import charts
-from emoscope.evaluation.compare import HOW, Comparison
+from emoscope.evaluation.compare import Comparison
 from emoscope.evaluation.score import Evaluation
 from emoscope.tasks import get_task
 from emoscope.tasks.published import published
@@ -35,7 +35,6 @@ def comparison_page(comparison: Comparison) -> str:
         {"intervals": charts.comparison_intervals(comparison)},
         comparison=comparison,
         title_of_task=_title(comparison.task),
-        how=HOW,
     )
 
 

@@ -54,7 +54,7 @@ class HeadResults(FrozenModel):
     interval: IntervalFigures
     accuracy: Share
     macro_f1: Share
-    ece: Share  # expected calibration error of the answers as they are given
+    ece: Share  # expected calibration error of the answers
     ece_training_prior: Share | None = None  # and before they are corrected for how rare the labels are
     per_class: dict[str, ClassFigures]
     slices: tuple[SliceFigures, ...] = ()
@@ -97,7 +97,7 @@ class TrainingData(FrozenModel):
 
 
 class AboutModel(FrozenModel):
-    """What people say of a model; the rest of its results is measured."""
+    """What is written by hand about a model; the rest of its results is measured."""
 
     summary: str
     intended_use: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The shared tasks: what is asked, in which files, and how answers are scored.
+"""The shared tasks: their labels, files and metrics. A task is one module and one line below.
 
 >>> get_task("iest").labels
 ('anger', 'disgust', 'fear', 'joy', 'sad', 'surprise')
@@ -15,9 +15,9 @@ TASKS.add("iest", "emoscope.tasks.iest:Iest")
 
 
 def get_task(name: str) -> Task:
-    """The task registered under a name, or the corpus in a folder: whatever has a `corpus.json`.
+    """The task registered under a name, or the corpus in a folder with a `corpus.json`.
 
-    >>> get_task("emocontext").metadata.metric.name
+    >>> get_task("emocontext").metric.name
     'micro-f1'
     """
     from emoscope.tasks.corpus_task import CorpusTask, is_corpus

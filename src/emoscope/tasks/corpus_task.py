@@ -48,7 +48,7 @@ class CorpusManifest(FrozenModel):
     labels: tuple[str, ...] = Field(min_length=2)
     neutral: str | None = None
     metric: _NamedMetric
-    form: Literal["emocontext", "emotionx-friends", "iest"] = "emotionx-friends"  # systems made for it can learn this
+    form: Literal["emocontext", "emotionx-friends", "iest"] = "emotionx-friends"  # whose systems can learn it
     terms: str
     contact: str = ""
     citation: str = ""

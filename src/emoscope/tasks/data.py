@@ -1,4 +1,4 @@
-"""Where a task's files lie, and whether they are the published ones. Reads local folders only, never the network."""
+"""Where a task's files are, and whether they are the published ones. Reads local folders only, never the network."""
 
 import hashlib
 import os

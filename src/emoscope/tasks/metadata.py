@@ -14,10 +14,10 @@ FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-
 
 
 class DataFile(FrozenModel):
-    """A file of one split, as it lies in the task's data folder."""
+    """A file of one split in the task's data folder."""
 
     name: str
-    sha256: Sha256 | None = None  # None: the home publishes no checksum; the first download's is kept and held to
+    sha256: Sha256 | None = None  # None: not published; later downloads are held to the first one's
     labelled: bool = True
     examples: int | None = None
 

@@ -1,6 +1,6 @@
 """The published results of the shared tasks, as data with their source.
 
-The figures lie in `results/TASK.json` as the papers print them, misprints included and noted; scores are fractions.
+The figures are in `results/TASK.json` as the papers print them, misprints included and noted; scores are fractions.
 A score that was not published is null, never guessed.
 """
 
@@ -47,7 +47,7 @@ class PublishedEntry(FrozenModel):
     first_different: int | None = None  # column B of the IEST paper
     baseline: bool = False
     per_class: Mapping[str, PublishedClassScores] = Field(default_factory=dict)
-    printed: str | None = None  # the paper's spelling, where the name would not be found by it
+    printed: str | None = None  # the paper's spelling, where it differs from the name
     source: FigureSource | None = None  # where it is not the table's
     note: str | None = None
 

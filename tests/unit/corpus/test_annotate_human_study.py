@@ -95,7 +95,7 @@ def test_the_same_figures_as_the_leaderboards_humans(said: Path, tmp_path: Path)
     assert found["alone"]["macro_f1"] == pytest.approx(board.overall.score)
     assert found["alone"]["top2"] == board.overall.top2
     assert {cue: part["alone"]["top1"] for cue, part in found["groups"].items()} == {
-        cue: judged.scores.accuracy for cue, judged in board.groups.items()
+        cue: judged.accuracy for cue, judged in board.groups.items()
     }
 
 

@@ -165,3 +165,8 @@ def test_every_tweet_has_a_cue_word(data_folder: Path) -> None:
     # The tweets were gathered by these three words (section 3.1 of the paper).
     assert set(groups) == {"because", "that", "when"}
     assert sum(map(len, groups.values())) == 9591
+
+
+def test_the_help_names_every_slice() -> None:
+    shown = run("errors", "--help").output
+    assert [name for name in SLICES if name not in shown] == []

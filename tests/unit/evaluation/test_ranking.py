@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.evaluation.ranking import place
+from emoscope.core.jsonable import jsonable
+from emoscope.evaluation.ranking import NamedScore, place
 from emoscope.tasks.published import Published, published
 
 task_names = st.sampled_from(["emocontext", "emotionx-friends", "emotionx-push", "iest"])
@@ -70,7 +71,7 @@ def test_one_unknown_score_is_singular() -> None:
 
 
 def test_json_of_a_certain_and_an_uncertain_rank() -> None:
-    certain = place(0.7712, published("emocontext"), split="test", revision="labelled-test").as_dict()
+    certain = jsonable(place(0.7712, published("emocontext"), split="test", revision="labelled-test"))
     assert json.loads(json.dumps(certain)) == {
         "task": "emocontext",
         "score": 0.7712,
@@ -84,10 +85,10 @@ def test_json_of_a_certain_and_an_uncertain_rank() -> None:
         "published_split": "Test2",
         "caveat": None,
     }
-    uncertain = place(0.7, published("emotionx-push")).as_dict()
+    uncertain = jsonable(place(0.7, published("emotionx-push")))
     assert (uncertain["rank"], uncertain["rank_range"], uncertain["of"]) == (None, [3, 12], 11)
     assert (uncertain["above"], uncertain["below"]) == ({"name": "HSU", "score": 0.862}, None)
-    assert place(0.7959, published("emocontext")).as_dict()["level"] == [{"name": "Leo1020", "score": 0.7959}]
+    assert place(0.7959, published("emocontext")).level == (NamedScore("Leo1020", 0.7959),)
 
 
 def test_the_caveat_names_the_data_the_figures_are_for() -> None:
@@ -160,4 +161,4 @@ def test_a_better_score_never_ranks_worse(task: str, one: float, other: float) -
 def test_a_published_score_is_level_with_its_team(task: str, data: st.DataObject) -> None:
     entry = data.draw(st.sampled_from(published(task).scored))
     assert entry.score is not None
-    assert entry in place(entry.score, published(task)).level
+    assert NamedScore(entry.name, entry.score) in place(entry.score, published(task)).level
