@@ -13,14 +13,14 @@ from emoscope.corpus.annotation.files import files_in, read_annotations
 from emoscope.corpus.annotation.workers import GOLD_LEAST, MIN_GOLD, read_gold, sift, worker_report
 from emoscope.corpus.pipeline.annotate import TASKS_FILE
 from emoscope.corpus.pipeline.artefacts import write_json
-from emoscope.corpus.pipeline.plan import Plan
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import read_rows
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, WaitingError
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, WaitingError
 
 AGREEMENT, WORKERS = "agreement.json", "workers.json"
 
 
-class AggregateStep(Step):
+class AggregateStep(PipelineStep):
     """Give each dialogue one label from its judgements; wait until there are any."""
 
     takes = frozenset({Stage.TASKS})
@@ -34,11 +34,11 @@ class AggregateStep(Step):
     gold_least: int = Field(default=GOLD_LEAST, ge=1)
     min_votes: int = Field(default=1, ge=1)
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: CorpusPlan) -> None:
         if self.gold is not None and not plan.files([self.gold]):
             raise EmoscopeError(f"no file {self.gold!r} with gold questions in {plan.path.parent}")
 
-    def external_files(self, plan: Plan) -> Sequence[Path]:
+    def external_files(self, plan: CorpusPlan) -> Sequence[Path]:
         paths = plan.files([*self.judgements, *(() if self.gold is None else (self.gold,))])
         return [file for path in paths for file in (files_in([path]) if path.is_dir() else [path])]
 

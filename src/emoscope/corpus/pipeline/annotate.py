@@ -6,12 +6,12 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.annotation.files import write_annotations
 from emoscope.corpus.annotation.items import annotations_of, items_of
 from emoscope.corpus.pipeline.rows import dialogue_of
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 TASKS_FILE = "tasks.jsonl"
 
 
-class AnnotateStep(Step):
+class AnnotateStep(PipelineStep):
     """Write the tasks for doccano and our own page (`tasks.jsonl`) and for Label Studio (`tasks.json`)."""
 
     takes = frozenset({Stage.DIALOGUES})

@@ -13,12 +13,12 @@ from emoscope.corpus.augment.augment import augment
 from emoscope.corpus.augment.backtranslation import BackTranslator
 from emoscope.corpus.augment.engines import EngineName, open_engine
 from emoscope.corpus.augment.files import Variants
-from emoscope.corpus.pipeline.plan import Plan
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import ROWS, Row, RowsFile, read_rows
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
-class AugmentStep(Step):
+class AugmentStep(PipelineStep):
     """Add `variants` of the last turn, translated to other languages and back; they are for training only."""
 
     takes = frozenset({Stage.LABELLED})
@@ -28,10 +28,10 @@ class AugmentStep(Step):
     similarity: float | None = Field(default=None, ge=0, le=1)
     model: str | None = None  # for marian: folders or hub names with {source} and {target} in them
 
-    def check(self, plan: Plan) -> None:  # noqa: ARG002
+    def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
         self._translator()  # an error if the engine or a language is not installed
 
-    def depends_on(self, plan: Plan) -> Any:  # noqa: ARG002
+    def depends_on(self, plan: CorpusPlan) -> Any:  # noqa: ARG002
         return self._translator().description()
 
     def _translator(self) -> BackTranslator:

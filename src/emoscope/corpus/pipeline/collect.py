@@ -11,9 +11,9 @@ from pydantic import Field
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.frozen import FrozenModel
-from emoscope.corpus.pipeline.plan import Plan
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import turns_of
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.exports import ChatFormat, read_chat
 from emoscope.tables import read_records
 
@@ -28,7 +28,7 @@ class LogFiles(FrozenModel):
     column: str | None = None  # the column with each row's one text, if it is not called `text`
 
 
-class CollectStep(Step):
+class CollectStep(PipelineStep):
     """Read logs of any kind into dialogues. A silence of `gap_minutes` ends a chat's dialogue."""
 
     takes = frozenset({Stage.NOTHING})
@@ -37,12 +37,12 @@ class CollectStep(Step):
     inputs: tuple[LogFiles, ...] = Field(min_length=1)
     gap_minutes: float = Field(default=60.0, gt=0)
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: CorpusPlan) -> None:
         for files in self.inputs:
             if not plan.files([files.path]):
                 raise EmoscopeError(f"no file matches {files.path!r} in {plan.path.parent}")
 
-    def external_files(self, plan: Plan) -> Sequence[Path]:
+    def external_files(self, plan: CorpusPlan) -> Sequence[Path]:
         return [
             file
             for path, _ in self._by_name(plan).values()
@@ -67,7 +67,7 @@ class CollectStep(Step):
         if left_out:
             counts.more["chat_entries_left_out"] = {str(reason): left_out[reason] for reason in sorted(left_out)}
 
-    def _by_name(self, plan: Plan) -> dict[str, tuple[Path, LogFiles]]:
+    def _by_name(self, plan: CorpusPlan) -> dict[str, tuple[Path, LogFiles]]:
         """The files by a name unique to each, from which the dialogues' ids are made."""
         named: dict[str, tuple[Path, LogFiles]] = {}
         times: Counter[str] = Counter()

@@ -10,22 +10,22 @@ from emoscope.corpus.describe.datasheet import Datasheet, check_datasheet, markd
 from emoscope.corpus.describe.statistics import describe
 from emoscope.corpus.pipeline.aggregate import AGREEMENT
 from emoscope.corpus.pipeline.artefacts import COUNTS, digests, read_json, write_json
-from emoscope.corpus.pipeline.plan import Plan
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.split import SPLITS
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.tables.labelled import read_labelled
 from emoscope.tasks.corpus_task import FORMAT, MANIFEST
 from emoscope.tasks.data import sha256_of
 
 
-class DatasheetStep(Step):
+class DatasheetStep(PipelineStep):
     """Make the corpus: its splits, a manifest to load it as a task, a datasheet, the plan, and checksums."""
 
     takes = frozenset({Stage.SPLITS})
     gives = Stage.CORPUS
     reads_all = True
 
-    def check(self, plan: Plan) -> None:  # noqa: ARG002
+    def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
         check_datasheet()
 
     def run(self, context: StepContext) -> None:

@@ -4,10 +4,10 @@ from pydantic import Field
 
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
 from emoscope.corpus.pipeline.rows import paraphrases_of
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
-class DedupeStep(Step):
+class DedupeStep(PipelineStep):
     """Drop exact and near copies of earlier dialogues; the rows are read twice."""
 
     takes = frozenset({Stage.DIALOGUES, Stage.LABELLED})

@@ -4,19 +4,19 @@ from hashlib import blake2b
 
 from emoscope.core.emotion_words import TRIGGERS
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.pipeline.plan import Plan
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import text_of
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.distant import Rejection, label_text
 
 
-class DistantStep(Step):
+class DistantStep(PipelineStep):
     """Label texts by the emotion word they hold before "that", "because" or "when", and mask it, as IEST did."""
 
     takes = frozenset({Stage.DIALOGUES})
     gives = Stage.LABELLED
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: CorpusPlan) -> None:
         if unknown := [label for label in plan.info.labels if label not in TRIGGERS]:
             raise EmoscopeError(f"no emotion words for the label {unknown[0]!r}; there are: {', '.join(TRIGGERS)}")
 

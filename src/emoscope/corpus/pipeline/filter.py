@@ -11,10 +11,10 @@ from emoscope.corpus.filters.spans import Kind
 from emoscope.corpus.filters.standard import standard_filters
 from emoscope.corpus.filters.table import DROPPED, REPORT, filter_table
 from emoscope.corpus.pipeline.rows import ROWS, read_rows
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
-class FilterStep(Step):
+class FilterStep(PipelineStep):
     """Drop other languages, offensive texts and sensitive topics, and drop or mask personal data.
 
     `dropped.jsonl` has the reasons.

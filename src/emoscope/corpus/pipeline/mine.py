@@ -11,13 +11,13 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.mining.embedder import Embedder, open_embedder
 from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, MiningSettings, mine, read_seeds
-from emoscope.corpus.pipeline.plan import Plan
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import ROWS, RowsFile, read_rows
-from emoscope.corpus.pipeline.step import RANDOM_DRAW, Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import RANDOM_DRAW, PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.windows import sample
 
 
-class MineStep(Step):
+class MineStep(PipelineStep):
     """Choose `natural` dialogues at random, to evaluate on, and candidates that resemble seeds, to train on.
 
     The random draw comes first, so its labels are as frequent as in the logs. Candidates come from other source
@@ -37,21 +37,21 @@ class MineStep(Step):
     learn: bool = True
     prune: bool = True
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: CorpusPlan) -> None:
         if unknown := sorted(set(self._seeds(plan)) - set(plan.info.labels) - {OTHERS}):
             raise EmoscopeError(f"{self.seeds}: label {unknown[0]!r} is not one of the plan's")
 
-    def external_files(self, plan: Plan) -> Sequence[Path]:
+    def external_files(self, plan: CorpusPlan) -> Sequence[Path]:
         return plan.files([self.seeds])
 
-    def depends_on(self, plan: Plan) -> Any:
+    def depends_on(self, plan: CorpusPlan) -> Any:
         return self._embedder(plan).name
 
-    def _embedder(self, plan: Plan) -> Embedder:
+    def _embedder(self, plan: CorpusPlan) -> Embedder:
         folders = plan.files([self.encoder])
         return open_embedder(str(folders[0]) if folders else self.encoder)
 
-    def _seeds(self, plan: Plan) -> dict[str, list[Dialogue]]:
+    def _seeds(self, plan: CorpusPlan) -> dict[str, list[Dialogue]]:
         """The seeds by label, the neutral label's under mining's own name for it."""
         files = plan.files([self.seeds])
         if not files:

@@ -14,7 +14,7 @@ from emoscope.core.files import whole_text
 from emoscope.core.frozen import FrozenModel
 from emoscope.core.metrics import MetricName
 from emoscope.corpus.pipeline.registry import STEPS
-from emoscope.corpus.pipeline.step import Stage, Step
+from emoscope.corpus.pipeline.step import PipelineStep, Stage
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Label = Annotated[str, StringConstraints(pattern=r"^[^\s,;][^,;\t\r\n]*$")]
@@ -44,11 +44,11 @@ class CorpusInfo(FrozenModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CorpusPlan:
     """A checked plan. Paths in it are relative to the folder it lies in."""
 
     info: CorpusInfo
-    steps: tuple[Step, ...]
+    steps: tuple[PipelineStep, ...]
     path: Path
     text: str
 
@@ -73,7 +73,7 @@ class Plan:
             return path.name
 
 
-def load_plan(path: str | Path) -> Plan:
+def load_plan(path: str | Path) -> CorpusPlan:
     """Read and check a plan."""
     source = Path(path)
     text = whole_text(source)
@@ -90,7 +90,7 @@ def load_plan(path: str | Path) -> Plan:
         raise InputError(source, _problem(error, list(CorpusInfo.model_fields))) from None
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(entries, start=1))
     _check_order(source, steps)
-    plan = Plan(info, steps, source, text)
+    plan = CorpusPlan(info, steps, source, text)
     for number, step in enumerate(steps, start=1):
         try:
             step.check(plan)
@@ -101,7 +101,7 @@ def load_plan(path: str | Path) -> Plan:
     return plan
 
 
-def _step(path: Path, number: int, entry: dict[str, Any]) -> Step:
+def _step(path: Path, number: int, entry: dict[str, Any]) -> PipelineStep:
     settings = dict(entry)
     name = settings.pop("use", None)
     if not isinstance(name, str):
@@ -134,7 +134,7 @@ def _problem(error: ValidationError, known: Sequence[str]) -> str:
     return f"{key!r}: {message[0].lower()}{message[1:]}" if key else message
 
 
-def _check_order(path: Path, steps: Sequence[Step]) -> None:
+def _check_order(path: Path, steps: Sequence[PipelineStep]) -> None:
     stage = Stage.NOTHING
     for number, step in enumerate(steps, start=1):
         if stage not in step.takes:

@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.windows import sample
 
 
-class SampleStep(Step):
+class SampleStep(PipelineStep):
     """Draw `size` dialogues at random; only they are held in memory."""
 
     takes = frozenset({Stage.DIALOGUES})

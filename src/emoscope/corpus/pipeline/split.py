@@ -9,16 +9,16 @@ from pydantic import Field
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
-from emoscope.corpus.pipeline.plan import Plan
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import Row, RowsFile, paraphrases_of
-from emoscope.corpus.pipeline.step import RANDOM_DRAW, Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import RANDOM_DRAW, PipelineStep, Stage, StepContext
 from emoscope.corpus.splits import Split, assign, join_groups, repeats
 
 SPLITS = {Split.TRAIN: "train", Split.DEV: "dev", Split.TEST: "test"}
 _LEAK = "of the same dialogue as, or a near copy of, an evaluation row"
 
 
-class SplitStep(Step):
+class SplitStep(PipelineStep):
     """Split the labelled dialogues into train, dev and test; see `emoscope.corpus.splits`.
 
     Rows get numbers as ids, because the old ones hold the names of the logs. `ids.csv` maps the new to the old.
@@ -32,7 +32,7 @@ class SplitStep(Step):
     oversample: float = Field(default=0.25, ge=0, le=1)  # least training rows of a label, as a share of the commonest's
     threshold: float = Field(default=THRESHOLD, ge=0.5, le=1.0)
 
-    def check(self, plan: Plan) -> None:  # noqa: ARG002
+    def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
         if self.dev + self.test >= 1:
             raise EmoscopeError("'dev' and 'test' together must be less than 1")
 

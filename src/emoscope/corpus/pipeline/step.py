@@ -16,7 +16,7 @@ from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import Spread, in_this_process
 
 if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import Plan
+    from emoscope.corpus.pipeline.plan import CorpusPlan
 
 RANDOM_DRAW = "random"  # a row's `draw` unless something other than chance chose it
 
@@ -50,7 +50,7 @@ class StepContext:
     all steps before, in order, by names such as `02-windows`.
     """
 
-    plan: "Plan"
+    plan: "CorpusPlan"
     folder: Path
     cache: Path
     earlier: Mapping[str, Path]
@@ -82,7 +82,7 @@ class WaitingError(EmoscopeError):
     """The build cannot go on until a person has done something; the message says what."""
 
 
-class Step(FrozenModel):
+class PipelineStep(FrozenModel):
     """A kind of step; its fields are what a plan may set.
 
     A class `XStep` is the step `x` of a plan.
@@ -96,17 +96,17 @@ class Step(FrozenModel):
     @property
     def name(self) -> str:
         """The step's name in a plan."""
-        return type(self).__name__.removesuffix("Step").lower()
+        return type(self).__name__.removesuffix("PipelineStep").lower()
 
-    def external_files(self, plan: "Plan") -> Sequence[Path]:  # noqa: ARG002
+    def external_files(self, plan: "CorpusPlan") -> Sequence[Path]:  # noqa: ARG002
         """The files the step reads besides earlier steps' output; it runs again when their content changes."""
         return ()
 
-    def depends_on(self, plan: "Plan") -> Any:  # noqa: ARG002
+    def depends_on(self, plan: "CorpusPlan") -> Any:  # noqa: ARG002
         """Whatever else decides the result, such as a model's version, as plain values for JSON."""
         return None
 
-    def check(self, plan: "Plan") -> None:
+    def check(self, plan: "CorpusPlan") -> None:
         """Raise an error for what is known to be wrong before anything runs."""
 
     @abstractmethod

@@ -2,13 +2,13 @@
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.pipeline.rows import dialogue_of
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.windows import windows
 
 ROLES = ("user", "agent", "user")
 
 
-class WindowsStep(Step):
+class WindowsStep(PipelineStep):
     """Cut dialogues into three turns of user, agent, user, without their names.
 
     Where speakers are known, `users` names those whose turns begin and end a window, or `agents` those in between;

@@ -12,7 +12,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.pipeline.build import build
 from emoscope.corpus.pipeline.plan import load_plan
 from emoscope.corpus.pipeline.registry import STEPS
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, WaitingError
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, WaitingError
 from kits.corpus_command import run
 from kits.corpus_tree import EXAMPLE, folders, tree, with_apertium, without_step
 
@@ -75,7 +75,7 @@ def test_every_step_is_known_by_its_own_name() -> None:
     assert {name: STEPS[name].__name__ for name in STEPS} == {name: f"{name.title()}Step" for name in STEPS}
 
 
-class ShoutStep(Step):
+class ShoutStep(PipelineStep):
     """A step from outside the package."""
 
     takes = frozenset({Stage.DIALOGUES})
