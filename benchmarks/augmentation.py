@@ -250,7 +250,7 @@ def effect(system: str, task: Task, data: Path, work: Path, folds: int, seed: in
                 mine,
                 base,
                 classes=len(codes),
-                metric=lambda tables: task.official(tables, task.labels),
+                metric=lambda tables: task.metric(tables, task.labels),
                 seed=seed,
             )
             told = f"{gain.observed:+.4f} ({gain.interval.low:+.4f} to {gain.interval.high:+.4f})"

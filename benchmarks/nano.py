@@ -60,7 +60,7 @@ def quality(root: Path) -> list[str]:
         predicted = [chosen.labels[best] for best in chosen.choose(answers)]
         score = official_score(task, dev, predicted)
         matrix = confusion_matrix(gold, predicted, task.labels)
-        interval = bootstrap_interval(matrix, lambda stack: task.official(stack, task.labels), seed=0)
+        interval = bootstrap_interval(matrix, lambda stack: task.metric(stack, task.labels), seed=0)
         right = np.array([a == b for a, b in zip(gold, predicted, strict=True)])
         columns = np.array([chosen.labels.index(label) for label in gold])
         lines.append(

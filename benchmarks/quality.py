@@ -28,17 +28,18 @@ from pydantic import BaseModel, ConfigDict
 
 import emoscope
 from emoscope.core.dialogue import Dialogue, Example
-from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, text_lines, whole_text
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
+from emoscope.core.metrics import Metric, standard_metric
 from emoscope.detector.bundle import PRESETS, resolve
 from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
 from emoscope.distil.student import is_held_out
 from emoscope.evaluation.behaviour import run_checks
 from emoscope.evaluation.card import CARD, bullets, card_text, four, markdown_table, span, unsupported_numbers
-from emoscope.evaluation.measure import MACRO_F1, MIN_SLICE, Answers, Yardstick, answers_of, measure, official
+from emoscope.evaluation.measure import MIN_SLICE, Answers, answers_of, measure
 from emoscope.evaluation.results import (
-    About,
+    AboutModel,
     CheckFigures,
     HeadResults,
     ModelResults,
@@ -51,6 +52,7 @@ from emoscope.evaluation.results import (
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
+from emoscope.tasks.datasets.readers import EKMAN, read_goemotions
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "models"
@@ -60,7 +62,6 @@ DOCS = HERE.parent / "docs"
 ASSETS = HERE.parent / "src" / "emoscope" / "detector" / "assets"
 LOG = "log.json"
 QUANTISATION = "quantisation.json"
-EKMAN = ("anger", "disgust", "fear", "joy", "neutral", "sadness", "surprise")
 
 
 # Data
@@ -74,20 +75,15 @@ class DataSet:
     name: str
     split: str
     read: Callable[[Path], list[Example]]
-    yardstick: Yardstick
+    metric: Metric
     notes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # the order to show them in
 
 
-def read_goemotions(path: Path) -> list[Example]:
-    """Reddit comments, `text<TAB>numbers<TAB>id`; one that was given several emotions has no single right answer."""
-    found = []
-    for row, line in text_lines(path):
-        cells = line.split("\t")
-        if len(cells) != 3:
-            raise InputError(path, f"expected 3 tab-separated columns, found {len(cells)}", row=row)
-        if cells[1].isdigit():
-            found.append(Example(Dialogue.of([cells[0]]), 0, EKMAN[int(cells[1])]))
-    return found
+def goemotions_test(root: Path) -> list[Example]:
+    """Reddit comments; one that was given several emotions has no single right answer and is left out."""
+    comments = read_goemotions(root / "auxiliary" / "goemotions" / "ekman", "test")
+    return [Example(Dialogue.of([text]), 0, label) for text, label in comments if label is not None]
 
 
 DATA_SETS = (
@@ -96,14 +92,15 @@ DATA_SETS = (
         "EmoContext",
         "dev (Test1)",
         lambda root: read_split(get_task("emocontext"), "dev", root),
-        official(get_task("emocontext")),
+        get_task("emocontext").metric,
+        labels=get_task("emocontext").labels,
     ),
     DataSet(
         "ekman",
         "GoEmotions",
         "test",
-        lambda root: read_goemotions(root / "auxiliary" / "goemotions" / "ekman" / "test.tsv"),
-        MACRO_F1,
+        goemotions_test,
+        standard_metric("macro-f1"),
         ("comments with more than one emotion are left out",),
     ),
 )
@@ -145,7 +142,14 @@ class Kept(BaseModel):
         answers = Answers(self.labels, given, (given * factors).argmax(1), training)
         title = task.metadata.title
         found = measure(
-            answers, examples, official(task), head=self.head, data=title, split=self.split, notes=self.notes
+            answers,
+            examples,
+            task.metric,
+            head=self.head,
+            data=title,
+            split=self.split,
+            labels=task.labels,
+            notes=self.notes,
         )
         return found.model_copy(update={"seeds": self.seeds, "seed_scores": self.seed_scores})
 
@@ -168,10 +172,23 @@ def held_out_tenths() -> list[DataSet]:
 
     tasks = [get_task(name) for name in HEAD_OF if name != "emocontext"]
     return [
-        DataSet("ekman", "EmotionX, its six emotions and neutral", "held-out tenth", seven, MACRO_F1, (note,)),
+        DataSet(
+            "ekman",
+            "EmotionX, its six emotions and neutral",
+            "held-out tenth",
+            seven,
+            standard_metric("macro-f1"),
+            (note,),
+        ),
         *(
             DataSet(
-                HEAD_OF[task.name], task.metadata.title, "held-out tenth", tenth(task.name), official(task), (note,)
+                HEAD_OF[task.name],
+                task.metadata.title,
+                "held-out tenth",
+                tenth(task.name),
+                task.metric,
+                (note,),
+                task.labels,
             )
             for task in tasks
         ),
@@ -182,7 +199,7 @@ def run(
     model: str, name: str, root: Path, answers: Sequence[Path], samples: int, held_out: Path | None = None
 ) -> ModelResults:
     """Measure a model and keep the results."""
-    about = About.model_validate(tomllib.loads(whole_text(ABOUT / f"{name}.toml")))
+    about = AboutModel.model_validate(tomllib.loads(whole_text(ABOUT / f"{name}.toml")))
     measured: list[HeadResults] = []
     checks: list[CheckFigures] = []
     size = None
@@ -224,10 +241,11 @@ def _measure(detector: emoscope.Detector, data: DataSet, root: Path, samples: in
     found = measure(
         answers,
         examples,
-        data.yardstick,
+        data.metric,
         head=data.head,
         data=data.name,
         split=data.split,
+        labels=data.labels,
         samples=samples,
         notes=data.notes,
     )

@@ -4,11 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
-from emoscope.cli import evaluate
+from emoscope.cli.main import app
 
 
 def emocontext_file(path: Path, labels: Sequence[str] | None, count: int = 0) -> Path:
@@ -47,6 +46,4 @@ def labels_file(path: Path, labels: Sequence[str]) -> Path:
 
 def run(*arguments: str | Path) -> Result:
     """Run one of the evaluation commands."""
-    app = typer.Typer()
-    evaluate.register(app)
     return CliRunner().invoke(app, [str(argument) for argument in arguments])

@@ -9,11 +9,6 @@ from emoscope.cli.output import console
 from emoscope.core.errors import EmoscopeError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command("card")(card_cli)
-
-
 def card_cli(
     model: Annotated[
         str, typer.Argument(help="`default`, `nano`, a model's folder, or a JSON file of measured results.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from emoscope.cli.data_stats import stats
 from emoscope.cli.options import DataOption
 from emoscope.cli.output import JsonOption, console, print_json, table
 from emoscope.core.errors import EmoscopeError
@@ -18,18 +19,10 @@ if TYPE_CHECKING:
 
 TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="Task name; `emoscope tasks` lists them.")]
 
-
-def register(app: typer.Typer) -> None:
-    """Add the group `data`."""
-    from emoscope.cli.data_stats import stats
-
-    group = typer.Typer(help="Fetch a task's files, check them, describe them.", no_args_is_help=True)
-    group.command()(get)
-    group.command()(check)
-    group.command()(stats)
-    app.add_typer(group, name="data")
+app = typer.Typer(help="Fetch a task's files, check them, describe them.", no_args_is_help=True)
 
 
+@app.command()
 def get(
     task: TaskArgument,
     accept_terms: Annotated[
@@ -75,6 +68,7 @@ def get(
         _print_files([[file.path.name, file.state, escape(file.note)] for file in files], files[0].path.parent)
 
 
+@app.command()
 def check(task: TaskArgument, data: DataOption = None, as_json: JsonOption = False) -> None:
     """Compare a task's files with their published checksums; exit code 1 if one differs or none is here."""
     from emoscope.tasks import get_task
@@ -181,3 +175,6 @@ def _fetch_watched(
             bars.update(started[name], completed=done, total=total)
 
         return fetch(task, root, mirror=mirror, login=login, progress=progress)
+
+
+app.command()(stats)

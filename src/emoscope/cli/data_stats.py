@@ -1,7 +1,7 @@
 """`emoscope data stats`: what a task's data look like, as tables, JSON and figures."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,7 +47,7 @@ class SplitStatistics:
             "file": self.located.file.name,
             "revision": self.located.revision.name,
             "note": self.located.revision.note,
-            **self.statistics.as_dict(),
+            **asdict(self.statistics),
         }
 
 
@@ -195,10 +195,10 @@ def _dialogues(parts: Mapping[str, "CorpusStatistics"]) -> "RenderableType":
             [
                 name,
                 talk.dialogues,
-                _range(talk.turns.smallest, talk.turns.largest),
+                _range(talk.turns.min, talk.turns.max),
                 f"{talk.turns.mean:.1f}",
                 f"{talk.emoticon_share:.1%}",
-                _range(talk.cast.smallest, talk.cast.largest) if talk.cast.total else None,
+                _range(talk.cast.min, talk.cast.max) if talk.cast.total else None,
                 (_plain(who) + (f" and {more:,} more" if more > 0 else "")) or None,
             ]
         )
@@ -220,7 +220,7 @@ def _wording(parts: Mapping[str, "CorpusStatistics"]) -> "RenderableType":
             wording.utterances,
             f"{wording.words.mean:.1f}",
             wording.words.median,
-            wording.words.largest,
+            wording.words.max,
             f"{wording.words.counts.get(0, 0) / max(wording.utterances, 1):.1%}",
             f"{wording.emoticon_share:.1%}",
             f"{wording.only_emoticons / max(wording.utterances, 1):.1%}",
@@ -277,7 +277,7 @@ def _votes(parts: Mapping[str, "CorpusStatistics"]) -> "Iterator[RenderableType]
         yield table(f"Votes of the annotators: {split}", ["label", "votes", "share", "Fleiss' kappa"], rows)
         largest = sorted(votes.largest.counts.items(), reverse=True)
         yield table(
-            f"Votes for the most chosen label, of {_range(votes.raters.smallest, votes.raters.largest)}: {split}",
+            f"Votes for the most chosen label, of {_range(votes.raters.min, votes.raters.max)}: {split}",
             ["utterances", *(f"{number} votes" if number != 1 else "1 vote" for number, _ in largest)],
             [[votes.items, *(f"{count / votes.items:.1%}" for _, count in largest)]],
             left=0,

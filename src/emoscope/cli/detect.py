@@ -43,12 +43,6 @@ CONVERSATION = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command("detect")(detect_cli)
-    app.command("demo")(demo_cli)
-
-
 def detect_cli(
     turns: Annotated[
         list[str],

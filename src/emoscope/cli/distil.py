@@ -11,11 +11,6 @@ from emoscope.cli.output import JsonOption, console, print_json, progress_bar
 app = typer.Typer(help="Teach a small model what large ones know.", no_args_is_help=True)
 
 
-def register(parent: typer.Typer) -> None:
-    """Add the commands of this group."""
-    parent.add_typer(app, name="distil")
-
-
 @app.command("label")
 def label_cli(
     run: Annotated[Path, typer.Argument(help="A run of `emoscope train large`.")],

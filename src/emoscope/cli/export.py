@@ -9,11 +9,6 @@ from emoscope.cli.options import DataOption
 from emoscope.cli.output import JsonOption, console, print_json
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command("export")(export_cli)
-
-
 def export_cli(
     run: Annotated[Path, typer.Argument(help="A run's folder, of a neural system or an ensemble.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],

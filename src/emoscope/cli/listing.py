@@ -1,7 +1,6 @@
 """`emoscope tasks` and `emoscope systems`: what there is."""
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +12,6 @@ from emoscope.cli.output import JsonOption, console, print_json, table
 
 if TYPE_CHECKING:
     from emoscope.tasks import Task
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command()(tasks)
-    app.command()(systems)
 
 
 def tasks(
@@ -53,14 +46,14 @@ def describe_task(task: "Task", root: Path | None = None) -> dict[str, Any]:
         "description": metadata.description,
         "labels": list(metadata.labels),
         "neutral_label": metadata.neutral_label,
-        "metric": metadata.metric.model_dump(),
+        "metric": {"name": task.metric.name, "description": task.metric.description},
         "splits": {split: _describe_split(task, split, root) for split in metadata.splits},
         "terms": metadata.terms,
         "citation": metadata.citation,
         "home": metadata.home,
         "folder": str(data_folder(task, root)),
         "revisions": [revision.model_dump(mode="json") for revision in metadata.revisions],
-        "formats": {"data": _object_of(task.read), "submission": _object_of(task.write_submission)},
+        "formats": {"data": metadata.data_format, "submission": metadata.submission_format},
     }
 
 
@@ -81,12 +74,6 @@ def _describe_split(task: "Task", split: str, root: Path | None) -> dict[str, An
         "revision": revision,
         "path": str(folder / file.name) if here else None,
     }
-
-
-def _object_of(method: Callable[..., object]) -> str | None:
-    """What a reader streams or a writer writes: the first line of its docstring without the verb."""
-    line = (inspect.getdoc(method) or "").split("\n", 1)[0]
-    return line.partition(" ")[2] or None
 
 
 def _print_tasks(every: Sequence[dict[str, Any]]) -> None:

@@ -1,7 +1,8 @@
-"""The `emoscope` command: gathers the groups and turns a user's mistake into one line."""
+"""The `emoscope` command: all commands under their names; a user's mistake becomes one line."""
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -21,12 +22,35 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (detect, score, card, listing, data, corpus, train, distil, export, evaluate, serve, challenge, submit):
-    group.register(app)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "detect": detect.detect_cli,
+    "demo": detect.demo_cli,
+    "score": score.score_cli,
+    "card": card.card_cli,
+    "tasks": listing.tasks,
+    "systems": listing.systems,
+    "train": train.train_cli,
+    "crossvalidate": train.crossvalidate_cli,
+    "predict": train.predict_cli,
+    "export": export.export_cli,
+    "verify": evaluate.verify_cli,
+    "evaluate": evaluate.evaluate_cli,
+    "compare": evaluate.compare_cli,
+    "errors": evaluate.errors_cli,
+    "human": evaluate.human_cli,
+    "serve": serve.serve_cli,
+    "submit": submit.submit_cli,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(command)
+app.add_typer(data.app, name="data")
+app.add_typer(corpus.app, name="corpus")
+app.add_typer(distil.app, name="distil")
+challenge.register(app)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(asked: bool) -> None:
+    if asked:
         typer.echo(f"emoscope {__version__}")
         raise typer.Exit
 

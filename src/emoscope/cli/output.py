@@ -1,4 +1,4 @@
-"""How results are shown: a table for people, JSON for programs, one line for mistakes."""
+"""How results are shown: tables for people, JSON for programs."""
 
 import json
 import os
@@ -6,13 +6,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from emoscope.core.colours import COLOURS
+from emoscope.core.jsonable import jsonable
 
 T = TypeVar("T")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -32,12 +33,12 @@ def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[obj
     >>> table("Scores", ["system", "F1"], [["nano", 0.73]]).row_count
     1
     """
-    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    shown = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for index, column in enumerate(columns):
-        made.add_column(column, justify="left" if index < left else "right", overflow="fold")
+        shown.add_column(column, justify="left" if index < left else "right", overflow="fold")
     for row in rows:
-        made.add_row(*(_cell(value) for value in row))
-    return made
+        shown.add_row(*(_cell(value) for value in row))
+    return shown
 
 
 def _cell(value: object) -> str:
@@ -52,7 +53,7 @@ def _cell(value: object) -> str:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
-    """A bar on standard error; the function it gives takes what is going on and how much of it is done (0 to 1)."""
+    """A bar on standard error; the function it yields takes a message and the share that is done (0 to 1)."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
@@ -66,9 +67,8 @@ def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
         yield report
 
 
-@contextmanager
-def counted(title: str, items: Iterable[T]) -> Iterator[Iterator[T]]:
-    """The items, with how many have passed, and how fast, on standard error: for a stream whose end is not known."""
+def progress(title: str, items: Iterable[T]) -> Iterator[T]:
+    """The items of a stream of unknown length, counted on standard error as they pass, with their rate."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     shown = TextColumn("{task.description}: {task.completed:,.0f}, {task.fields[rate]}")
@@ -77,27 +77,17 @@ def counted(title: str, items: Iterable[T]) -> Iterator[Iterator[T]]:
         SpinnerColumn(), shown, TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal
     ) as bar:
         task = bar.add_task(title, total=None, rate="")
-        begun = time.perf_counter()
-
-        def passing() -> Iterator[T]:
-            for number, item in enumerate(items, start=1):
-                yield item
-                if number % 500 == 0:
-                    rate = number / (time.perf_counter() - begun)
-                    bar.update(task, completed=number, rate=f"{rate:,.0f} a second")
-
-        yield passing()
+        start = time.perf_counter()
+        for number, item in enumerate(items, start=1):
+            yield item
+            if number % 500 == 0:
+                rate = number / (time.perf_counter() - start)
+                bar.update(task, completed=number, rate=f"{rate:,.0f} a second")
 
 
-def progress(title: str, items: Iterable[T]) -> Iterator[T]:
-    """The items, counted on standard error as they pass."""
-    with counted(title, items) as passing:
-        yield from passing
-
-
-def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+def print_json(value: object) -> None:
+    """One JSON document on standard output; results may be dataclasses."""
+    json.dump(jsonable(value), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
 

@@ -19,11 +19,6 @@ _FAR = 0.1  # a drift from which on another prior is proposed
 _LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("score")(score_cli)
-
-
 def score_cli(
     inputs: Annotated[
         list[str],

@@ -13,11 +13,6 @@ from emoscope.core.extras import check_installed
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2", "prometheus_client", "python_multipart")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command("serve")(serve_cli)
-
-
 def serve_cli(
     host: Annotated[str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="Port to listen on.")] = 8000,

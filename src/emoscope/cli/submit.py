@@ -18,11 +18,6 @@ _TRIES = 4
 _RETRIED = {502, 503, 504}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command("submit")(submit_cli)
-
-
 def submit_cli(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Predictions in the task's official format.")],
     challenge: Annotated[str, typer.Option("--challenge", "-c", help="The address of the challenge's page.")],

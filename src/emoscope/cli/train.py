@@ -14,13 +14,6 @@ WorkersOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this group."""
-    app.command("train")(train_cli)
-    app.command("crossvalidate")(crossvalidate_cli)
-    app.command("predict")(predict_cli)
-
-
 def train_cli(
     system: Annotated[str, typer.Argument(help="System name; `emoscope systems` lists them.")],
     task: TaskOption,

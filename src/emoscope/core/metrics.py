@@ -4,8 +4,9 @@ Every official metric here is a function of the confusion matrix alone (rows gol
 whole stack of them: a bootstrap then draws matrices instead of items, which is the same draw and far faster.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from emoscope.core.errors import EmoscopeError
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.integer] | NDArray[np.floating]
+MetricName = Literal["micro-f1", "macro-f1", "accuracy"]
 
 
 def encode(labels: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
@@ -113,3 +115,42 @@ def accuracy(confusion: Counts) -> Floats:
     """
     matrix = np.asarray(confusion, np.float64)
     return safe_divide(np.trace(matrix, axis1=-2, axis2=-1), matrix.sum((-2, -1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A score by name: how it is computed from a confusion matrix, and what to tell a reader about it.
+
+    `function` takes a confusion matrix or a stack of them, and with `labels` the positions of those labels too.
+
+    >>> emotions = Metric("micro-f1", "micro-F1 over the emotions", micro_f1, labels=("happy", "sad"))
+    >>> emotions(np.array([[8, 1, 1], [2, 3, 0], [0, 0, 5]]), ["others", "happy", "sad"]).round(4).item()
+    0.8
+    """
+
+    name: str
+    description: str
+    function: Callable[..., Floats]
+    labels: tuple[str, ...] | None = None
+
+    def __call__(self, confusion: Counts, names: Sequence[str]) -> Floats:
+        """The score of a confusion matrix whose rows and columns are `names`, or of each in a stack."""
+        if self.labels is None:
+            return self.function(confusion)
+        return self.function(confusion, [index for index, name in enumerate(names) if name in self.labels])
+
+
+def standard_metric(name: MetricName, labels: Sequence[str] = (), neutral: str | None = None) -> Metric:
+    """One of the metrics any set of labels can be scored by; micro-F1 leaves out the neutral label.
+
+    >>> standard_metric("micro-f1", ["others", "happy", "sad"], neutral="others").description
+    'micro-averaged F1 over happy, sad'
+    """
+    match name:
+        case "micro-f1":
+            emotions = tuple(label for label in labels if label != neutral)
+            return Metric(name, f"micro-averaged F1 over {', '.join(emotions)}", micro_f1, emotions)
+        case "macro-f1":
+            return Metric(name, "macro-F1 over the labels that occur in gold or predictions", macro_f1)
+        case "accuracy":
+            return Metric(name, "the share of right answers", accuracy)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.metrics import Counts, Floats
 
-Metric = Callable[[Counts], Floats]  # of one confusion matrix, or of each in a stack
+ScoreFunction = Callable[[Counts], Floats]  # of one confusion matrix, or of each in a stack
 Codes = NDArray[np.int64]
 Seed = int | np.random.Generator
 
@@ -38,10 +38,6 @@ class Interval:
     low: float
     high: float
     samples: int
-
-    def as_dict(self) -> dict[str, float | int]:
-        """Plain values for JSON."""
-        return {"level": self.level, "low": self.low, "high": self.high, "samples": self.samples}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,7 @@ def percentile_interval(drawn: Floats, *, level: float) -> Interval:
 
 
 def bootstrap_interval(
-    confusion: Counts, metric: Metric, *, level: float = 0.95, samples: int = SAMPLES, seed: Seed = 0
+    confusion: Counts, metric: ScoreFunction, *, level: float = 0.95, samples: int = SAMPLES, seed: Seed = 0
 ) -> Interval:
     """The interval of a metric under resampling of the items behind a confusion matrix.
 
@@ -92,7 +88,7 @@ def resampled_scores(
     predictions: Sequence[Codes],
     *,
     classes: int,
-    metric: Metric,
+    metric: ScoreFunction,
     samples: int = SAMPLES,
     seed: Seed = 0,
     advance: Callable[[int], object] = lambda _: None,
@@ -174,7 +170,7 @@ def paired_bootstrap(
     second: Codes,
     *,
     classes: int,
-    metric: Metric,
+    metric: ScoreFunction,
     level: float = 0.95,
     samples: int = SAMPLES,
     seed: Seed = 0,

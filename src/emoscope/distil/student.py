@@ -307,7 +307,7 @@ def _score(task_name: str, examples: Sequence[Example], answers: Floats, labels:
     confusion = confusion_matrix(gold, said, labels)
     if task_name == "emotionx":  # the seven emotions of EmotionX's annotators are not a task of their own
         return float(np.trace(confusion) / confusion.sum())
-    return float(get_task(task_name).official(confusion, labels))
+    return float(get_task(task_name).metric(confusion, labels))
 
 
 def save_report(folder: Path, report: Mapping[str, Any]) -> None:

@@ -128,7 +128,7 @@ def comparison_intervals(comparison: Comparison) -> Chart:
     values = [
         {
             "name": row.name,
-            "score": row.scores.official,
+            "score": row.scores.score,
             "low": row.interval.low,
             "high": row.interval.high,
             "cluster": row.cluster,

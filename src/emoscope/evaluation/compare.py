@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Floats, confusion_matrix, encode
 from emoscope.core.significance import (
     SAMPLES,
@@ -49,7 +51,7 @@ HOW = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PairedTest:
     """A system against the one in the next row."""
 
     difference: float
@@ -57,19 +59,10 @@ class Pair:
     p_bootstrap: float
     p_wilcoxon: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "difference": self.difference,
-            "interval": self.interval.as_dict(),
-            "p_bootstrap": self.p_bootstrap,
-            "p_wilcoxon": self.p_wilcoxon,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A system in the table; rows and clusters count from 1, `first_different` is the IEST paper's column B."""
+class ComparedSystem:
+    """A row of the table; rows and clusters count from 1, `first_different` is the IEST paper's column B."""
 
     number: int
     name: str
@@ -78,23 +71,23 @@ class Row:
     interval: Interval
     cluster: int
     first_different: int | None
-    to_next: Pair | None
+    to_next: PairedTest | None
     per_class: Mapping[str, ClassResult]
     outside: Mapping[str, int]  # predicted labels that the task does not have
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """The row as JSON has it."""
         return {
             "row": self.number,
             "name": self.name,
             "predictions": self.path,
-            **self.scores.as_dict(),
-            "interval": self.interval.as_dict(),
+            **jsonable(self.scores),
+            "interval": jsonable(self.interval),
             "cluster": self.cluster,
             "first_different": self.first_different,
-            "to_next": None if self.to_next is None else self.to_next.as_dict(),
-            "per_class": {label: result.as_dict() for label, result in self.per_class.items()},
-            "outside": dict(self.outside),
+            "to_next": jsonable(self.to_next),
+            "per_class": jsonable(self.per_class),
+            "outside": jsonable(self.outside),
         }
 
 
@@ -109,7 +102,7 @@ class Comparison:
     level: float
     samples: int
     seed: int
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedSystem, ...]
     p_values: Floats
     discarded: Mapping[str, int]
 
@@ -119,8 +112,13 @@ class Comparison:
         lines = [discarded_note(self.discarded)] if self.discarded else []
         return lines + [f"{row.name}: {outside_note(row.outside)}" for row in self.rows if row.outside]
 
+    @property
+    def clusters(self) -> list[list[str]]:
+        """The names of the systems in each significance cluster."""
+        return [[row.name for row in rows] for _, rows in groupby(self.rows, key=lambda row: row.cluster)]
+
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """The comparison as JSON has it."""
         return {
             "task": self.task,
             "gold": self.gold,
@@ -130,13 +128,10 @@ class Comparison:
             "samples": self.samples,
             "seed": self.seed,
             "how": HOW,
-            "rows": [row.as_dict() for row in self.rows],
-            "clusters": [
-                [row.name for row in self.rows if row.cluster == number]
-                for number in range(1, self.rows[-1].cluster + 1)
-            ],
+            "rows": jsonable(self.rows),
+            "clusters": self.clusters,
             "p_values": self.p_values.tolist(),
-            "discarded": dict(self.discarded),
+            "discarded": jsonable(self.discarded),
             "notes": self.notes,
         }
 
@@ -160,30 +155,29 @@ def compare(
     check_level(level)
     if (samples + 1) * (1 - level) <= 1:
         raise EmoscopeError(f"{samples:,} samples cannot show a difference at {level:g}; take more")
-    names_of_systems = system_names(predictions)
-    right = read_gold(task, gold)
-    kept = right.scored(task)
-    gold_labels = [right.labels[item] for item in kept]
-    answers = [_picked(read_predictions(task, right, path), kept) for path in predictions]
+    systems = system_names(predictions)
+    read = read_gold(task, gold)
+    scored = read.scored(task)
+    gold_labels = [read.labels[item] for item in scored]
+    predicted = [_at(scored, read_predictions(task, read, path)) for path in predictions]
 
-    names = label_names(task, *answers)
-    confusions = [confusion_matrix(gold_labels, answer, names) for answer in answers]
+    names = label_names(task, *predicted)
+    confusions = [confusion_matrix(gold_labels, labels, names) for labels in predicted]
     scores = [scores_of(task, confusion, names) for confusion in confusions]
     # A stable sort keeps the order the files were named in among equals.
-    order = sorted(range(len(answers)), key=lambda system: -round(scores[system].official, 12))
-    codes = encode(gold_labels, names)
-    coded = [encode(answers[system], names) for system in order]
+    order = sorted(range(len(predicted)), key=lambda system: -round(scores[system].score, 12))
+    gold_codes = encode(gold_labels, names)
+    codes = [encode(predicted[system], names) for system in order]
     drawn = resampled_scores(
+        gold_codes,
         codes,
-        coded,
         classes=len(names),
-        metric=lambda matrices: task.official(matrices, names),
+        metric=lambda matrices: task.metric(matrices, names),
         samples=samples,
         seed=seed,
         advance=advance,
     )
-    observed = [scores[system].official for system in order]
-    differences = _differences(observed, drawn, level)
+    differences = _differences([scores[system].score for system in order], drawn, level)
     p_values = np.array([[pair.p_value for pair in row] for row in differences])
     # Strictly less: a p-value equal to the limit does not pass it.
     differs = p_values < 1 - level
@@ -193,13 +187,13 @@ def compare(
         to_next = None
         if position + 1 < len(order):
             pair = differences[position][position + 1]
-            gain = (coded[position] == codes).astype(int) - (coded[position + 1] == codes)
-            to_next = Pair(pair.observed, pair.interval, pair.p_value, wilcoxon(gain))
+            gain = (codes[position] == gold_codes).astype(int) - (codes[position + 1] == gold_codes)
+            to_next = PairedTest(pair.observed, pair.interval, pair.p_value, wilcoxon(gain))
         below = np.flatnonzero(differs[position, position + 1 :])
         rows.append(
-            Row(
+            ComparedSystem(
                 number=position + 1,
-                name=names_of_systems[system],
+                name=systems[system],
                 path=str(predictions[system]),
                 scores=scores[system],
                 interval=percentile_interval(drawn[position], level=LEVEL),
@@ -207,21 +201,20 @@ def compare(
                 first_different=position + 2 + int(below[0]) if len(below) else None,
                 to_next=to_next,
                 per_class=class_results(confusions[system], names),
-                outside=outside_labels(task, answers[system]),
+                outside=outside_labels(task, predicted[system]),
             )
         )
-    metric = task.metadata.metric
     return Comparison(
         task=task.name,
-        metric=metric.name,
-        metric_description=metric.description,
-        gold=right.path,
+        metric=task.metric.name,
+        metric_description=task.metric.description,
+        gold=read.path,
         level=level,
         samples=samples,
         seed=seed,
         rows=tuple(rows),
         p_values=p_values,
-        discarded=right.discarded(task),
+        discarded=read.discarded(task),
     )
 
 
@@ -268,5 +261,5 @@ def _differences(observed: Sequence[float], drawn: Floats, level: float) -> list
     return rows
 
 
-def _picked(labels: Sequence[str], items: Sequence[int]) -> list[str]:
+def _at(items: Sequence[int], labels: Sequence[str]) -> list[str]:
     return [labels[item] for item in items]

@@ -1,11 +1,10 @@
-"""What the systems have in common: items all get right, items none does, and how they fare on parts of the data."""
+"""What systems have in common: items all get right, items none does, and scores on slices of the data."""
 
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import InputError
@@ -20,7 +19,7 @@ from emoscope.evaluation.score import (
     read_predictions,
     scores_of,
 )
-from emoscope.evaluation.slices import SLICES
+from emoscope.evaluation.slices import SLICES, DataSlice
 from emoscope.tasks import Task
 
 # Turns shown before the one that is labelled.
@@ -28,16 +27,12 @@ _CONTEXT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """An example to look at: its position in the file, what was said, and how many systems answered what."""
+class AnalysedItem:
+    """An example to look at: its position in the file, its turns, and how many systems gave each answer."""
 
     position: int
     turns: tuple[str, ...]
     answers: Mapping[str, int]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"position": self.position, "turns": list(self.turns), "answers": dict(self.answers)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +42,8 @@ class ClassErrors:
     items: int
     all_right: int
     none_right: int
-    easy: tuple[Item, ...]
-    hard: tuple[Item, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "items": self.items,
-            "all_right": self.all_right,
-            "none_right": self.none_right,
-            "easy": [item.as_dict() for item in self.easy],
-            "hard": [item.as_dict() for item in self.hard],
-        }
+    easy: tuple[AnalysedItem, ...]
+    hard: tuple[AnalysedItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +52,6 @@ class SliceScores:
 
     description: str
     groups: Mapping[str, Mapping[str, Scores]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "description": self.description,
-            "groups": {
-                group: {system: scores.as_dict() for system, scores in systems.items()}
-                for group, systems in self.groups.items()
-            },
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +64,6 @@ class ErrorAnalysis:
     systems: tuple[str, ...]
     classes: Mapping[str, ClassErrors]
     slices: Mapping[str, SliceScores]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "task": self.task,
-            "metric": self.metric,
-            "gold": self.gold,
-            "systems": list(self.systems),
-            "classes": {label: errors.as_dict() for label, errors in self.classes.items()},
-            "slices": {name: scores.as_dict() for name, scores in self.slices.items()},
-        }
 
 
 def analyse_errors(
@@ -116,49 +80,51 @@ def analyse_errors(
     Up to `show` examples of each kind are drawn at random by `seed`, and shown in file order.
 
     >>> from emoscope.tasks import get_task
-    >>> found = analyse_errors(get_task("iest"), "trial.csv", ["a.txt", "b.txt"], by=["cue"])  # doctest: +SKIP
-    >>> found.classes["anger"].none_right  # doctest: +SKIP
+    >>> analysis = analyse_errors(get_task("iest"), "trial.csv", ["a.txt", "b.txt"], by=["cue"])  # doctest: +SKIP
+    >>> analysis.classes["anger"].none_right  # doctest: +SKIP
     412
     """
     slices = {name: SLICES[name] for name in by}
-    names = system_names(predictions)
-    right = read_gold(task, gold)
-    examples = examples_of(right)
-    kept = right.scored(task)
-    answers = [read_predictions(task, right, path) for path in predictions]
+    systems = system_names(predictions)
+    read = read_gold(task, gold)
+    examples = examples_of(read)
+    scored = read.scored(task)
+    predicted = [read_predictions(task, read, path) for path in predictions]
     rng = random.Random(seed)
-    hits = {item: sum(answer[item] == right.labels[item] for answer in answers) for item in kept}
+    hits = {item: sum(labels[item] == read.labels[item] for labels in predicted) for item in scored}
     classes = {}
     for label in task.labels:
-        items = [item for item in kept if right.labels[item] == label]
-        easy = [item for item in items if hits[item] == len(answers)]
+        items = [item for item in scored if read.labels[item] == label]
+        easy = [item for item in items if hits[item] == len(predicted)]
         hard = [item for item in items if hits[item] == 0]
         classes[label] = ClassErrors(
             items=len(items),
             all_right=len(easy),
             none_right=len(hard),
-            easy=_sample(easy, show, rng, examples, answers),
-            hard=_sample(hard, show, rng, examples, answers),
+            easy=_sample(easy, show, rng, examples, predicted),
+            hard=_sample(hard, show, rng, examples, predicted),
         )
+
+    def slice_scores(by_slice: DataSlice) -> SliceScores:
+        groups = by_slice.positions([examples[item] for item in scored])
+        return SliceScores(
+            by_slice.description,
+            {
+                group: {
+                    system: scores_on(task, read, labels, [scored[place] for place in places])
+                    for system, labels in zip(systems, predicted, strict=True)
+                }
+                for group, places in groups.items()
+            },
+        )
+
     return ErrorAnalysis(
         task=task.name,
-        metric=task.metadata.metric.name,
-        gold=right.path,
-        systems=tuple(names),
+        metric=task.metric.name,
+        gold=read.path,
+        systems=tuple(systems),
         classes=classes,
-        slices={
-            name: SliceScores(
-                chosen.description,
-                {
-                    group: {
-                        system: scores_on(task, right, answer, [kept[place] for place in places])
-                        for system, answer in zip(names, answers, strict=True)
-                    }
-                    for group, places in chosen.positions([examples[item] for item in kept]).items()
-                },
-            )
-            for name, chosen in slices.items()
-        },
+        slices={name: slice_scores(by_slice) for name, by_slice in slices.items()},
     )
 
 
@@ -169,26 +135,25 @@ def examples_of(gold: Gold) -> Sequence[Example]:
     return gold.examples
 
 
-def scores_on(task: Task, gold: Gold, answers: Sequence[str], items: Sequence[int]) -> Scores:
+def scores_on(task: Task, gold: Gold, predicted: Sequence[str], items: Sequence[int]) -> Scores:
     """The scores of a system on some of the items; an item named twice counts twice."""
-    labels = [gold.labels[item] for item in items]
-    predicted = [answers[item] for item in items]
-    names = label_names(task, predicted)
-    return scores_of(task, confusion_matrix(labels, predicted, names), names)
+    labels = [predicted[item] for item in items]
+    names = label_names(task, labels)
+    return scores_of(task, confusion_matrix([gold.labels[item] for item in items], labels, names), names)
 
 
 def _sample(
     items: Sequence[int],
-    show: int,
+    size: int,
     rng: random.Random,
     examples: Sequence[Example],
-    answers: Sequence[Sequence[str]],
-) -> tuple[Item, ...]:
+    predicted: Sequence[Sequence[str]],
+) -> tuple[AnalysedItem, ...]:
     return tuple(
-        Item(
+        AnalysedItem(
             position,
             examples[position].context.texts[-_CONTEXT - 1 :],
-            dict(Counter(answer[position] for answer in answers).most_common()),
+            dict(Counter(labels[position] for labels in predicted).most_common()),
         )
-        for position in sorted(rng.sample(items, min(show, len(items))))
+        for position in sorted(rng.sample(items, min(size, len(items))))
     )

@@ -6,7 +6,7 @@ Judgements are a CSV file with the columns `task,worker,label` and, if workers c
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import text_lines
+from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.compare import system_names
 from emoscope.evaluation.error_analysis import examples_of, scores_on
@@ -28,7 +29,7 @@ HUMANS = "humans"
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class HumanJudgement:
     """One worker's answer: the best guess (Q1), and labels that might apply too (Q2; None if that was not asked)."""
 
     row: int
@@ -39,15 +40,10 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgeScores(Scores):
     """Scores of people or of a system; `top2` is the share whose guesses, first or other, hold the gold label."""
 
-    scores: Scores
     top2: float | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {**self.scores.as_dict(), "top2": self.top2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +51,12 @@ class Judge:
     """People, or a system, on the judged items and on each group of them."""
 
     name: str
-    overall: Judged
-    groups: Mapping[str, Judged] = field(default_factory=dict)
+    overall: JudgeScores
+    groups: Mapping[str, JudgeScores] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "name": self.name,
-            **self.overall.as_dict(),
-            "groups": {group: judged.as_dict() for group, judged in self.groups.items()},
-        }
+        """The judge as JSON has it."""
+        return {"name": self.name, **jsonable(self.overall), "groups": jsonable(self.groups)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,32 +65,18 @@ class HumanComparison:
 
     task: str
     metric: str
+    judgements: int
+    items: int
+    workers: int
+    discarded: int  # judgements of items that the task does not score
+    matched_by: str | None
+    by: str | None
     judges: tuple[Judge, ...]
-    by: str | None = None
-    judgements: int = 0
-    items: int = 0
-    workers: int = 0
-    discarded: int = 0  # judgements of items that the task does not score
-    matched_by: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "task": self.task,
-            "metric": self.metric,
-            "judgements": self.judgements,
-            "items": self.items,
-            "workers": self.workers,
-            "discarded": self.discarded,
-            "matched_by": self.matched_by,
-            "by": self.by,
-            "judges": [judge.as_dict() for judge in self.judges],
-        }
 
 
-def read_judgements(task: Task, path: str | Path) -> list[Judgement]:
+def read_judgements(task: Task, path: str | Path) -> list[HumanJudgement]:
     """Read the CSV; other columns than ours are left alone, a worker may judge a task once."""
-    found: list[Judgement] = []
+    judgements: list[HumanJudgement] = []
     seen: dict[tuple[str, str], int] = {}
     for row, cells in _table(path):
         judged, worker, label = (cells[name].strip() for name in _COLUMNS)
@@ -115,10 +93,10 @@ def read_judgements(task: Task, path: str | Path) -> list[Judgement]:
             earlier = seen[judged, worker]
             raise InputError(path, f"worker {worker!r} has judged task {judged!r} already in row {earlier}", row=row)
         seen[judged, worker] = row
-        found.append(Judgement(row, judged, worker, label, others))
-    if not found:
+        judgements.append(HumanJudgement(row, judged, worker, label, others))
+    if not judgements:
         raise InputError(path, "has a header but no rows")
-    return found
+    return judgements
 
 
 def _table(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -152,51 +130,50 @@ def compare_with_humans(
     """Score people's judgements as a system's answers, each judgement once, and systems on each judged item once.
 
     >>> from emoscope.tasks import get_task
-    >>> found = compare_with_humans(get_task("iest"), "trial.csv", "crowd.csv", by="cue")  # doctest: +SKIP
-    >>> found.judges[0].overall.top2  # doctest: +SKIP
+    >>> comparison = compare_with_humans(get_task("iest"), "trial.csv", "crowd.csv", by="cue")  # doctest: +SKIP
+    >>> comparison.judges[0].overall.top2  # doctest: +SKIP
     0.57
     """
-    chosen = None if by is None else SLICES[by]
-    names = system_names(predictions) if predictions else []
-    right = read_gold(task, gold)
-    examples = examples_of(right)
-    answers = [read_predictions(task, right, path) for path in predictions]
+    by_slice = None if by is None else SLICES[by]
+    systems = system_names(predictions) if predictions else []
+    read = read_gold(task, gold)
+    examples = examples_of(read)
+    predicted = [read_predictions(task, read, path) for path in predictions]
     every = read_judgements(task, judgements)
     item_of, matched_by = _matcher(judgements, every, examples)
     located = [(item_of(judgement), judgement) for judgement in every]
-    counted = [(item, judgement) for item, judgement in located if task.scored(right.labels[item])]
+    counted = [(item, judgement) for item, judgement in located if task.scored(read.labels[item])]
     if not counted:
         raise InputError(judgements, f"judges no item that {task.name} scores")
     items = sorted({item for item, _ in counted})
-    groups: dict[str, set[int]] = {}
-    if chosen is not None:
-        places = chosen.positions([examples[item] for item in items])
-        groups = {group: {items[place] for place in members} for group, members in places.items()}
+    groups: dict[str, list[int]] = {}
+    if by_slice is not None:
+        places = by_slice.positions([examples[item] for item in items])
+        groups = {group: [items[place] for place in members] for group, members in places.items()}
 
-    def people(among: set[int]) -> Judged:
-        return _people(task, right, [pair for pair in counted if pair[0] in among])
+    def judge(name: str, scores_of_items: Callable[[Sequence[int]], JudgeScores]) -> Judge:
+        by_group = {group: scores_of_items(members) for group, members in groups.items()}
+        return Judge(name, scores_of_items(items), by_group)
 
-    judges = [
-        Judge(HUMANS, people(set(items)), {group: people(members) for group, members in groups.items()}),
-    ]
-    for name, answer in zip(names, answers, strict=True):
-        judges.append(
-            Judge(
-                name,
-                Judged(scores_on(task, right, answer, items)),
-                {group: Judged(scores_on(task, right, answer, sorted(members))) for group, members in groups.items()},
-            )
-        )
+    def people(among: Sequence[int]) -> JudgeScores:
+        return _people(task, read, [pair for pair in counted if pair[0] in set(among)])
+
+    def system(labels: Sequence[str]) -> Callable[[Sequence[int]], JudgeScores]:
+        return lambda among: JudgeScores(**asdict(scores_on(task, read, labels, among)))
+
     return HumanComparison(
         task=task.name,
-        metric=task.metadata.metric.name,
-        judges=tuple(judges),
-        by=by,
+        metric=task.metric.name,
         judgements=len(counted),
         items=len(items),
         workers=len({judgement.worker for _, judgement in counted}),
         discarded=len(every) - len(counted),
         matched_by=matched_by,
+        by=by,
+        judges=(
+            judge(HUMANS, people),
+            *(judge(name, system(labels)) for name, labels in zip(systems, predicted, strict=True)),
+        ),
     )
 
 
@@ -204,7 +181,7 @@ def published_humans(task: Task) -> Judge:
     """The human judgements a paper printed, scored as if they were a system.
 
     >>> from emoscope.tasks import get_task
-    >>> scores = published_humans(get_task("iest")).overall.scores
+    >>> scores = published_humans(get_task("iest")).overall
     >>> round(scores.macro_f1, 2), round(scores.micro_f1, 2), scores.items
     (0.45, 0.47, 3619)
     """
@@ -213,12 +190,12 @@ def published_humans(task: Task) -> Judge:
     except EmoscopeError:
         raise EmoscopeError(f"{task.name}: no human judgements are published; they are for iest") from None
     scores = scores_of(task, np.array(confusion.counts), confusion.labels)
-    return Judge(f"{HUMANS} ({confusion.source.table})", Judged(scores))
+    return Judge(f"{HUMANS} ({confusion.source.table})", JudgeScores(**asdict(scores)))
 
 
 def only_published(task: Task) -> HumanComparison:
     """The people of the task's paper alone."""
-    return HumanComparison(task.name, task.metadata.metric.name, (published_humans(task),))
+    return HumanComparison(task.name, task.metric.name, 0, 0, 0, 0, None, None, (published_humans(task),))
 
 
 def with_published(task: Task, comparison: HumanComparison) -> HumanComparison:
@@ -227,14 +204,14 @@ def with_published(task: Task, comparison: HumanComparison) -> HumanComparison:
 
 
 def _matcher(
-    path: str | Path, judgements: Sequence[Judgement], examples: Sequence[Example]
-) -> tuple[Callable[[Judgement], int], str]:
+    path: str | Path, judgements: Sequence[HumanJudgement], examples: Sequence[Example]
+) -> tuple[Callable[[HumanJudgement], int], str]:
     """How a file names its items: by dialogue id if every name is one and ids are unique, else by position."""
     ids = {str(example.dialogue.id): position for position, example in enumerate(examples)}
     if len(ids) == len(examples) and all(judgement.task in ids for judgement in judgements):
         return lambda judgement: ids[judgement.task], "dialogue id"
 
-    def by_position(judgement: Judgement) -> int:
+    def by_position(judgement: HumanJudgement) -> int:
         # Ten digits are more than any file has rows; Python refuses to read thousands of them as a number.
         digits = judgement.task.isascii() and judgement.task.isdecimal() and len(judgement.task) <= 10
         if digits and int(judgement.task) < len(examples):
@@ -245,14 +222,14 @@ def _matcher(
     return by_position, "position"
 
 
-def _people(task: Task, gold: Gold, counted: Sequence[tuple[int, Judgement]]) -> Judged:
+def _people(task: Task, gold: Gold, counted: Sequence[tuple[int, HumanJudgement]]) -> JudgeScores:
     labels = [gold.labels[item] for item, _ in counted]
     guesses = [judgement.label for _, judgement in counted]
     scores = scores_of(task, confusion_matrix(labels, guesses, task.labels), task.labels)
     if any(judgement.others is None for _, judgement in counted):
-        return Judged(scores)
+        return JudgeScores(**asdict(scores))
     held = sum(
         label in {judgement.label, *(judgement.others or ())}
         for label, (_, judgement) in zip(labels, counted, strict=True)
     )
-    return Judged(scores, held / len(counted))
+    return JudgeScores(**asdict(scores), top2=held / len(counted))

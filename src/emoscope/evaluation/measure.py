@@ -1,6 +1,6 @@
 """Measuring a model's answers on labelled data: the score with its interval, calibration, classes and slices."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.metrics import Counts, Floats, accuracy, confusion_matrix, encode, macro_f1
+from emoscope.core.metrics import Counts, Floats, Metric, accuracy, confusion_matrix, encode, macro_f1
 from emoscope.core.significance import SAMPLES, bootstrap_interval
 from emoscope.detector import Detector
 from emoscope.evaluation.calibration import calibration_error
@@ -16,28 +16,10 @@ from emoscope.evaluation.results import ClassFigures, HeadResults, IntervalFigur
 from emoscope.evaluation.score import class_results
 from emoscope.evaluation.slices import SLICES
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.tasks import Task
 
 CARD_SLICES = ("emoji", "negation", "irony", "long", "dialect", "code-mixed")
 # A score of fewer items says nothing.
 MIN_SLICE = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Yardstick:
-    """A metric of confusion matrices, by the name it is shown under."""
-
-    name: str
-    of: Callable[[Counts, Sequence[str]], Floats]
-    labels: tuple[str, ...] = ()  # the order to show them in; the model's own if empty
-
-
-MACRO_F1 = Yardstick("macro-f1", lambda confusion, _: macro_f1(confusion))
-
-
-def official(task: Task) -> Yardstick:
-    """The official metric of a task."""
-    return Yardstick(task.metadata.metric.name, task.official, task.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +50,20 @@ def answers_of(detector: Detector, examples: Sequence[Example]) -> Answers:
 def measure(
     answers: Answers,
     examples: Sequence[Example],
-    yardstick: Yardstick,
+    metric: Metric,
     *,
     head: str,
     data: str,
     split: str,
+    labels: Sequence[str] = (),
     slices: Sequence[str] = CARD_SLICES,
     samples: int = SAMPLES,
     notes: Sequence[str] = (),
 ) -> HeadResults:
-    """Score answers to examples; those whose gold label is not among the labels are left out, and that is noted."""
+    """Score answers to examples; those whose gold label is not among the answers' labels are left out, with a note.
+
+    `labels` is the order to show the labels in, if not the model's own.
+    """
     if len(examples) != len(answers.chosen):
         raise EmoscopeError(f"{data}: {len(examples):,} examples but {len(answers.chosen):,} answers")
     kept = [number for number, example in enumerate(examples) if example.label in answers.labels]
@@ -87,10 +73,10 @@ def measure(
     gold = [str(example.label) for example in scored]
     predicted = [answers.labels[column] for column in answers.chosen[kept]]
     codes = encode(gold, answers.labels)
-    names = yardstick.labels if set(yardstick.labels) == set(answers.labels) else answers.labels
+    names = tuple(labels) if set(labels) == set(answers.labels) else answers.labels
     confusion = confusion_matrix(gold, predicted, names)
     left_out = len(examples) - len(kept)
-    said = [*notes, *([f"{left_out:,} items with other labels are left out"] if left_out else [])]
+    left_out_note = [f"{left_out:,} items with other labels are left out"] if left_out else []
     training = answers.training
     return HeadResults(
         head=head,
@@ -98,38 +84,33 @@ def measure(
         data=data,
         split=split,
         n=len(scored),
-        metric=yardstick.name,
-        score=_rounded(yardstick.of(confusion, names)),
-        interval=_interval(confusion, names, yardstick, samples),
+        metric=metric.name,
+        score=_rounded(metric(confusion, names)),
+        interval=_interval(confusion, names, metric, samples),
         accuracy=_rounded(accuracy(confusion)),
-        macro_f1=_rounded(MACRO_F1.of(confusion, names)),
+        macro_f1=_rounded(macro_f1(confusion)),
         ece=_rounded(calibration_error(answers.probabilities[kept], codes)),
         ece_training_prior=None if training is None else _rounded(calibration_error(training[kept], codes)),
         per_class={
             label: ClassFigures(
-                precision=_rounded(found.precision),
-                recall=_rounded(found.recall),
-                f1=_rounded(found.f1),
-                support=found.support,
+                precision=_rounded(result.precision),
+                recall=_rounded(result.recall),
+                f1=_rounded(result.f1),
+                support=result.support,
             )
-            for label, found in class_results(confusion, names).items()
+            for label, result in class_results(confusion, names).items()
         },
         slices=tuple(
-            _slice(name, members, gold, predicted, names, yardstick, samples)
-            for name, members in _groups(slices, scored)
+            _slice(name, members, gold, predicted, names, metric, samples) for name, members in _groups(slices, scored)
         ),
-        notes=tuple(said),
+        notes=(*notes, *left_out_note),
     )
 
 
 def _groups(slices: Sequence[str], examples: Sequence[Example]) -> list[tuple[str, list[int]]]:
     """Of each slice the group it is named for; the others are the rest of the data."""
-    found = []
-    for name in slices:
-        group = SLICES[name].groups[0]
-        members = SLICES[name].positions(examples).get(group, [])
-        found.append((group, members))
-    return found
+    named = [(SLICES[name].groups[0], SLICES[name]) for name in slices]
+    return [(group, by_slice.positions(examples).get(group, [])) for group, by_slice in named]
 
 
 def _slice(
@@ -138,19 +119,19 @@ def _slice(
     gold: Sequence[str],
     predicted: Sequence[str],
     labels: Sequence[str],
-    yardstick: Yardstick,
+    metric: Metric,
     samples: int,
 ) -> SliceFigures:
     if len(members) < MIN_SLICE:
         return SliceFigures(name=name, n=len(members))
     confusion = confusion_matrix([gold[item] for item in members], [predicted[item] for item in members], labels)
-    interval = _interval(confusion, labels, yardstick, samples)
-    return SliceFigures(name=name, n=len(members), score=_rounded(yardstick.of(confusion, labels)), interval=interval)
+    interval = _interval(confusion, labels, metric, samples)
+    return SliceFigures(name=name, n=len(members), score=_rounded(metric(confusion, labels)), interval=interval)
 
 
-def _interval(confusion: Counts, labels: Sequence[str], yardstick: Yardstick, samples: int) -> IntervalFigures:
-    found = bootstrap_interval(confusion, lambda drawn: yardstick.of(drawn, labels), samples=samples, seed=0)
-    return IntervalFigures(level=found.level, low=_rounded(found.low), high=_rounded(found.high), samples=found.samples)
+def _interval(confusion: Counts, labels: Sequence[str], metric: Metric, samples: int) -> IntervalFigures:
+    drawn = bootstrap_interval(confusion, lambda stack: metric(stack, labels), samples=samples, seed=0)
+    return IntervalFigures(level=drawn.level, low=_rounded(drawn.low), high=_rounded(drawn.high), samples=drawn.samples)
 
 
 def _rounded(value: Floats | float) -> float:

@@ -4,15 +4,13 @@ import json
 from functools import cache
 from importlib.resources import files
 
-from pydantic import BaseModel, ConfigDict
+from emoscope.core.frozen import FrozenModel
 
 FILE = "measured.json"
 
 
-class Measured(BaseModel):
+class MeasuredScore(FrozenModel):
     """The mean of a task's official metric over several runs, and its spread."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     score: float
     spread: float | None = None  # the standard deviation, where there are several runs
@@ -24,11 +22,11 @@ class Measured(BaseModel):
 
 
 @cache
-def measured_scores() -> dict[str, dict[str, Measured]]:
+def measured_scores() -> dict[str, dict[str, MeasuredScore]]:
     """System to task to what our runs scored.
 
     >>> measured_scores()["podlab"]["emotionx-friends"].runs
     5
     """
-    kept = json.loads(files("emoscope.evaluation").joinpath("assets", FILE).read_text(encoding="utf-8"))
-    return {name: {task: Measured(**found) for task, found in tasks.items()} for name, tasks in kept.items()}
+    document = json.loads(files("emoscope.evaluation").joinpath("assets", FILE).read_text(encoding="utf-8"))
+    return {name: {task: MeasuredScore(**entry) for task, entry in tasks.items()} for name, tasks in document.items()}

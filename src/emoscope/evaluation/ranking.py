@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.tasks.published import Entry, Published, Statistics
+from emoscope.tasks.published import Published, PublishedEntry, Statistics
+
+# The system above, those level with the score, and the system below.
+Neighbours = tuple[PublishedEntry | None, Sequence[PublishedEntry], PublishedEntry | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +25,9 @@ class Placement:
     score: float
     of: int
     rank_range: tuple[int, int]
-    above: Entry | None
-    level: tuple[Entry, ...]
-    below: Entry | None
+    above: PublishedEntry | None
+    level: tuple[PublishedEntry, ...]
+    below: PublishedEntry | None
     sentence: str
     published_split: str
     caveat: str | None
@@ -36,7 +39,7 @@ class Placement:
         return best if best == worst else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """The placement as JSON has it: of other systems only their names and scores."""
         return {
             "task": self.task,
             "score": self.score,
@@ -80,7 +83,7 @@ def place(score: float, published: Published, *, split: str | None = None, revis
     rank_range = (len(better) + 1, len(better) + 1 + open_places)
     above = better[-1] if better else None
     below = worse[0] if worse else None
-    describe = _uncertain if open_places else _certain
+    describe = _rank_range if open_places else _certain_rank
     caveats = [_other_data(published, split, revision), _left_out(rounded, published)]
     return Placement(
         task=published.task,
@@ -90,37 +93,27 @@ def place(score: float, published: Published, *, split: str | None = None, revis
         above=above,
         level=level,
         below=below,
-        sentence=f"{score:.4f} would rank {describe(published, rank_range, above, level, below)}",
+        sentence=f"{score:.4f} would rank {describe(published, rank_range[0], (above, level, below))}",
         published_split=published.split_name,
         caveat="; ".join(caveat for caveat in caveats if caveat) or None,
     )
 
 
-def _certain(
-    published: Published,
-    rank_range: tuple[int, int],
-    above: Entry | None,
-    level: Sequence[Entry],
-    below: Entry | None,
-) -> str:
-    rank = f"{_ordinal(rank_range[0])} of {published.size}"
+def _certain_rank(published: Published, rank: int, neighbours: Neighbours) -> str:
+    above, level, below = neighbours
+    place = f"{_ordinal(rank)} of {published.size}"
     if level:
-        return f"{rank}, level with {' and '.join(entry.name for entry in level)}"
+        return f"{place}, level with {' and '.join(entry.name for entry in level)}"
     if above is None:
-        return f"{rank}, ahead of {published.entries[0].name}"
+        return f"{place}, ahead of {published.entries[0].name}"
     if below is None:
         return f"below all {published.size}, under {above.name}"
-    return f"{rank}, between {above.name} and {below.name}"
+    return f"{place}, between {above.name} and {below.name}"
 
 
-def _uncertain(
-    published: Published,
-    rank_range: tuple[int, int],
-    above: Entry | None,
-    level: Sequence[Entry],
-    below: Entry | None,
-) -> str:
-    best, worst = rank_range
+def _rank_range(published: Published, best: int, neighbours: Neighbours) -> str:
+    above, level, below = neighbours
+    worst = best + published.unknown
     ranks = (
         f"between {_ordinal(best)} and {_ordinal(worst)} of {published.size}"
         if worst <= published.size
@@ -179,5 +172,5 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def _named(entry: Entry | None) -> dict[str, Any] | None:
+def _named(entry: PublishedEntry | None) -> dict[str, Any] | None:
     return None if entry is None else {"name": entry.name, "score": entry.score}

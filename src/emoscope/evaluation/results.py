@@ -4,20 +4,17 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from emoscope.core.errors import InputError
 from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.frozen import FrozenModel
 
 FORMAT = "emoscope-model-results-1"
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class IntervalFigures(_Frozen):
+class IntervalFigures(FrozenModel):
     """A bootstrap interval."""
 
     level: Share
@@ -26,7 +23,7 @@ class IntervalFigures(_Frozen):
     samples: int
 
 
-class ClassFigures(_Frozen):
+class ClassFigures(FrozenModel):
     """How one label fared."""
 
     precision: Share
@@ -35,7 +32,7 @@ class ClassFigures(_Frozen):
     support: int
 
 
-class SliceFigures(_Frozen):
+class SliceFigures(FrozenModel):
     """The score on a part of the data; None where the part is too small to be scored."""
 
     name: str
@@ -44,7 +41,7 @@ class SliceFigures(_Frozen):
     interval: IntervalFigures | None = None
 
 
-class HeadResults(_Frozen):
+class HeadResults(FrozenModel):
     """One set of labels on one set of data."""
 
     head: str
@@ -66,7 +63,7 @@ class HeadResults(_Frozen):
     notes: tuple[str, ...] = ()
 
 
-class CheckFigures(_Frozen):
+class CheckFigures(FrozenModel):
     """Hand-written checks of one kind: how many there are and how many were answered as expected."""
 
     head: str
@@ -75,7 +72,7 @@ class CheckFigures(_Frozen):
     right: int
 
 
-class Figure(_Frozen):
+class Figure(FrozenModel):
     """A measured number with its unit, such as of speed."""
 
     name: str
@@ -83,14 +80,14 @@ class Figure(_Frozen):
     unit: str
 
 
-class Speed(_Frozen):
+class Speed(FrozenModel):
     """How fast the model is, and where that was measured."""
 
     machine: str
     figures: tuple[Figure, ...]
 
 
-class TrainingData(_Frozen):
+class TrainingData(FrozenModel):
     """Something the model learnt from, and under which terms."""
 
     name: str
@@ -99,7 +96,7 @@ class TrainingData(_Frozen):
     items: int | None = None
 
 
-class About(_Frozen):
+class AboutModel(FrozenModel):
     """What people say of a model; the rest of its results is measured."""
 
     summary: str
@@ -108,21 +105,21 @@ class About(_Frozen):
     training_data: tuple[TrainingData, ...]
 
 
-class ModelResults(_Frozen):
+class ModelResults(FrozenModel):
     """Everything a model card says."""
 
     format: str = FORMAT
     name: str
     version: str
     measured_with: str  # the command and machine
-    about: About
+    about: AboutModel
     heads: tuple[HeadResults, ...]
     checks: tuple[CheckFigures, ...] = ()
     size_bytes: int | None = None  # of all its files; None for one that is not shipped
     speed: Speed | None = None
 
 
-class Trial(_Frozen):
+class Trial(FrozenModel):
     """An idea that was tried while making a model: what it changed, and whether it stayed."""
 
     idea: str

@@ -1,4 +1,4 @@
-"""One prediction file against gold: the official score, what it is made of, how sure it is, and where it would rank."""
+"""One prediction file against gold: the official score, its interval, the figures behind it, and its rank."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import existing_file
+from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.evaluation.ranking import Placement, place
@@ -30,7 +31,7 @@ GoldSource = str | Path | Located  # a file, or a split that `emoscope.tasks.dat
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The right answers, one per item of a file; `examples` is None where the file holds labels alone.
+    """The gold labels of a file; `examples` is None where the file holds labels alone.
 
     `split` and `revision` are known where the file is one that was published.
     """
@@ -43,10 +44,10 @@ class Gold:
 
     def scored(self, task: Task) -> list[int]:
         """The positions of the items that count; those with a label the task does not score are left out."""
-        kept = [position for position, label in enumerate(self.labels) if task.scored(label)]
-        if not kept:
+        positions = [position for position, label in enumerate(self.labels) if task.scored(label)]
+        if not positions:
             raise InputError(self.path or "gold", f"holds no label that {task.name} scores ({', '.join(task.labels)})")
-        return kept
+        return positions
 
     def discarded(self, task: Task) -> dict[str, int]:
         """How many items do not count, by label."""
@@ -55,28 +56,25 @@ class Gold:
 
 def read_gold(task: Task, source: GoldSource) -> Gold:
     """Read a labelled file of the task, or a plain list of labels such as IEST's `trial-v3.labels`."""
-    split: str | None
-    revision: str | None
-    if isinstance(source, Located):
-        path, revision = source.path, source.revision.name
-        split = next(name for name, file in source.revision.splits.items() if file == source.file)
-    else:
-        path = existing_file(source)
-        split, revision = _published_as(task, path)
+    path = source.path if isinstance(source, Located) else existing_file(source)
     examples = None if is_label_list(path) else list(task.read(path))
-    found = [item.label for item in label_lines(path)] if examples is None else [example.label for example in examples]
-    labels = [label for label in found if label is not None]
+    items = [item.label for item in (label_lines(path) if examples is None else examples)]
+    labels = [label for label in items if label is not None]
     if not labels:
         raise InputError(path, "has no labels: scoring needs a labelled file")
-    if len(labels) != len(found):
-        problem = f"has no label; only {len(labels):,} of the {len(found):,} items have one"
-        raise InputError(path, problem, row=f"item {found.index(None) + 1:,}")
+    if len(labels) != len(items):
+        problem = f"has no label; only {len(labels):,} of the {len(items):,} items have one"
+        raise InputError(path, problem, row=f"item {items.index(None) + 1:,}")
+    split, revision = _published_as(task, source)
     return Gold(labels, examples, str(path), split, revision)
 
 
-def _published_as(task: Task, path: Path) -> tuple[str | None, str | None]:
-    """The split and revision whose published file this is, by its checksum and whatever its name."""
-    sha256 = sha256_of(path)
+def _published_as(task: Task, source: GoldSource) -> tuple[str | None, str | None]:
+    """The split and revision this is; a file is known by its checksum, whatever its name."""
+    if isinstance(source, Located):
+        splits = source.revision.splits.items()
+        return next(name for name, file in splits if file == source.file), source.revision.name
+    sha256 = sha256_of(Path(source))
     for revision in task.metadata.revisions:
         for split, file in revision.splits.items():
             if file.sha256 == sha256:
@@ -89,15 +87,15 @@ def read_predictions(task: Task, gold: Gold, path: str | Path) -> list[str]:
     labels = task.read_predictions(path, gold.examples)
     if len(labels) != len(gold.labels):
         raise InputError(path, f"has {len(labels):,} labels, expected {len(gold.labels):,}")
-    strange = outside_labels(task, labels)
-    if len(strange) > MAX_OUTSIDE or any(len(label) > MAX_LABEL for label in strange):
-        problem = f"holds {len(strange):,} labels that {task.name} does not have, such as {next(iter(strange))[:40]!r}"
+    outside = outside_labels(task, labels)
+    if len(outside) > MAX_OUTSIDE or any(len(label) > MAX_LABEL for label in outside):
+        problem = f"holds {len(outside):,} labels that {task.name} does not have, such as {next(iter(outside))[:40]!r}"
         raise InputError(path, f"{problem}; these are no predictions for it")
     return labels
 
 
 def label_names(task: Task, *answers: Sequence[str]) -> tuple[str, ...]:
-    """The task's labels, then any others among the answers: they are wrong, and count."""
+    """The task's labels, then any others that were predicted: those count as errors."""
     others = {label for labels in answers for label in labels} - set(task.labels)
     return (*task.labels, *sorted(others))
 
@@ -107,35 +105,25 @@ class Scores:
     """The figures of one confusion matrix."""
 
     items: int
-    official: float
+    score: float  # by the task's metric
     accuracy: float
     micro_f1: float
     macro_f1: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "items": self.items,
-            "score": self.official,
-            "accuracy": self.accuracy,
-            "micro_f1": self.micro_f1,
-            "macro_f1": self.macro_f1,
-        }
-
 
 def scores_of(task: Task, confusion: Counts, names: Sequence[str]) -> Scores:
-    """The official score and the usual averages of a confusion matrix.
+    """The score by the task's metric and the usual averages of a confusion matrix.
 
     Micro-F1 is over all labels, where it equals accuracy; macro-F1 over those that occur in gold or predictions.
 
     >>> from emoscope.tasks import get_task
     >>> task = get_task("iest")
-    >>> round(scores_of(task, np.diag([1, 1, 1, 1, 1, 1]), task.labels).official, 2)
+    >>> round(scores_of(task, np.diag([1, 1, 1, 1, 1, 1]), task.labels).score, 2)
     1.0
     """
     return Scores(
         items=int(np.sum(confusion)),
-        official=float(task.official(confusion, names)),
+        score=float(task.metric(confusion, names)),
         accuracy=float(accuracy(confusion)),
         micro_f1=float(micro_f1(confusion)),
         macro_f1=float(macro_f1(confusion)),
@@ -150,10 +138,6 @@ class ClassResult:
     recall: float
     f1: float
     support: int
-
-    def as_dict(self) -> dict[str, float | int]:
-        """Plain values for JSON."""
-        return {"precision": self.precision, "recall": self.recall, "f1": self.f1, "support": self.support}
 
 
 def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassResult]:
@@ -172,7 +156,7 @@ def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassRes
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Everything that is known of one system's answers."""
+    """The scores of one prediction file."""
 
     task: str
     metric: str
@@ -190,8 +174,8 @@ class Evaluation:
 
     @property
     def score(self) -> float:
-        """The official score."""
-        return self.scores.official
+        """The score by the task's metric."""
+        return self.scores.score
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -205,20 +189,20 @@ class Evaluation:
         return [*lines, outside_note(self.outside)] if self.outside else lines
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """The evaluation as JSON has it."""
         return {
             "task": self.task,
             "gold": self.gold,
             "predictions": self.predictions,
             "metric": self.metric,
             "metric_description": self.metric_description,
-            **self.scores.as_dict(),
-            "interval": {**self.interval.as_dict(), "seed": self.seed},
-            "per_class": {label: result.as_dict() for label, result in self.per_class.items()},
+            **jsonable(self.scores),
+            "interval": {**jsonable(self.interval), "seed": self.seed},
+            "per_class": jsonable(self.per_class),
             "confusion": {"labels": list(self.labels), "matrix": self.confusion.tolist()},
-            "rank": None if self.rank is None else self.rank.as_dict(),
-            "discarded": dict(self.discarded),
-            "outside": dict(self.outside),
+            "rank": jsonable(self.rank),
+            "discarded": jsonable(self.discarded),
+            "outside": jsonable(self.outside),
             "notes": self.notes,
         }
 
@@ -253,9 +237,8 @@ def evaluate(
     >>> evaluate(get_task("emocontext"), "dev.txt", "predictions.txt").score  # doctest: +SKIP
     0.7304
     """
-    right = read_gold(task, gold)
-    predicted = read_predictions(task, right, predictions)
-    return _evaluation(task, right, predicted, str(predictions), samples, seed)
+    read = read_gold(task, gold)
+    return _evaluation(task, read, read_predictions(task, read, predictions), str(predictions), samples, seed)
 
 
 def evaluate_labels(
@@ -274,35 +257,35 @@ def evaluate_labels(
 
 
 def _evaluation(
-    task: Task, right: Gold, answers: Sequence[str], answers_path: str | None, samples: int, seed: int
+    task: Task, gold: Gold, answers: Sequence[str], path: str | None, samples: int, seed: int
 ) -> Evaluation:
-    kept = right.scored(task)
-    gold, predicted = [right.labels[item] for item in kept], [answers[item] for item in kept]
+    scored = gold.scored(task)
+    predicted = [answers[item] for item in scored]
     names = label_names(task, predicted)
-    confusion = confusion_matrix(gold, predicted, names)
+    confusion = confusion_matrix([gold.labels[item] for item in scored], predicted, names)
     scores = scores_of(task, confusion, names)
     return Evaluation(
         task=task.name,
-        metric=task.metadata.metric.name,
-        metric_description=task.metadata.metric.description,
+        metric=task.metric.name,
+        metric_description=task.metric.description,
         scores=scores,
         interval=bootstrap_interval(
-            confusion, lambda drawn: task.official(drawn, names), level=LEVEL, samples=samples, seed=seed
+            confusion, lambda drawn: task.metric(drawn, names), level=LEVEL, samples=samples, seed=seed
         ),
         per_class=class_results(confusion, names),
         confusion=confusion,
-        rank=_place(task, scores.official, right),
+        rank=_place(task, scores.score, gold),
         seed=seed,
-        discarded=right.discarded(task),
+        discarded=gold.discarded(task),
         outside=outside_labels(task, predicted),
-        gold=right.path,
-        predictions=answers_path,
+        gold=gold.path,
+        predictions=path,
     )
 
 
-def _place(task: Task, score: float, right: Gold) -> Placement | None:
+def _place(task: Task, score: float, gold: Gold) -> Placement | None:
     try:
         results = published(task.name)
     except EmoscopeError:  # somebody's own task has none
         return None
-    return place(score, results, split=right.split, revision=right.revision)
+    return place(score, results, split=gold.split, revision=gold.revision)

@@ -1,6 +1,6 @@
 """Splits of the data to look at a score by: the cue word after the masked one, length, emoji, kinds of wording.
 
-A slice is a `Slice` in any module, registered under a name:
+A slice is a `DataSlice` in any module, registered under a name:
 
 >>> SLICES.add("question", "my_package.my_slices:by_question")  # doctest: +SKIP
 """
@@ -16,7 +16,7 @@ from emoscope.evaluation.phenomena import has_dialect, has_irony, has_negation, 
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class DataSlice:
     """A way to put every example into one group; `groups` is the order they are shown in."""
 
     description: str
@@ -30,13 +30,13 @@ class Slice:
         >>> by_emoji.positions([Example(Dialogue.of([text]), turn=0) for text in ("hi", "hi 🙂")])
         {'emoji': [1], 'no emoji': [0]}
         """
-        found: dict[str, list[int]] = {group: [] for group in self.groups}
+        positions: dict[str, list[int]] = {group: [] for group in self.groups}
         for position, example in enumerate(examples):
-            found.setdefault(self.group_of(example), []).append(position)
-        return {group: members for group, members in found.items() if members}
+            positions.setdefault(self.group_of(example), []).append(position)
+        return {group: members for group, members in positions.items() if members}
 
 
-SLICES: Registry[Slice] = Registry("slice")
+SLICES: Registry[DataSlice] = Registry("slice")
 SLICES.add("cue", "emoscope.evaluation.slices:by_cue")
 SLICES.add("length", "emoscope.evaluation.slices:by_length")
 SLICES.add("emoji", "emoscope.evaluation.slices:by_emoji")
@@ -53,8 +53,8 @@ _LENGTHS = ((2, "1-2 words"), (5, "3-5 words"), (10, "6-10 words"), (20, "11-20 
 
 
 def _cue(example: Example) -> str:
-    found = _CUE.search(example.text)
-    return found[1].lower() if found else "none"
+    cue = _CUE.search(example.text)
+    return cue[1].lower() if cue else "none"
 
 
 def _length(example: Example) -> str:
@@ -68,17 +68,17 @@ def _emoji(example: Example) -> str:
     return "emoji" if emoticons_in(example.text) else "no emoji"
 
 
-by_cue = Slice("cue word right after the masked word", ("because", "that", "when", "none"), _cue)
-by_length = Slice(
+by_cue = DataSlice("cue word right after the masked word", ("because", "that", "when", "none"), _cue)
+by_length = DataSlice(
     "words in the turn to be labelled",
     ("no words", *(name for _, name in _LENGTHS), "over 20 words"),
     _length,
 )
-by_emoji = Slice("emoji or emoticons in the turn to be labelled", ("emoji", "no emoji"), _emoji)
+by_emoji = DataSlice("emoji or emoticons in the turn to be labelled", ("emoji", "no emoji"), _emoji)
 
 
-def _two(description: str, name: str, holds: Callable[[Example], bool]) -> Slice:
-    return Slice(description, (name, f"no {name}"), lambda example: name if holds(example) else f"no {name}")
+def _two(description: str, name: str, holds: Callable[[Example], bool]) -> DataSlice:
+    return DataSlice(description, (name, f"no {name}"), lambda example: name if holds(example) else f"no {name}")
 
 
 def _is_long(example: Example) -> bool:

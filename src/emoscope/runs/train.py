@@ -35,7 +35,7 @@ def official_score(task: Task, examples: Sequence[Example], predicted: Sequence[
         raise EmoscopeError(f"none of the {len(examples):,} examples has a label that {task.name} scores")
     gold, answers = zip(*pairs, strict=True)
     names = [*task.labels, *sorted(set(answers) - set(task.labels))]
-    return float(task.official(confusion_matrix(gold, answers, names), names))
+    return float(task.metric(confusion_matrix(gold, answers, names), names))
 
 
 def train(

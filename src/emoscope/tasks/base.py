@@ -1,17 +1,18 @@
-"""The grammar every task speaks: read, write a submission, verify it, score it."""
+"""What every task can do: read its files, write and verify a submission, score it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, text_lines
-from emoscope.core.metrics import Counts, Floats
+from emoscope.core.metrics import Metric
 from emoscope.tasks.metadata import TaskMetadata
 
 # A verifier that lists a thousand alike rows helps nobody.
@@ -20,7 +21,7 @@ MAX_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """One labelled item of a submission: where it stands, its label, and what it says it is a label of."""
+    """One item of a submission: where it stands, its label, and which item it claims to be."""
 
     where: str
     label: str | None
@@ -29,9 +30,14 @@ class Submitted:
 
 
 class Task(ABC):
-    """A shared task. One instance per registered name; see `emoscope.tasks.get_task`."""
+    """A shared task; `emoscope.tasks.get_task` makes one by name.
 
-    metadata: ClassVar[TaskMetadata]
+    A new task is a subclass with `metadata`, a `sample`, and the four methods that know its file formats. It is
+    registered with `TASKS.add("name", "module:Class")`, from within the package or from outside.
+    """
+
+    metadata: TaskMetadata
+    sample: ClassVar[str] = ""  # a data file of three items without labels, for the contract tests
 
     @property
     def name(self) -> str:
@@ -44,24 +50,52 @@ class Task(ABC):
         return self.metadata.labels
 
     @property
+    def metric(self) -> Metric:
+        """What submissions are ranked by."""
+        return self.metadata.metric
+
+    @property
     def form(self) -> str:
-        """The shared task whose form this one has: itself, unless it was made to be like another."""
+        """The shared task whose format of dialogues this one has: its own, unless it says otherwise."""
         return self.name
 
     @property
     def reference(self) -> str:
-        """What `emoscope.tasks.get_task` finds it by: its name, or its folder."""
+        """What `get_task` finds it by: its name, or its folder."""
         return self.name
 
-    # Reading
+    def with_metric(self, metric: Metric) -> Self:
+        """The same task, ranked by another metric.
+
+        >>> from emoscope.core.metrics import standard_metric
+        >>> from emoscope.tasks import get_task
+        >>> get_task("emocontext").with_metric(standard_metric("accuracy")).metric.name
+        'accuracy'
+        """
+        task = copy(self)
+        task.metadata = self.metadata.model_copy(update={"metric": metric})
+        return task
+
+    # The file formats
 
     @abstractmethod
     def read(self, path: str | Path) -> Iterator[Example]:
         """Stream the examples of an official file, labelled or not; the first bad row is an InputError."""
 
-    # The official submission, both ways
+    @abstractmethod
+    def submission(self, answers: Sequence[tuple[Example, str]], author: Mapping[str, str]) -> Iterable[str]:
+        """The text of an official submission with these labels, in pieces."""
 
     @abstractmethod
+    def submitted(self, path: str | Path) -> Iterator[Submitted]:
+        """Stream the items of an official submission; a file in another format is an InputError."""
+
+    @abstractmethod
+    def content(self, example: Example) -> tuple[str, ...]:
+        """What a submission repeats of an example, to be compared with `Submitted.content`."""
+
+    # What follows from them
+
     def write_submission(
         self,
         path: str | Path,
@@ -70,26 +104,13 @@ class Task(ABC):
         author: Mapping[str, str] | None = None,
     ) -> None:
         """Write predictions in the official format, whole or not at all."""
-
-    @abstractmethod
-    def submitted(self, path: str | Path) -> Iterator[Submitted]:
-        """Stream the items of an official submission; a file that is not of the format is an InputError."""
-
-    @abstractmethod
-    def content(self, example: Example) -> tuple[str, ...]:
-        """What a submission repeats of an example, to be compared with `Submitted.content`."""
-
-    # Scoring
-
-    @abstractmethod
-    def official(self, confusion: Counts, names: Sequence[str]) -> Floats:
-        """The official metric of a confusion matrix, or of each in a stack of them."""
+        self.check_labels(labels, examples)
+        with atomic_write(path) as handle:
+            handle.writelines(self.submission(list(zip(examples, labels, strict=True)), author or {}))
 
     def scored(self, gold: str) -> bool:
         """Whether items with this gold label count at all."""
         return gold in self.labels
-
-    # What follows from the above
 
     def verify(self, submission: str | Path, unlabelled: str | Path) -> list[str]:
         """Everything that is wrong with a submission, one line each; an empty list means it would be accepted."""
@@ -126,11 +147,17 @@ class Task(ABC):
         for label in set(labels) - set(self.labels):
             raise EmoscopeError(f"{self.name}: {self.unknown_label(label)}")
 
+    def check_label(self, label: str | None, path: str | Path, row: int | str) -> None:
+        """Refuse a file with a label the task does not have."""
+        if label is not None and label not in self.labels:
+            raise InputError(path, self.unknown_label(label), row=row)
+
     def unknown_label(self, label: str) -> str:
-        """The sentence for a label that is not the task's."""
+        """The message for a label that is not the task's."""
         close = get_close_matches(label.strip().lower(), self.labels, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        return f"unknown label {_short(label)!r}, expected one of {', '.join(self.labels)}{hint}"
+        shown = label if len(label) <= 40 else label[:37] + "..."
+        return f"unknown label {shown!r}, expected one of {', '.join(self.labels)}{hint}"
 
 
 def is_label_list(path: str | Path) -> bool:
@@ -144,10 +171,6 @@ def label_lines(path: str | Path) -> Iterator[Submitted]:
     """Stream a file of one label a line."""
     for row, line in text_lines(path):
         yield Submitted(f"row {row}", line.strip() or None)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _check_alignment(task: Task, path: str | Path, items: Sequence[Submitted], examples: Sequence[Example]) -> None:
@@ -165,33 +188,17 @@ def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> list
     problems: list[str] = []
     used_ids: dict[str, str] = {}
     count = 0
-
-    def note(where: str, problem: str) -> None:
-        problems.append(f"{submission}, {where}: {problem}")
-
     for item, example in zip_longest(task.submitted(submission), expected):
         if item is None:
             continue
         count += 1
-        if not item.label:
-            note(item.where, "label is missing")
-        elif item.label not in task.labels:
-            header = count == 1 and item.content is None and item.label.lower() in {"label", "labels", "emotion", "id"}
-            note(
-                item.where,
-                "is a header, but this format has none" if header else task.unknown_label(item.label),
-            )
-        if item.id is not None:
-            if item.id in used_ids:
-                note(item.where, f"id {item.id!r} was used already at {used_ids[item.id]}")
-            used_ids.setdefault(item.id, item.where)
-        if example is not None and item.content is not None and item.content != task.content(example):
-            other = positions.get(item.content)
-            moved = (
-                None if other is None else f"holds item {other + 1:,} of the unlabelled file instead of item {count:,}"
-            )
-            altered = "differs from the unlabelled file: text was altered"
-            note(item.where, altered if moved is None else f"{moved}: the order was changed")
+        for problem in (
+            _label_problem(task, item, first=count == 1),
+            _id_problem(item, used_ids),
+            None if example is None else _content_problem(task, item, example, count, positions),
+        ):
+            if problem is not None:
+                problems.append(f"{submission}, {item.where}: {problem}")
     if count != len(expected):
         cut = "; the file seems cut off" if count < len(expected) else ""
         problems.insert(0, f"{submission}: has {count:,} labels, expected {len(expected):,}{cut}")
@@ -199,3 +206,31 @@ def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> list
         more = len(problems) - MAX_PROBLEMS
         problems = [*problems[:MAX_PROBLEMS], f"{submission}: and {more:,} more problems of this kind"]
     return problems
+
+
+def _label_problem(task: Task, item: Submitted, *, first: bool) -> str | None:
+    if not item.label:
+        return "label is missing"
+    if item.label in task.labels:
+        return None
+    if first and item.content is None and item.label.lower() in {"label", "labels", "emotion", "id"}:
+        return "is a header, but this format has none"
+    return task.unknown_label(item.label)
+
+
+def _id_problem(item: Submitted, used_ids: dict[str, str]) -> str | None:
+    if item.id is None:
+        return None
+    earlier = used_ids.setdefault(item.id, item.where)
+    return None if earlier == item.where else f"id {item.id!r} was used already at {earlier}"
+
+
+def _content_problem(
+    task: Task, item: Submitted, example: Example, number: int, positions: Mapping[tuple[str, ...], int]
+) -> str | None:
+    if item.content is None or item.content == task.content(example):
+        return None
+    if item.content not in positions:
+        return "differs from the unlabelled file: text was altered"
+    other = positions[item.content] + 1
+    return f"holds item {other:,} of the unlabelled file instead of item {number:,}: the order was changed"

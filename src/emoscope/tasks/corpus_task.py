@@ -6,39 +6,38 @@ The manifest names the labels, the metric, the natural mix of labels and the fil
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, text_lines, whole_text
-from emoscope.core.metrics import Counts, Floats, accuracy, macro_f1, micro_f1
+from emoscope.core.files import text_lines, whole_text
+from emoscope.core.frozen import FrozenModel
+from emoscope.core.metrics import MetricName, standard_metric
 from emoscope.tables.labelled import read_labelled
 from emoscope.tasks.base import Submitted, Task
-from emoscope.tasks.metadata import DataFile, DataRevision, FileName, Metric, Name, Sha256, TaskMetadata
+from emoscope.tasks.metadata import DataFile, DataRevision, FileName, Name, Sha256, TaskMetadata
 
 MANIFEST = "corpus.json"
+FORMAT = 1
 REVISION = "corpus"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Split(_Frozen):
+class _Split(FrozenModel):
     file: FileName
     sha256: Sha256 | None = None
     examples: int | None = None
 
 
-class _Metric(_Frozen):
-    name: Literal["micro-f1", "macro-f1", "accuracy"]
+class _NamedMetric(FrozenModel):
+    name: MetricName
     description: str
 
 
-class Manifest(_Frozen):
+class CorpusManifest(FrozenModel):
     """What `corpus.json` says."""
 
     format: Literal[1]
@@ -47,7 +46,7 @@ class Manifest(_Frozen):
     description: str
     labels: tuple[str, ...] = Field(min_length=2)
     neutral: str | None = None
-    metric: _Metric
+    metric: _NamedMetric
     form: Literal["emocontext", "emotionx-friends", "iest"] = "emotionx-friends"  # systems made for it can learn this
     terms: str
     contact: str = ""
@@ -59,55 +58,41 @@ class Manifest(_Frozen):
 
 
 class CorpusTask(Task):
-    """A task that lies in a folder; the metric leaves out the neutral label if it is micro-F1."""
+    """The task of finding the labels of a corpus in a folder."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).absolute()
-        self._manifest = read_manifest(self.folder)
-        self._metadata = _metadata(self._manifest, self.folder)
-
-    @property
-    def metadata(self) -> TaskMetadata:  # type: ignore[override]  # others' is the class's, this one's the folder's
-        """What the manifest says, in the words of all tasks."""
-        return self._metadata
+        manifest = read_manifest(self.folder)
+        self.metadata = _metadata(manifest, self.folder)
+        self._form = manifest.form
 
     @property
     def form(self) -> str:
-        """The shared task whose form it has."""
-        return self._manifest.form
+        return self._form
 
     @property
     def reference(self) -> str:
-        """The folder."""
         return str(self.folder)
 
     def read(self, path: str | Path) -> Iterator[Example]:
-        """Stream a JSONL file of the corpus, with or without labels."""
         for number, example in enumerate(read_labelled(path), start=1):
-            if example.label is not None and example.label not in self.labels:
-                raise InputError(path, self.unknown_label(example.label), row=f"example {number:,}")
+            self.check_label(example.label, path, f"example {number:,}")
             yield example
 
-    def write_submission(
+    def submission(
         self,
-        path: str | Path,
-        examples: Sequence[Example],
-        labels: Sequence[str],
-        author: Mapping[str, str] | None = None,  # noqa: ARG002 - this format has no place for it
-    ) -> None:
-        """Write a JSONL file of `id` and `label`."""
-        self.check_labels(labels, examples)
-        with atomic_write(path) as handle:
-            for example, label in zip(examples, labels, strict=True):
-                handle.write(json.dumps({"id": str(example.dialogue.id), "label": label}, ensure_ascii=False) + "\n")
+        answers: Sequence[tuple[Example, str]],
+        author: Mapping[str, str],  # noqa: ARG002 - the format has no place for it
+    ) -> Iterator[str]:
+        for example, label in answers:
+            yield json.dumps({"id": str(example.dialogue.id), "label": label}, ensure_ascii=False) + "\n"
 
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
-        """Stream the rows of a submission."""
         for row, line in text_lines(path):
             try:
                 entry = json.loads(line)
             except (json.JSONDecodeError, RecursionError):
-                raise InputError(path, "expected a JSON object with 'id' and 'label'", row=row) from None
+                entry = None
             if not isinstance(entry, dict) or "id" not in entry:
                 raise InputError(path, "expected a JSON object with 'id' and 'label'", row=row)
             label = entry.get("label")
@@ -119,29 +104,9 @@ class CorpusTask(Task):
         """The id alone: a submission repeats no text."""
         return (str(example.dialogue.id),)
 
-    def official(self, confusion: Counts, names: Sequence[str]) -> Floats:
-        """The metric that the manifest names."""
-        match self._manifest.metric.name:
-            case "micro-f1":
-                return micro_f1(
-                    confusion,
-                    [
-                        index
-                        for index, name in enumerate(names)
-                        if name in self.labels and name != self._manifest.neutral
-                    ],
-                )
-            case "macro-f1":
-                return macro_f1(confusion)
-            case _:
-                return accuracy(confusion)
-
-    def __reduce__(self) -> tuple[type["CorpusTask"], tuple[str]]:
-        return CorpusTask, (str(self.folder),)
-
 
 def is_corpus(name: str) -> bool:
-    """Whether a task's name is rather the path of a folder.
+    """Whether the name of a task is the path of a folder.
 
     >>> is_corpus("emocontext"), is_corpus("./emocontext")
     (False, True)
@@ -149,23 +114,22 @@ def is_corpus(name: str) -> bool:
     return "/" in name or "\\" in name or Path(name).is_dir()
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """What the folder says of itself."""
+def read_manifest(folder: Path) -> CorpusManifest:
+    """The manifest of a corpus."""
     path = folder / MANIFEST
     if not path.is_file():
         inner = folder / "corpus"
         hint = f"; did you mean {inner}?" if (inner / MANIFEST).is_file() else ""
         raise EmoscopeError(f"{folder}: is not a corpus ({MANIFEST} is missing){hint}")
     try:
-        document: Any = json.loads(whole_text(path))
-        return Manifest.model_validate(document)
+        return CorpusManifest.model_validate(json.loads(whole_text(path)))
     except json.JSONDecodeError as error:
         raise InputError(path, f"is not valid JSON ({error.msg})", row=error.lineno) from None
     except ValidationError as error:
         raise InputError(path, _problem(error)) from None
 
 
-def _metadata(manifest: Manifest, folder: Path) -> TaskMetadata:
+def _metadata(manifest: CorpusManifest, folder: Path) -> TaskMetadata:
     from emoscope.tasks import TASKS
 
     if manifest.name in TASKS:
@@ -177,11 +141,16 @@ def _metadata(manifest: Manifest, folder: Path) -> TaskMetadata:
             description=manifest.description,
             labels=manifest.labels,
             neutral_label=manifest.neutral,
-            metric=Metric(name=manifest.metric.name, description=manifest.metric.description),
+            metric=replace(
+                standard_metric(manifest.metric.name, manifest.labels, manifest.neutral),
+                description=manifest.metric.description,
+            ),
             citation=manifest.citation,
             home=manifest.contact,
             terms=manifest.terms,
             folder=str(folder),
+            data_format="a JSONL file of the corpus, with or without labels.",
+            submission_format="a JSONL file of `id` and `label`.",
             revisions=(
                 DataRevision(
                     name=REVISION,

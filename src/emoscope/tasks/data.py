@@ -58,9 +58,9 @@ def data_root(root: Path | None = None) -> Path:
         return Path(chosen).expanduser()
     if cache := os.environ.get("EMOSCOPE_CACHE"):
         return Path(cache).expanduser() / "data"
-    import pooch  # slow to import, and needed only to know where this system keeps its caches
+    import platformdirs
 
-    return Path(pooch.os_cache("emoscope")) / "data"
+    return Path(platformdirs.user_cache_dir("emoscope")) / "data"
 
 
 def data_folder(task: Task, root: Path | None = None) -> Path:

@@ -17,7 +17,7 @@ def weighted_score(task: Task, gold: NDArray[np.int64], answers: NDArray[np.int6
     size = len(task.labels)
     confusion = np.zeros((size, size))
     np.add.at(confusion, (gold, answers), weights)
-    return float(task.official(confusion, task.labels))
+    return float(task.metric(confusion, task.labels))
 
 
 def choose_multipliers(task: Task, labels: Sequence[str], probabilities: Floats, prior: Floats) -> Floats | None:

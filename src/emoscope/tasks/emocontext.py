@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, text_lines
-from emoscope.core.metrics import Counts, Floats, micro_f1
+from emoscope.core.files import text_lines
+from emoscope.core.metrics import Metric, micro_f1
 from emoscope.tasks.base import Submitted, Task
-from emoscope.tasks.metadata import DataFile, DataRevision, Download, Metric, TaskMetadata
+from emoscope.tasks.metadata import DataDownload, DataFile, DataRevision, TaskMetadata
 
 _COLUMNS = ("id", "turn1", "turn2", "turn3")
-_EMOTIONS = ("happy", "sad", "angry")
 _SPEAKERS = ("user", "agent", "user")
 _HOME = "https://raw.githubusercontent.com/chenyangh/SemEval2019Task3/master/data"
 _TRAIN = DataFile(
@@ -28,13 +26,16 @@ _DEV = DataFile(
 class EmoContext(Task):
     """Four classes, one of them "others"; scored by micro-F1 over the other three."""
 
-    metadata: ClassVar[TaskMetadata] = TaskMetadata(
+    metadata = TaskMetadata(
         name="emocontext",
         title="SemEval-2019 Task 3: EmoContext",
         description="The emotion of a user's turn, given the two turns before it (user, agent, user).",
         labels=("others", "happy", "sad", "angry"),
         neutral_label="others",
-        metric=Metric(name="micro-f1", description="micro-averaged F1 over happy, sad and angry"),
+        # "others" enters only through what was missed or wrongly chosen.
+        metric=Metric(
+            "micro-f1", "micro-averaged F1 over happy, sad and angry", micro_f1, labels=("happy", "sad", "angry")
+        ),
         citation=(
             "Chatterjee, Narahari, Joshi, Agrawal (2019). SemEval-2019 Task 3: EmoContext, "
             "Contextual Emotion Detection in Text. SemEval-2019, 39-48."
@@ -42,6 +43,8 @@ class EmoContext(Task):
         home="https://github.com/chenyangh/SemEval2019Task3",
         terms="Distributed for the shared task; research use only.",
         folder="emocontext",
+        data_format="`train.txt`, `dev.txt` or a test file, with or without the label column.",
+        submission_format="the test file with a label column.",
         revisions=(
             DataRevision(
                 name="unlabelled-test",
@@ -62,7 +65,7 @@ class EmoContext(Task):
                 note="as published after the task: Train, Test1 and Test2",
                 splits={"train": _TRAIN, "dev": _DEV, "test": DataFile(name="test.txt", examples=5509)},
                 downloads=tuple(
-                    Download(url=f"{_HOME}/{file}", sha256=sha256, saves=(file,))
+                    DataDownload(url=f"{_HOME}/{file}", sha256=sha256, saves=(file,))
                     for file, sha256 in (
                         ("train.txt", _TRAIN.sha256),
                         ("dev.txt", _DEV.sha256),
@@ -71,30 +74,25 @@ class EmoContext(Task):
                 ),
             ),
         ),
-        natural_prior={
-            "others": 2338 / 2755,
-            "happy": 142 / 2755,
-            "sad": 125 / 2755,
-            "angry": 150 / 2755,
-        },
+        natural_prior={"others": 2338 / 2755, "happy": 142 / 2755, "sad": 125 / 2755, "angry": 150 / 2755},
         natural_prior_source="Test1, a random sample of real traffic (Table 2 of the paper)",
     )
 
+    sample = 'id\tturn1\tturn2\tturn3\n0\thi\thello\tI am sad\n1\tno\twhy\t"quoted\n2\ta\tb\tc 😂\n'
+
     def read(self, path: str | Path) -> Iterator[Example]:
-        """Stream `train.txt`, `dev.txt` or a test file, with or without the label column."""
         labelled: bool | None = None
         seen: set[str] = set()
         row = 0
         for row, line in text_lines(path):
             cells = line.split("\t")
             if labelled is None:
-                labelled = _header(path, cells)
+                labelled = _has_labels(path, cells)
                 continue
             example = _example(path, row, cells, labelled)
             if labelled and example.label is None:
                 raise InputError(path, "label is missing", row=row)
-            if example.label is not None and example.label not in self.labels:
-                raise InputError(path, self.unknown_label(example.label), row=row)
+            self.check_label(example.label, path, row)
             identity = str(example.dialogue.id)
             if identity in seen:
                 raise InputError(path, f"id {identity!r} was used already", row=row)
@@ -103,50 +101,35 @@ class EmoContext(Task):
         if row < 2:
             raise InputError(path, "has a header but no rows")
 
-    def write_submission(
+    def submission(
         self,
-        path: str | Path,
-        examples: Sequence[Example],
-        labels: Sequence[str],
-        author: Mapping[str, str] | None = None,  # noqa: ARG002 - this format has no place for it
-    ) -> None:
-        """Write the test file with a label column."""
-        self.check_labels(labels, examples)
-        for example in examples:
+        answers: Sequence[tuple[Example, str]],
+        author: Mapping[str, str],  # noqa: ARG002 - the format has no place for it
+    ) -> Iterator[str]:
+        yield "\t".join((*_COLUMNS, "label")) + "\n"
+        for example, label in answers:
             if any("\t" in text or "\n" in text for text in example.dialogue.texts):
                 raise EmoscopeError(
                     f"dialogue {example.dialogue.id}: a turn holds a tab or line break; this format cannot"
                 )
-        with atomic_write(path) as handle:
-            handle.write("\t".join((*_COLUMNS, "label")) + "\n")
-            for example, label in zip(examples, labels, strict=True):
-                handle.write("\t".join((*self.content(example), label)) + "\n")
+            yield "\t".join((*self.content(example), label)) + "\n"
 
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
-        """Stream the rows of a submission: a test file with labels."""
-        first = True
         for row, line in text_lines(path):
             cells = line.split("\t")
-            if first:
-                first = False
-                if not _header(path, cells):
-                    raise InputError(path, "has no 'label' column; a submission is the test file with one", row=row)
-                continue
-            example = _example(path, row, cells, labelled=True)
-            yield Submitted(f"row {row}", example.label, self.content(example), example.dialogue.id)
+            if row > 1:
+                example = _example(path, row, cells, labelled=True)
+                yield Submitted(f"row {row}", example.label, self.content(example), example.dialogue.id)
+            elif not _has_labels(path, cells):
+                raise InputError(path, "has no 'label' column; a submission is the test file with one", row=row)
 
     def content(self, example: Example) -> tuple[str, ...]:
-        """Id and turns."""
         return (str(example.dialogue.id), *example.dialogue.texts)
 
-    def official(self, confusion: Counts, names: Sequence[str]) -> Floats:
-        """Micro-F1 of happy, sad and angry: "others" enters only through what was missed or wrongly chosen."""
-        return micro_f1(confusion, [index for index, name in enumerate(names) if name in _EMOTIONS])
 
-
-def _header(path: str | Path, cells: Sequence[str]) -> bool:
-    """Whether the header names a label column; anything but the official header is an error."""
-    names = tuple(cell.strip() for cell in cells)
+def _has_labels(path: str | Path, header: Sequence[str]) -> bool:
+    """Whether the header names a label column; anything but an official header is an error."""
+    names = tuple(cell.strip() for cell in header)
     if names == (*_COLUMNS, "label"):
         return True
     if names == _COLUMNS:
@@ -161,9 +144,8 @@ def _example(path: str | Path, row: int, cells: Sequence[str], labelled: bool) -
     width = 5 if labelled else 4
     if len(cells) != width:
         raise InputError(path, f"expected {width} tab-separated columns, found {len(cells)}", row=row)
-    identity, *turns = cells[:4]
-    if not identity.strip():
+    if not cells[0].strip():
         raise InputError(path, "id is missing", row=row)
-    turns_said = tuple(Turn(text, speaker) for text, speaker in zip(turns, _SPEAKERS, strict=True))
+    turns = tuple(Turn(text, speaker) for text, speaker in zip(cells[1:4], _SPEAKERS, strict=True))
     label = (cells[4].strip() or None) if labelled else None
-    return Example(Dialogue(turns_said, identity), turn=2, label=label)
+    return Example(Dialogue(turns, cells[0]), turn=2, label=label)

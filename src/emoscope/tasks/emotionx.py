@@ -3,15 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write
-from emoscope.core.metrics import Counts, Floats, micro_f1
+from emoscope.core.metrics import Metric, micro_f1
 from emoscope.tables.json_stream import array_elements
 from emoscope.tasks.base import Submitted, Task
-from emoscope.tasks.metadata import DataFile, DataRevision, Download, Metric, TaskMetadata
+from emoscope.tasks.metadata import DataDownload, DataFile, DataRevision, TaskMetadata
 
 _VOTE_LABELS = ("neutral", "joy", "sadness", "fear", "anger", "surprise", "disgust")
 # What the data are labelled with; only the first four are predicted and scored.
@@ -23,8 +22,14 @@ _HOME = "https://github.com/bshmueli/EmotionX-2019"
 class EmotionX(Task):
     """What Friends and EmotionPush share: everything but the files."""
 
+    sample = json.dumps(
+        [
+            [{"speaker": "Ross", "utterance": "Hi"}, {"speaker": "Rachel", "utterance": "It\x92s you!"}],
+            [{"speaker": "Ross", "utterance": "Oh"}],
+        ]
+    )
+
     def read(self, path: str | Path) -> Iterator[Example]:
-        """Stream every utterance of a training, augmented or evaluation file, dialogue by dialogue."""
         number = 0
         for number, element in enumerate(array_elements(path), start=1):
             if number == 2 and isinstance(element, list) and element and isinstance(element[0], list):
@@ -33,30 +38,19 @@ class EmotionX(Task):
         if not number:
             raise InputError(path, "holds no dialogues")
 
-    def write_submission(
-        self,
-        path: str | Path,
-        examples: Sequence[Example],
-        labels: Sequence[str],
-        author: Mapping[str, str] | None = None,
-    ) -> None:
-        """Write `[{name, email}, dialogues]`, each utterance with its `emotion`."""
-        self.check_labels(labels, examples)
+    def submission(self, answers: Sequence[tuple[Example, str]], author: Mapping[str, str]) -> Iterator[str]:
         dialogues: list[list[dict[str, str | None]]] = []
-        for example, label in zip(examples, labels, strict=True):
-            said = example.dialogue.turns[example.turn]
+        for example, label in answers:
+            turn = example.dialogue.turns[example.turn]
             if example.turn == 0:
                 dialogues.append([])
             if not dialogues or len(dialogues[-1]) != example.turn:
                 raise EmoscopeError("a submission needs every utterance of every dialogue, in order")
-            dialogues[-1].append({"speaker": said.speaker, "utterance": said.text, "emotion": label})
-        who = {"name": "", "email": "", **(author or {})}
-        with atomic_write(path) as handle:
-            json.dump([{"name": who["name"], "email": who["email"]}, dialogues], handle, indent=1)
-            handle.write("\n")
+            dialogues[-1].append({"speaker": turn.speaker, "utterance": turn.text, "emotion": label})
+        who = {key: author.get(key, "") for key in ("name", "email")}
+        yield json.dumps([who, dialogues], indent=1) + "\n"
 
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
-        """Stream the utterances of a submission."""
         parts = list(array_elements(path))
         if len(parts) != 2 or not isinstance(parts[0], dict) or not isinstance(parts[1], list):
             raise InputError(path, "expected a list of two items: {name, email} and the dialogues")
@@ -72,13 +66,8 @@ class EmotionX(Task):
                 yield Submitted(where, emotion, (str(line), str(entry.get("speaker")), entry["utterance"]))
 
     def content(self, example: Example) -> tuple[str, ...]:
-        """Place in the dialogue, speaker and utterance."""
-        said = example.dialogue.turns[example.turn]
-        return (str(example.turn + 1), str(said.speaker), said.text)
-
-    def official(self, confusion: Counts, names: Sequence[str]) -> Floats:  # noqa: ARG002
-        """Micro-F1 over the utterances whose gold label is one of the four; the rest were left out before."""
-        return micro_f1(confusion)
+        turn = example.dialogue.turns[example.turn]
+        return (str(example.turn + 1), str(turn.speaker), turn.text)
 
 
 def _where(dialogue: int, line: int) -> str:
@@ -129,25 +118,28 @@ def _votes(path: str | Path, where: str, annotation: object) -> dict[str, int]:
 
 def _variants(path: str | Path, where: str, entry: Mapping[str, Any]) -> dict[str, str]:
     """Back-translations by language: `utterance_de` becomes `de`."""
-    found = {key.removeprefix(_VARIANT_PREFIX): text for key, text in entry.items() if key.startswith(_VARIANT_PREFIX)}
-    for language, text in found.items():
-        if not isinstance(text, str):
-            raise InputError(path, f"'{_VARIANT_PREFIX}{language}' must be a string", row=where)
-    return found
+    variants: dict[str, str] = {}
+    for key, text in entry.items():
+        if key.startswith(_VARIANT_PREFIX):
+            if not isinstance(text, str):
+                raise InputError(path, f"{key!r} must be a string", row=where)
+            variants[key.removeprefix(_VARIANT_PREFIX)] = text
+    return variants
 
 
 def _metadata(
-    name: str, stem: str, title: str, archive: str, description: str, files: dict[str, DataFile]
+    name: str, stem: str, title: str, description: str, archive: str, examples: Sequence[int], sha256: Sequence[str]
 ) -> TaskMetadata:
+    """`examples` are the sizes of the training and test files, `sha256` the sums of training, augmented and test."""
     return TaskMetadata(
         name=name,
         title=title,
         description=description,
         labels=("neutral", "joy", "sadness", "anger"),
         neutral_label="neutral",
+        # Utterances with another gold label were left out before.
         metric=Metric(
-            name="micro-f1",
-            description="micro-F1 over the utterances whose gold label is joy, sadness, anger or neutral",
+            "micro-f1", "micro-F1 over the utterances whose gold label is joy, sadness, anger or neutral", micro_f1
         ),
         citation=(
             "Shmueli, Ku (2019). SocialNLP EmotionX 2019 Challenge Overview: "
@@ -156,14 +148,20 @@ def _metadata(
         home=_HOME,
         terms="CC BY-NC-ND 4.0: attribution, no commercial use, no derivatives.",
         folder="emotionx",
+        data_format="every utterance of a training, augmented or evaluation file, dialogue by dialogue.",
+        submission_format="`[{name, email}, dialogues]`, each utterance with its `emotion`.",
         revisions=(
             DataRevision(
                 name="2019",
                 note="1,000 labelled dialogues and 240 unlabelled ones",
-                splits=files,
+                splits={
+                    "train": DataFile(name=f"{stem}.json", examples=examples[0], sha256=sha256[0]),
+                    "augmented": DataFile(name=f"{stem}.augmented.json", examples=examples[0], sha256=sha256[1]),
+                    "test": DataFile(name=f"{stem}_eval.json", labelled=False, examples=examples[1], sha256=sha256[2]),
+                },
                 downloads=(
-                    Download(url=f"{_HOME}/raw/master/{archive}", saves=(f"{stem}.json", f"{stem}.augmented.json")),
-                    Download(url=f"{_HOME}/raw/master/2019_Eval_Unlabeled.zip", saves=(f"{stem}_eval.json",)),
+                    DataDownload(url=f"{_HOME}/raw/master/{archive}", saves=(f"{stem}.json", f"{stem}.augmented.json")),
+                    DataDownload(url=f"{_HOME}/raw/master/2019_Eval_Unlabeled.zip", saves=(f"{stem}_eval.json",)),
                 ),
             ),
         ),
@@ -174,58 +172,34 @@ def _metadata(
 class EmotionXFriends(EmotionX):
     """Scripts of the TV series Friends."""
 
-    metadata: ClassVar[TaskMetadata] = _metadata(
+    metadata = _metadata(
         "emotionx-friends",
         "friends",
         "SocialNLP EmotionX 2019: Friends",
-        "2019_Train_Friends.zip",
         "The emotion of every utterance in scripts of the series Friends.",
-        {
-            "train": DataFile(
-                name="friends.json",
-                examples=14503,
-                sha256="93dbdd590a7f46bfb3a89d59427f0d43b862e1e0a6c51c397b18edde87656cfb",
-            ),
-            "augmented": DataFile(
-                name="friends.augmented.json",
-                examples=14503,
-                sha256="35b95b804ba6c62df6d3e6c361a20e52089fcdf5ec4c5214764c2bebf728ae01",
-            ),
-            "test": DataFile(
-                name="friends_eval.json",
-                labelled=False,
-                examples=3296,
-                sha256="3d0eb268ab9142bdc33cba1d86442dd2845695a1aeb90134a50e71c49077e66b",
-            ),
-        },
+        "2019_Train_Friends.zip",
+        (14503, 3296),
+        (
+            "93dbdd590a7f46bfb3a89d59427f0d43b862e1e0a6c51c397b18edde87656cfb",
+            "35b95b804ba6c62df6d3e6c361a20e52089fcdf5ec4c5214764c2bebf728ae01",
+            "3d0eb268ab9142bdc33cba1d86442dd2845695a1aeb90134a50e71c49077e66b",
+        ),
     )
 
 
 class EmotionXPush(EmotionX):
     """Private Facebook Messenger chats, anonymised."""
 
-    metadata: ClassVar[TaskMetadata] = _metadata(
+    metadata = _metadata(
         "emotionx-push",
         "emotionpush",
         "SocialNLP EmotionX 2019: EmotionPush",
-        "2019_Train_EmotionPush.zip",
         "The emotion of every utterance in private Messenger chats.",
-        {
-            "train": DataFile(
-                name="emotionpush.json",
-                examples=14742,
-                sha256="6033af0de0ce599a09e7838ebf23460f9b059390ddd69ad9c2cb5ec6220bee91",
-            ),
-            "augmented": DataFile(
-                name="emotionpush.augmented.json",
-                examples=14742,
-                sha256="50200fcf93730cc7294e13d3dd47d7e715c45492220265d6991ddadee8887112",
-            ),
-            "test": DataFile(
-                name="emotionpush_eval.json",
-                labelled=False,
-                examples=3536,
-                sha256="6808e93c6059f795ec7b8fb214d3d41eba1e22371f04af87c270269f7c8b530c",
-            ),
-        },
+        "2019_Train_EmotionPush.zip",
+        (14742, 3536),
+        (
+            "6033af0de0ce599a09e7838ebf23460f9b059390ddd69ad9c2cb5ec6220bee91",
+            "50200fcf93730cc7294e13d3dd47d7e715c45492220265d6991ddadee8887112",
+            "6808e93c6059f795ec7b8fb214d3d41eba1e22371f04af87c270269f7c8b530c",
+        ),
     )

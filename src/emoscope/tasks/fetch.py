@@ -1,4 +1,8 @@
-"""Fetching a task's files from their public home, whole and checked or not at all. The only code that goes online."""
+"""Fetching a task's files from their public home, whole and checked or not at all. The only code that goes online.
+
+Not with pooch: it unpacks a `.gz` that a server calls compressed in transit, sends a password unasked, has no limit on
+size, and tries again after a wrong checksum but without regard to `Retry-After`.
+"""
 
 import gzip
 import os
@@ -8,7 +12,6 @@ import time
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Literal
 
@@ -16,7 +19,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.tasks.base import Task
 from emoscope.tasks.data import SUMS, check_file, data_folder, first_sums, published_sums, sha256_of
-from emoscope.tasks.metadata import Download
+from emoscope.tasks.metadata import DataDownload
 
 # No task's data come near this, sent or unpacked; what does is a mistake or a zip bomb.
 MAX_BYTES = 1 << 30
@@ -51,7 +54,7 @@ class _TransientError(Exception):
         self.wait = wait
 
 
-def needed(task: Task, root: Path | None = None) -> list[Download]:
+def needed(task: Task, root: Path | None = None) -> list[DataDownload]:
     """The downloads of which a file is absent here, or is not the published one.
 
     >>> from emoscope.tasks import get_task
@@ -75,7 +78,7 @@ def fetch(
     login: tuple[str, str] | None = None,
     retries: int = 2,
     pause: float = 1.0,
-    progress: Progress | None = None,
+    progress: Progress = lambda _name, _done, _total: None,
 ) -> list[Fetched]:
     """Bring a task's files into its data folder; those already there and right are left alone.
 
@@ -86,16 +89,19 @@ def fetch(
     [Fetched(path=PosixPath('.../emocontext/train.txt'), state='fetched', note='checksum ok'), ...]
     """
     folder = data_folder(task, root)
-    wanted = needed(task, root)
+    missing = needed(task, root)
     results: list[Fetched] = []
     for download in _downloads(task):
-        if download not in wanted:
+        if download not in missing:
             results += [Fetched(folder / name, "present") for name in download.saves]
             continue
         url = _address(download.url, mirror)
-        transfer = partial(_transfer, url, login=login, retries=retries, pause=pause, progress=progress or _silent)
         try:
-            results += _fetch_one(task, folder, download, url, transfer)
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-", ignore_cleanup_errors=True) as stage:
+                sent = Path(stage, "sent")
+                _transfer(url, sent, login=login, retries=retries, pause=pause, progress=progress)
+                results += _install(task, folder, download, url, sent)
         except _LoginNeededError:
             note = "asks for a name and password, which its organisers give out: --user NAME"
             results += [Fetched(folder / name, "skipped", note) for name in download.saves]
@@ -104,12 +110,8 @@ def fetch(
     return results
 
 
-def _downloads(task: Task) -> list[Download]:
+def _downloads(task: Task) -> list[DataDownload]:
     return list(dict.fromkeys(download for revision in task.metadata.revisions for download in revision.downloads))
-
-
-def _silent(name: str, done: int, total: int | None) -> None:
-    """Progress that nobody watches."""
 
 
 def _address(url: str, mirror: str | None) -> str:
@@ -120,24 +122,34 @@ def _address(url: str, mirror: str | None) -> str:
     return f"{mirror.rstrip('/')}/{url.rsplit('/', 1)[1]}"
 
 
-def _fetch_one(
-    task: Task, folder: Path, download: Download, url: str, transfer: Callable[[Path], None]
-) -> list[Fetched]:
-    """Download, check and unpack beside the target, and only then move into place."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-", ignore_cleanup_errors=True) as stage:
-        sent = Path(stage, "sent")
-        transfer(sent)
-        _refuse_other_content(url, sent)
-        if download.sha256 is not None:
-            _hold_to(download.sha256, sent, url, "the published file")
-        files = _unpack(url, sent, download.saves, Path(stage))
-        notes = {name: _check(task, folder, name, path, url) for name, path in files.items()}
-        _record_first(task, folder, files)
-        for name, path in files.items():
-            with path.open("rb+") as handle:
-                os.fsync(handle.fileno())  # a power cut must not leave an empty file under the final name
-            path.replace(folder / name)
+def _install(task: Task, folder: Path, download: DataDownload, url: str, sent: Path) -> list[Fetched]:
+    """Check and unpack what was sent, beside the target, and only then move it into place."""
+    _refuse_other_content(url, sent)
+    if download.sha256 is not None:
+        _hold_to(download.sha256, sent, url, "the published file")
+    files = _unpack(url, sent, download.saves, sent.parent)
+    published, first = published_sums(task.metadata), first_sums(folder)
+    notes: dict[str, str] = {}
+    fresh: dict[str, str] = {}
+    for name, path in files.items():
+        where = url if url.endswith(f"/{name}") else f"{name} of {url}"
+        if expected := published[name]:
+            _hold_to(expected, path, where, "the published file")
+            notes[name] = "checksum ok"
+        elif name in first:
+            whose = f"what was first downloaded (to accept the change, remove it from {folder / SUMS})"
+            _hold_to(first[name], path, where, whose)
+            notes[name] = "checksum ok, the same as the first download"
+        else:
+            fresh[name] = sha256_of(path)
+            notes[name] = f"no checksum is published; trusted, and later downloads are held to it ({SUMS})"
+    if fresh:
+        with atomic_write(folder / SUMS) as handle:
+            handle.writelines(f"{sha256}  {name}\n" for name, sha256 in sorted((first | fresh).items()))
+    for name, path in files.items():
+        with path.open("rb+") as handle:
+            os.fsync(handle.fileno())  # a power cut must not leave an empty file under the final name
+        path.replace(folder / name)
     return [Fetched(folder / name, "fetched", note) for name, note in notes.items()]
 
 
@@ -159,33 +171,11 @@ def _refuse_other_content(url: str, path: Path) -> None:
 
 
 def _hold_to(expected: str, path: Path, url: str, whose: str) -> None:
-    found = sha256_of(path)
-    if found != expected:
+    actual = sha256_of(path)
+    if actual != expected:
         raise EmoscopeError(
-            f"{url}: is not {whose}: sha256 {found[:12]}..., expected {expected[:12]}...; {_SAVED_NOTHING}"
+            f"{url}: is not {whose}: sha256 {actual[:12]}..., expected {expected[:12]}...; {_SAVED_NOTHING}"
         )
-
-
-def _check(task: Task, folder: Path, name: str, path: Path, url: str) -> str:
-    """Hold an unpacked file to what is known of it, and say to what."""
-    where = url if url.endswith(f"/{name}") else f"{name} of {url}"
-    if published := published_sums(task.metadata)[name]:
-        _hold_to(published, path, where, "the published file")
-        return "checksum ok"
-    if first := first_sums(folder).get(name):
-        _hold_to(
-            first, path, where, f"what was first downloaded (to accept the change, remove it from {folder / SUMS})"
-        )
-        return "checksum ok, the same as the first download"
-    return f"no checksum is published; trusted, and later downloads are held to it ({SUMS})"
-
-
-def _record_first(task: Task, folder: Path, files: dict[str, Path]) -> None:
-    published, first = published_sums(task.metadata), first_sums(folder)
-    fresh = {name: sha256_of(path) for name, path in files.items() if not published[name] and name not in first}
-    if fresh:
-        with atomic_write(folder / SUMS) as handle:
-            handle.writelines(f"{sha256}  {name}\n" for name, sha256 in sorted((first | fresh).items()))
 
 
 # Unpacking
@@ -224,7 +214,7 @@ def _copy(url: str, source: IO[bytes] | gzip.GzipFile, target: Path) -> Path:
 
 def _members(url: str, archive: zipfile.ZipFile, saves: Sequence[str]) -> dict[str, zipfile.ZipInfo]:
     """The archive's member for each file to save, found by its base name in whatever folder."""
-    found: dict[str, list[zipfile.ZipInfo]] = {}
+    members: dict[str, list[zipfile.ZipInfo]] = {}
     for member in archive.infolist():
         path = PurePosixPath(member.filename.replace("\\", "/"))
         drive = PureWindowsPath(member.filename).drive
@@ -233,13 +223,13 @@ def _members(url: str, archive: zipfile.ZipFile, saves: Sequence[str]) -> dict[s
         if path.is_absolute() or ".." in path.parts or drive or link:
             raise EmoscopeError(f"{url}: holds an unsafe path, {member.filename!r}; {_SAVED_NOTHING}")
         if not member.is_dir():
-            found.setdefault(path.name, []).append(member)
+            members.setdefault(path.name, []).append(member)
     for name in saves:
-        if len(found.get(name, [])) != 1:
-            count = "no" if name not in found else "more than one"
-            held = ", ".join(repr(member) for member in sorted(found)[:10]) or "nothing"
+        if len(members.get(name, [])) != 1:
+            count = "no" if name not in members else "more than one"
+            held = ", ".join(repr(member) for member in sorted(members)[:10]) or "nothing"
             raise EmoscopeError(f"{url}: holds {count} {name}; it holds {held}; {_SAVED_NOTHING}")
-    return {name: found[name][0] for name in saves}
+    return {name: members[name][0] for name in saves}
 
 
 # Transfer
@@ -260,7 +250,7 @@ def _transfer(
 
 
 def _stream(url: str, target: Path, login: tuple[str, str] | None, progress: Progress) -> None:
-    # Both come with pooch. They are imported here so that nothing else can go online, or waits for them.
+    # Imported here so that nothing else can go online, or waits for them.
     import requests
     import urllib3
 

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import InputError
 from emoscope.core.files import text_lines
-from emoscope.core.metrics import Counts, Floats, macro_f1
+from emoscope.core.metrics import standard_metric
 from emoscope.tasks.base import Submitted, Task, is_label_list, label_lines
-from emoscope.tasks.metadata import DataFile, DataRevision, Download, Metric, TaskMetadata
+from emoscope.tasks.metadata import DataDownload, DataFile, DataRevision, TaskMetadata
 
 _TRIGGER = re.compile(r"\[#(?:trigger|target)word#\]", re.IGNORECASE)
 # What stands in the label column of a file whose labels are withheld.
@@ -21,13 +20,13 @@ _HOME = "http://implicitemotions.wassa2018.com/data"
 class Iest(Task):
     """Six emotions, nearly balanced; scored by macro-F1 over every label that occurs."""
 
-    metadata: ClassVar[TaskMetadata] = TaskMetadata(
+    metadata = TaskMetadata(
         name="iest",
         title="WASSA-2018 Implicit Emotion Shared Task",
         description="The emotion of the word that was masked in a tweet, from the words around it.",
         labels=("anger", "disgust", "fear", "joy", "sad", "surprise"),
         neutral_label=None,
-        metric=Metric(name="macro-f1", description="macro-F1 over the labels that occur in gold or predictions"),
+        metric=standard_metric("macro-f1"),  # over every label that occurs, so one outside the six lowers the mean
         citation=(
             "Klinger, De Clercq, Mohammad, Balahur (2018). "
             "IEST: WASSA-2018 Implicit Emotions Shared Task. WASSA-2018, 31-42."
@@ -35,6 +34,10 @@ class Iest(Task):
         home=_HOME,
         terms="Distributed for the shared task; research use only. The training set needs the organisers' password.",
         folder="iest",
+        data_format=(
+            "`label<TAB>tweet` rows, or bare tweets; labels may lie apart in a `.labels` file of the same name."
+        ),
+        submission_format="one label a line.",
         revisions=(
             DataRevision(
                 name="official",
@@ -46,10 +49,10 @@ class Iest(Task):
                 },
                 downloads=(
                     *(
-                        Download(url=f"{_HOME}/unprotected/{file}.gz", saves=(file,))
+                        DataDownload(url=f"{_HOME}/unprotected/{file}.gz", saves=(file,))
                         for file in ("trial-v3.csv", "trial-v3.labels", "test-text-labels.csv")
                     ),
-                    Download(url=f"{_HOME}/protected/train-v3.csv.gz", saves=("train-v3.csv",)),
+                    DataDownload(url=f"{_HOME}/protected/train-v3.csv.gz", saves=("train-v3.csv",)),
                 ),
             ),
             DataRevision(
@@ -78,10 +81,15 @@ class Iest(Task):
         ),
     )
 
+    sample = (
+        "unknown\tI am [#TRIGGERWORD#] that you came\n"
+        "unknown\tso [#TRIGGERWORD#] because it rains\n"
+        "unknown\tun[#TRIGGERWORD#] when late\n"
+    )
+
     def read(self, path: str | Path) -> Iterator[Example]:
-        """Stream `label<TAB>tweet` rows, or bare tweets; labels may lie apart in a `.labels` file of the same name."""
-        apart = Path(path).with_suffix(".labels")
-        labels = _labels_apart(self, apart) if apart.is_file() and apart != Path(path) else None
+        labels_file = Path(path).with_suffix(".labels")
+        labels = _read_labels(self, labels_file) if labels_file.is_file() and labels_file != Path(path) else None
         columns = row = 0
         for row, line in text_lines(path):
             cells = line.split("\t", 1)
@@ -94,29 +102,24 @@ class Iest(Task):
             if labels is not None:
                 label = next(labels, "")
                 if not label:
-                    raise InputError(
-                        apart, f"has only {row - 1:,} labels, expected one for each row of {Path(path).name}"
-                    )
-            elif label not in self.labels and label.lower() not in _WITHHELD:
-                raise InputError(path, self.unknown_label(label), row=row)
+                    problem = f"has only {row - 1:,} labels, expected one for each row of {Path(path).name}"
+                    raise InputError(labels_file, problem)
+            elif label.lower() not in _WITHHELD:
+                self.check_label(label, path, row)
             known = label if label in self.labels else None
             yield Example(Dialogue((Turn(tweet),), str(row - 1)), turn=0, label=known)
         if labels is not None and next(labels, None) is not None:
-            raise InputError(apart, f"has more than {row:,} labels, expected one for each row of {Path(path).name}")
+            problem = f"has more than {row:,} labels, expected one for each row of {Path(path).name}"
+            raise InputError(labels_file, problem)
 
-    def write_submission(
+    def submission(
         self,
-        path: str | Path,
-        examples: Sequence[Example],
-        labels: Sequence[str],
-        author: Mapping[str, str] | None = None,  # noqa: ARG002 - this format has no place for it
-    ) -> None:
-        """Write one label a line."""
-        self.check_labels(labels, examples)
-        self.write_labels(path, labels)
+        answers: Sequence[tuple[Example, str]],
+        author: Mapping[str, str],  # noqa: ARG002 - the format has no place for it
+    ) -> Iterator[str]:
+        return (f"{label}\n" for _, label in answers)
 
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
-        """Stream the lines of a submission."""
         if not is_label_list(path):
             raise InputError(path, "expected one label a line and nothing else", row=1)
         return label_lines(path)
@@ -125,13 +128,8 @@ class Iest(Task):
         """Nothing: a submission holds labels alone."""
         return ()
 
-    def official(self, confusion: Counts, names: Sequence[str]) -> Floats:  # noqa: ARG002
-        """Macro-F1 over all labels in gold or predictions, so a label outside the six lowers the mean."""
-        return macro_f1(confusion)
 
-
-def _labels_apart(task: Task, path: Path) -> Iterator[str]:
+def _read_labels(task: Task, path: Path) -> Iterator[str]:
     for row, line in text_lines(path):
-        if line.strip() not in task.labels:
-            raise InputError(path, task.unknown_label(line), row=row)
+        task.check_label(line.strip(), path, row)
         yield line.strip()

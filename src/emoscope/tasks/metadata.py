@@ -2,7 +2,10 @@
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
+
+from emoscope.core.frozen import FrozenModel
+from emoscope.core.metrics import Metric
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -10,11 +13,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class DataFile(_Frozen):
+class DataFile(FrozenModel):
     """A file of one split, as it lies in the task's data folder."""
 
     name: str
@@ -23,7 +22,7 @@ class DataFile(_Frozen):
     examples: int | None = None
 
 
-class Download(_Frozen):
+class DataDownload(FrozenModel):
     """Something to fetch: a file, a `.gz` of one file, or a `.zip` whose members are taken by their file name."""
 
     url: Annotated[str, StringConstraints(pattern=r"^https?://[^/]+/(.*/)?[^/?#]+$")]
@@ -37,23 +36,16 @@ class Download(_Frozen):
         return self
 
 
-class DataRevision(_Frozen):
+class DataRevision(FrozenModel):
     """One published state of a task's data: which file is which split, and where it comes from."""
 
     name: Name
     note: str
     splits: dict[str, DataFile]
-    downloads: tuple[Download, ...] = ()
+    downloads: tuple[DataDownload, ...] = ()
 
 
-class Metric(_Frozen):
-    """The official metric by name, and in words."""
-
-    name: Name
-    description: str
-
-
-class TaskMetadata(_Frozen):
+class TaskMetadata(FrozenModel):
     """A task as data.
 
     The first revision whose files are present is the one that is read.
@@ -70,6 +62,8 @@ class TaskMetadata(_Frozen):
     terms: str
     folder: str
     revisions: tuple[DataRevision, ...] = Field(min_length=1)
+    data_format: str | None = None  # what a data file looks like, in words
+    submission_format: str | None = None
     vote_labels: tuple[str, ...] = ()  # the order of an annotation's vote counts
     # How often each label occurs in real traffic, where training data were sampled otherwise.
     natural_prior: dict[str, float] | None = None

@@ -9,19 +9,16 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.frozen import FrozenModel
 from emoscope.tasks import get_task
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Source(_Frozen):
+class FigureSource(FrozenModel):
     """Where figures were printed, and which data they are for."""
 
     paper: str
@@ -29,7 +26,7 @@ class Source(_Frozen):
     split: str
 
 
-class ClassFigures(NamedTuple):
+class PublishedClassScores(NamedTuple):
     """Precision, recall and F1 of one class."""
 
     precision: Fraction
@@ -37,7 +34,7 @@ class ClassFigures(NamedTuple):
     f1: Fraction
 
 
-class Entry(_Frozen):
+class PublishedEntry(FrozenModel):
     """One row of a results table.
 
     `rank` is the official one, which baselines and teams without a system description do not have.
@@ -49,16 +46,16 @@ class Entry(_Frozen):
     id: int | None = None  # the table's own row number, which `first_different` refers to
     first_different: int | None = None  # column B of the IEST paper
     baseline: bool = False
-    per_class: Mapping[str, ClassFigures] = Field(default_factory=dict)
+    per_class: Mapping[str, PublishedClassScores] = Field(default_factory=dict)
     printed: str | None = None  # the paper's spelling, where the name would not be found by it
-    source: Source | None = None  # where it is not the table's
+    source: FigureSource | None = None  # where it is not the table's
     note: str | None = None
 
 
-class Statistics(_Frozen):
+class Statistics(FrozenModel):
     """The scores of all participants, also of those the table leaves out."""
 
-    source: Source
+    source: FigureSource
     maximum: Fraction
     minimum: Fraction
     mean: Fraction
@@ -68,11 +65,11 @@ class Statistics(_Frozen):
     standard_deviation: Fraction
 
 
-class PublishedConfusion(_Frozen):
+class PublishedConfusion(FrozenModel):
     """A confusion matrix: gold labels in rows, predicted ones in columns, both in the order of `labels`."""
 
     name: str
-    source: Source
+    source: FigureSource
     labels: tuple[str, ...]
     counts: tuple[tuple[Annotated[int, Field(ge=0)], ...], ...]
     note: str | None = None
@@ -85,7 +82,7 @@ class PublishedConfusion(_Frozen):
         return self
 
 
-class Published(_Frozen):
+class Published(FrozenModel):
     """What is known of a task's official results, best first.
 
     `size` counts the systems of the results table, also those whose score or name is unknown to us; none of them is
@@ -98,11 +95,11 @@ class Published(_Frozen):
     split: str  # our name of the split they are for
     split_name: str  # the paper's
     revisions: tuple[str, ...]  # the data revisions whose split that is
-    source: Source
+    source: FigureSource
     note: str
     size: int
-    entries: tuple[Entry, ...] = Field(min_length=1)
-    class_source: Source | None = None
+    entries: tuple[PublishedEntry, ...] = Field(min_length=1)
+    class_source: FigureSource | None = None
     statistics: Statistics | None = None
     confusions: tuple[PublishedConfusion, ...] = ()
     elsewhere: str | None = None  # what a score on other data may be compared with
@@ -129,7 +126,7 @@ class Published(_Frozen):
         return self
 
     @property
-    def scored(self) -> tuple[Entry, ...]:
+    def scored(self) -> tuple[PublishedEntry, ...]:
         """The entries whose score is known."""
         return tuple(entry for entry in self.entries if entry.score is not None)
 
@@ -138,7 +135,7 @@ class Published(_Frozen):
         """How many systems of the results table have a score we do not know."""
         return self.size - len(self.scored)
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> PublishedEntry:
         """The entry of a team.
 
         >>> published("emocontext").entry("ANA").score

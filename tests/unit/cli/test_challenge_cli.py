@@ -24,7 +24,7 @@ from kits.challenge_kit import GOLD, answer, phase, rows_of, write_challenge
 def run(*arguments: object) -> Result:
     app = typer.Typer()
     challenge.register(app)
-    submit.register(app)
+    app.command("submit")(submit.submit_cli)
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 

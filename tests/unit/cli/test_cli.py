@@ -183,8 +183,9 @@ def test_crossvalidation(tmp_path: Path) -> None:
         "crossvalidate", "nano", "-t", "emocontext", "--folds", "2", "--data", make_corpus(tmp_path), "--json"
     )
     result = json.loads(done.stdout)
-    assert len(result["scores"]) == 2
-    assert 0 <= result["mean"] <= 1
+    first, second = result["scores"]
+    assert result["mean"] == pytest.approx((first + second) / 2)
+    assert min(first, second) > 0.7  # the corpus repeats its sentences, so each fold knows most of the other's
 
 
 def test_demo_shows_the_papers_dialogues() -> None:

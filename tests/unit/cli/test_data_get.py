@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 from emoscope.cli import data as data_commands
+from emoscope.cli.main import app
 from emoscope.core.errors import EmoscopeError
 from emoscope.tasks import get_task
 from emoscope.tasks.data import SUMS
@@ -24,9 +24,6 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
 
 
 def get(*arguments: str, given: str | None = None) -> Result:
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    data_commands.register(app)
     return CliRunner().invoke(app, ["data", "get", *arguments], input=given)
 
 

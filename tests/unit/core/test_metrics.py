@@ -20,7 +20,7 @@ LABELS = ("a", "b", "c", "d")
 def official(task: str, gold: list[str], predicted: list[str]) -> float:
     chosen = get_task(task)
     names = [*chosen.labels, *sorted(set(predicted) - set(chosen.labels))]
-    return float(chosen.official(confusion_matrix(gold, predicted, names), names))
+    return float(chosen.metric(confusion_matrix(gold, predicted, names), names))
 
 
 def counted(gold: list[str], predicted: list[str], label: str) -> tuple[int, int, int]:

@@ -13,11 +13,12 @@ import emoscope
 from emoscope.cli.main import app
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.metrics import standard_metric
 from emoscope.evaluation.calibration import calibration_error
 from emoscope.evaluation.card import card_text, markdown_table, unsupported_numbers
-from emoscope.evaluation.measure import MACRO_F1, Answers, answers_of, measure, official
+from emoscope.evaluation.measure import Answers, answers_of, measure
 from emoscope.evaluation.results import (
-    About,
+    AboutModel,
     CheckFigures,
     Figure,
     HeadResults,
@@ -40,7 +41,13 @@ def examples(labels: list[str], text: str = "so") -> list[Example]:
 def head(**changes: object) -> HeadResults:
     answers = Answers(LABELS, np.array([[0.9, 0.1]] * 3 + [[0.2, 0.8]]), np.array([0, 0, 0, 1]))
     found = measure(
-        answers, examples(["good", "good", "bad", "bad"]), MACRO_F1, head="mood", data="Ours", split="dev", samples=200
+        answers,
+        examples(["good", "good", "bad", "bad"]),
+        standard_metric("macro-f1"),
+        head="mood",
+        data="Ours",
+        split="dev",
+        samples=200,
     )
     return found.model_copy(update=changes)
 
@@ -50,7 +57,7 @@ def results(**changes: object) -> ModelResults:
         name="mine",
         version="0.1.0",
         measured_with="emoscope 0.1.0 on a machine with 2 cores",
-        about=About(
+        about=AboutModel(
             summary="A model for the tests.",
             intended_use=("Tests.",),
             limits=("It knows 2 labels.",),
@@ -99,7 +106,7 @@ def test_slices_are_scored_when_there_are_enough_items() -> None:
     items = examples(labels[:24], "never") + examples(labels[:6], "innit")
     right = np.array([LABELS.index(str(item.label)) for item in items])
     answers = Answers(LABELS, np.eye(2)[right], right)
-    found = measure(answers, items, MACRO_F1, head="mood", data="Ours", split="dev", samples=50)
+    found = measure(answers, items, standard_metric("macro-f1"), head="mood", data="Ours", split="dev", samples=50)
     parts = {part.name: part for part in found.slices}
     assert set(parts) == {"emoji", "negation", "irony", "long input", "dialect", "code-mixing"}
     assert (parts["negation"].n, parts["negation"].score) == (24, 1.0)
@@ -109,7 +116,13 @@ def test_slices_are_scored_when_there_are_enough_items() -> None:
 def test_items_with_other_labels_are_left_out_and_that_is_said() -> None:
     answers = Answers(LABELS, np.array([[0.9, 0.1]] * 3), np.array([0, 0, 0]))
     found = measure(
-        answers, examples(["good", "fear", "bad"]), MACRO_F1, head="mood", data="Ours", split="dev", samples=9
+        answers,
+        examples(["good", "fear", "bad"]),
+        standard_metric("macro-f1"),
+        head="mood",
+        data="Ours",
+        split="dev",
+        samples=9,
     )
     assert (found.n, found.notes) == (2, ("1 items with other labels are left out",))
 
@@ -117,9 +130,9 @@ def test_items_with_other_labels_are_left_out_and_that_is_said() -> None:
 def test_answers_that_do_not_fit_are_refused() -> None:
     answers = Answers(LABELS, np.array([[0.9, 0.1]]), np.array([0]))
     with pytest.raises(EmoscopeError, match="Ours: 2 examples but 1 answers"):
-        measure(answers, examples(["good", "bad"]), MACRO_F1, head="mood", data="Ours", split="dev")
+        measure(answers, examples(["good", "bad"]), standard_metric("macro-f1"), head="mood", data="Ours", split="dev")
     with pytest.raises(EmoscopeError, match="no example has one of the labels good, bad"):
-        measure(answers, examples(["fear"]), MACRO_F1, head="mood", data="Ours", split="dev")
+        measure(answers, examples(["fear"]), standard_metric("macro-f1"), head="mood", data="Ours", split="dev")
     with pytest.raises(EmoscopeError, match="expected 1 rows of 2 probabilities"):
         Answers(LABELS, np.array([[1.0]]), np.array([0]))
 
@@ -129,13 +142,14 @@ def test_a_detectors_answers_under_both_priors() -> None:
     items = [
         Example(Dialogue.of(["hi", "hello", text]), 2, label) for text, label in (("so sad", "sad"), ("ok", "others"))
     ]
+    task = get_task("emocontext")
     answers = answers_of(detector, items)
     assert [answers.labels[column] for column in answers.chosen] == ["sad", "others"]
     plain = emoscope.load("nano", prior=detector.training_prior)
     assert answers.training == pytest.approx(plain.predict_proba(item.context for item in items))
-    found = measure(answers, items, official(get_task("emocontext")), head="emocontext", data="x", split="y", samples=9)
+    found = measure(answers, items, task.metric, head="emocontext", data="x", split="y", labels=task.labels, samples=9)
     assert (found.metric, found.score) == ("micro-f1", 1.0)
-    assert found.labels == get_task("emocontext").labels
+    assert found.labels == task.labels
     assert found.ece_training_prior is not None
 
 

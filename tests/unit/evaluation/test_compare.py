@@ -41,9 +41,9 @@ def test_rows_are_sorted_with_b_and_clusters(tmp_path: Path) -> None:
     assert [row.first_different for row in found.rows] == [3, 3, 4, None]
     assert [row.cluster for row in found.rows] == [1, 1, 2, 3]
     assert found.rows[-1].to_next is None
-    scores = [row.scores.official for row in found.rows]
+    scores = [row.scores.score for row in found.rows]
     assert scores == sorted(scores, reverse=True)
-    assert found.as_dict()["clusters"] == [[found.rows[0].name, found.rows[1].name], ["fair"], ["weak"]]
+    assert found.clusters == [[found.rows[0].name, found.rows[1].name], ["fair"], ["weak"]]
 
 
 def test_p_values_are_those_of_the_pair(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_p_values_are_those_of_the_pair(tmp_path: Path) -> None:
     right = encode(labels, task.labels)
     for row, (upper, lower) in zip(found.rows, pairwise(codes), strict=False):
         alone = paired_bootstrap(
-            right, upper, lower, classes=6, metric=lambda m: task.official(m, task.labels), samples=5_000, seed=9
+            right, upper, lower, classes=6, metric=lambda m: task.metric(m, task.labels), samples=5_000, seed=9
         )
         assert row.to_next is not None
         assert row.to_next.difference == pytest.approx(alone.observed)
@@ -96,7 +96,7 @@ def test_unscored_items_and_foreign_labels_are_noted(tmp_path: Path) -> None:
     one = emotionx_file(tmp_path / "one.json", ["joy", "joy", "fear"], submitted=True)
     two = emotionx_file(tmp_path / "two.json", ["joy", "joy", "neutral"], submitted=True)
     found = compare(get_task("emotionx-push"), gold, [one, two], samples=200)
-    assert [(row.name, row.scores.official) for row in found.rows] == [("two", 1.0), ("one", 0.5)]
+    assert [(row.name, row.scores.score) for row in found.rows] == [("two", 1.0), ("one", 0.5)]
     assert found.notes == [
         "gold items left out, as the task does not score their label: surprise (1)",
         "one: predictions outside the task's labels, counted as errors as in the official scoring: fear (1)",

@@ -8,7 +8,7 @@ import pytest
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.evaluation.error_analysis import analyse_errors
-from emoscope.evaluation.slices import SLICES, Slice, by_cue, by_emoji, by_length
+from emoscope.evaluation.slices import SLICES, DataSlice, by_cue, by_emoji, by_length
 from emoscope.tasks import get_task
 from kits.task_files import emocontext_file, iest_file, labels_file, run
 
@@ -32,8 +32,8 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
     )
 
 
-def by_first_letter() -> Slice:
-    return Slice("first letter", (), lambda example: example.text[:1])
+def by_first_letter() -> DataSlice:
+    return DataSlice("first letter", (), lambda example: example.text[:1])
 
 
 by_letter = by_first_letter()
@@ -78,7 +78,7 @@ def test_scores_by_cue_word(files: tuple[Path, Path, Path]) -> None:
     assert [cue[word]["one"].accuracy for word in cue] == pytest.approx([0, 2 / 3, 1])
     assert [cue[word]["two"].accuracy for word in cue] == pytest.approx([0, 2 / 3, 0])
     # "that", first system: gold joy, sad, sad and said joy, anger, sad. F1 joy 1, sad 2/3, anger 0.
-    assert cue["that"]["one"].official == cue["that"]["one"].macro_f1 == pytest.approx((1 + 2 / 3 + 0) / 3)
+    assert cue["that"]["one"].score == cue["that"]["one"].macro_f1 == pytest.approx((1 + 2 / 3 + 0) / 3)
     emoji = found.slices["emoji"].groups
     assert {group: scores["one"].items for group, scores in emoji.items()} == {"emoji": 2, "no emoji": 3}
 
@@ -101,7 +101,7 @@ def test_scores_by_cue_word(files: tuple[Path, Path, Path]) -> None:
         (by_emoji, "hi (you)", "no emoji"),
     ],
 )
-def test_groups(chosen: Slice, text: str, group: str) -> None:
+def test_groups(chosen: DataSlice, text: str, group: str) -> None:
     example = Example(Dialogue.of(["😂 because", text]), turn=1)
     assert chosen.group_of(example) == group
     assert chosen.positions([example]) == {group: [0]}

@@ -37,25 +37,25 @@ def test_judgements_by_hand(gold: Path, tmp_path: Path) -> None:
     people, machine = found.judges
     assert (found.judgements, found.items, found.workers, found.discarded) == (5, 3, 2, 0)
     # Right: 0/ann, 1/ann, 3/ann of five; gold is also among the others in 0/ben.
-    assert people.overall.scores.micro_f1 == pytest.approx(3 / 5)
+    assert people.overall.micro_f1 == pytest.approx(3 / 5)
     assert people.overall.top2 == pytest.approx(4 / 5)
     # joy: gold 2, said 1, hit 1: 2/3. sad: gold 2, said 2, hit 1: 1/2. fear: gold 1, said 2, hit 1: 2/3.
-    assert people.overall.scores.macro_f1 == pytest.approx((2 / 3 + 1 / 2 + 2 / 3) / 3)
+    assert people.overall.macro_f1 == pytest.approx((2 / 3 + 1 / 2 + 2 / 3) / 3)
     # The system is scored on items 0, 1 and 3, each once: right on 0 and 3.
-    assert (machine.name, machine.overall.scores.items, machine.overall.top2) == ("nano", 3, None)
-    assert machine.overall.scores.accuracy == pytest.approx(2 / 3)
-    assert {cue: judged.scores.accuracy for cue, judged in people.groups.items()} == pytest.approx(
+    assert (machine.name, machine.overall.items, machine.overall.top2) == ("nano", 3, None)
+    assert machine.overall.accuracy == pytest.approx(2 / 3)
+    assert {cue: judged.accuracy for cue, judged in people.groups.items()} == pytest.approx(
         {"that": 2 / 3, "when": 1 / 2}
     )
     assert people.groups["that"].top2 == 1
-    assert {cue: judged.scores.items for cue, judged in machine.groups.items()} == {"that": 2, "when": 1}
+    assert {cue: judged.items for cue, judged in machine.groups.items()} == {"that": 2, "when": 1}
 
 
 def test_without_other_guesses_there_is_no_top_2(gold: Path, tmp_path: Path) -> None:
     file = crowd(tmp_path, "worker,label,task,seconds\nann,joy,0,12\n")
     found = compare_with_humans(get_task("iest"), gold, file)
     assert found.judges[0].overall.top2 is None
-    assert found.judges[0].overall.scores.accuracy == 1
+    assert found.judges[0].overall.accuracy == 1
 
 
 def test_tasks_are_dialogue_ids_where_all_are(tmp_path: Path) -> None:
@@ -63,10 +63,10 @@ def test_tasks_are_dialogue_ids_where_all_are(tmp_path: Path) -> None:
     gold.write_text(gold.read_text().replace("\n0\t", "\n71\t").replace("\n1\t", "\n0\t"))
     task = get_task("emocontext")
     by_id = compare_with_humans(task, gold, crowd(tmp_path, "task,worker,label\n71,w,happy\n0,w,sad\n"))
-    assert (by_id.matched_by, by_id.judges[0].overall.scores.accuracy) == ("dialogue id", 1)
+    assert (by_id.matched_by, by_id.judges[0].overall.accuracy) == ("dialogue id", 1)
     # 1 is no id, so both are positions.
     by_position = compare_with_humans(task, gold, crowd(tmp_path, "task,worker,label\n0,w,happy\n1,w,sad\n"))
-    assert (by_position.matched_by, by_position.judges[0].overall.scores.accuracy) == ("position", 1)
+    assert (by_position.matched_by, by_position.judges[0].overall.accuracy) == ("position", 1)
 
 
 def test_utterances_are_named_by_position_and_unscored_ones_left_out(tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_utterances_are_named_by_position_and_unscored_ones_left_out(tmp_path: P
     file = crowd(tmp_path, "task,worker,label\n0,w,joy\n1,w,joy\n2,w,joy\n")
     found = compare_with_humans(get_task("emotionx-push"), gold, file)
     assert (found.judgements, found.discarded, found.matched_by) == (2, 1, "position")
-    assert found.judges[0].overall.scores.official == 0.5
+    assert found.judges[0].overall.score == 0.5
 
 
 def test_the_papers_humans() -> None:
-    scores = published_humans(get_task("iest")).overall.scores
+    scores = published_humans(get_task("iest")).overall
     # Section 5: macro-F1 45 %, micro-F1 0.47, 3,619 judgements.
     assert (round(scores.macro_f1, 2), round(scores.micro_f1, 2), scores.items) == (0.45, 0.47, 3619)
     with pytest.raises(EmoscopeError, match="emocontext: no human judgements are published"):

@@ -115,15 +115,16 @@ def test_too_few_answers_are_refused(quality: ModuleType, data: Path, tmp_path: 
 
 
 def test_goemotions_is_read(quality: ModuleType, tmp_path: Path) -> None:
-    comments = tmp_path / "test.tsv"
+    comments = tmp_path / "auxiliary" / "goemotions" / "ekman" / "test.tsv"
+    comments.parent.mkdir(parents=True)
     comments.write_text("so glad\t3\tid1\nboth\t3,5\tid2\nhm\t4\tid3\n", encoding="utf-8")
-    assert [(item.text, item.label) for item in quality.read_goemotions(comments)] == [
+    assert [(item.text, item.label) for item in quality.goemotions_test(tmp_path)] == [
         ("so glad", "joy"),
         ("hm", "neutral"),
     ]
     comments.write_text("so glad\t3\n", encoding="utf-8")
     with pytest.raises(InputError, match="row 1: expected 3 tab-separated columns, found 2"):
-        quality.read_goemotions(comments)
+        quality.goemotions_test(tmp_path)
 
 
 @pytest.mark.data

@@ -6,7 +6,7 @@ import pytest
 
 import emoscope
 from emoscope.core.dialogue import Dialogue, Example
-from emoscope.evaluation.behaviour import KINDS, Check, read_checks, run_checks
+from emoscope.evaluation.behaviour import KINDS, BehaviourCheck, read_checks, run_checks
 from emoscope.evaluation.measure import CARD_SLICES
 from emoscope.evaluation.phenomena import has_dialect, has_irony, has_negation, is_code_mixed
 from emoscope.evaluation.slices import SLICES
@@ -135,7 +135,7 @@ def test_the_checks_hold_what_they_are_about() -> None:
 def test_expected_answers_in_other_labels(
     emotions: tuple[str, ...], labels: tuple[str, ...], expected: set[str]
 ) -> None:
-    assert Check("irony", Dialogue.of(["hm"]), emotions).expected(labels) == expected
+    assert BehaviourCheck("irony", Dialogue.of(["hm"]), emotions).expected(labels) == expected
 
 
 def test_running_the_checks() -> None:

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from emoscope.cli.main import app
-from emoscope.evaluation.measured import Measured, measured_scores
+from emoscope.evaluation.measured import MeasuredScore, measured_scores
 from emoscope.systems import SYSTEMS
 
 DOCS = Path(__file__).parents[3] / "docs" / "systems.md"
@@ -34,7 +34,7 @@ def test_it_says_what_the_document_says() -> None:
 
 
 def test_a_single_run_has_no_spread() -> None:
-    assert str(Measured(score=0.5, runs=1, data="dev")) == "0.5000"
+    assert str(MeasuredScore(score=0.5, runs=1, data="dev")) == "0.5000"
 
 
 def test_both_figures_are_listed() -> None:

@@ -20,7 +20,7 @@ from emoscope.models.features.style import Style
 from emoscope.models.features.tokens import chat_tokens, iest_tokens
 from emoscope.models.features.vectors import AveragedVectors
 from emoscope.models.features.word_ratings import WordRatings, read_vad
-from emoscope.tasks.datasets.tweets import read_sentiment
+from emoscope.tasks.datasets.readers import read_sentiment
 
 TEXTS = st.lists(st.lists(st.text(max_size=12), min_size=1, max_size=4), min_size=1, max_size=5)
 

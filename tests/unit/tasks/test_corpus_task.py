@@ -123,7 +123,7 @@ def test_metrics(tmp_path: Path, metric: str, neutral: str | None, score: float)
     task = get_task(str(folder))
     gold, said = ["others", "happy", "happy", "sad"], ["others", "happy", "sad", "sad"]
     names = list(task.labels)
-    assert float(task.official(confusion_matrix(gold, said, names), names)) == pytest.approx(
+    assert float(task.metric(confusion_matrix(gold, said, names), names)) == pytest.approx(
         {"macro-f1": 7 / 9}.get(metric, score)
     )
 

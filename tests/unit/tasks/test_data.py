@@ -9,12 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 import emoscope
-from emoscope.cli import data as data_commands
-from emoscope.cli import listing
+from emoscope.cli.main import app
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.tasks import TASKS, get_task
 from emoscope.tasks.data import (
@@ -47,10 +45,6 @@ def emocontext_file(root: Path, name: str, text: str = ROWS) -> Path:
 
 
 def invoke(*arguments: str) -> Result:
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    data_commands.register(app)
-    listing.register(app)
     return CliRunner().invoke(app, arguments)
 
 
@@ -183,25 +177,6 @@ def test_recorded_sums_are_read_and_a_broken_record_is_named(tmp_path: Path) -> 
     record.write_text(f"{'a' * 64}  one.txt\nnonsense\n")
     with pytest.raises(InputError, match=r"SHA256SUMS, row 2: expected a sha256"):
         first_sums(tmp_path)
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", TASKS)
-def test_the_benchmark_files_are_the_published_ones(name: str, data_folder: Path) -> None:
-    task = get_task(name)
-    for split in task.metadata.splits:
-        assert check_split(task, split, data_folder).state == "ok"
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", TASKS)
-def test_the_benchmark_splits_have_the_stated_sizes(name: str, data_folder: Path) -> None:
-    task = get_task(name)
-    for split in task.metadata.splits:
-        located = find_split(task, split, data_folder)
-        examples = read_split(task, split, data_folder)
-        assert len(examples) == located.file.examples
-        assert any(example.label is not None for example in examples) == located.file.labelled
 
 
 # `emoscope data check`

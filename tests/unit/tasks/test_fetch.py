@@ -21,7 +21,7 @@ from emoscope.tasks.base import Task
 from emoscope.tasks.data import SUMS, check_files
 from emoscope.tasks.emocontext import EmoContext
 from emoscope.tasks.fetch import Fetched, fetch, needed
-from emoscope.tasks.metadata import DataFile, DataRevision, Download, TaskMetadata
+from emoscope.tasks.metadata import DataDownload, DataFile, DataRevision, TaskMetadata
 from kits.local_server import (
     OTHER,
     SUM,
@@ -57,7 +57,7 @@ def toy(url: str, saves: dict[str, str | None], sha256: str | None = None) -> Ta
         name="only",
         note="for tests",
         splits={name.split(".")[0]: DataFile(name=name, sha256=known) for name, known in saves.items()},
-        downloads=(Download(url=url, sha256=sha256, saves=tuple(saves)),),
+        downloads=(DataDownload(url=url, sha256=sha256, saves=tuple(saves)),),
     )
 
     class Toy(EmoContext):
@@ -431,4 +431,4 @@ def test_a_damaged_archive_never_crashes(tmp_path_factory: pytest.TempPathFactor
 )
 def test_a_download_is_validated(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        Download(**wrong)
+        DataDownload(**wrong)

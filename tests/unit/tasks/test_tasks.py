@@ -1,39 +1,30 @@
 """The contract every registered task keeps, on small files written here."""
 
 import json
+import pickle
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from emoscope.cli.main import app
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.metrics import standard_metric
 from emoscope.tasks import TASKS, get_task
 from emoscope.tasks.base import Task
-
-EMOCONTEXT = 'id\tturn1\tturn2\tturn3\n0\thi\thello\tI am sad\n1\tno\twhy\t"quoted\n2\ta\tb\tc 😂\n'
-EMOTIONX = [
-    [{"speaker": "Ross", "utterance": "Hi"}, {"speaker": "Rachel", "utterance": "It\x92s you!"}],
-    [{"speaker": "Ross", "utterance": "Oh"}],
-]
-IEST = (
-    "unknown\tI am [#TRIGGERWORD#] that you came\n"
-    "unknown\tso [#TRIGGERWORD#] because it rains\n"
-    "unknown\tun[#TRIGGERWORD#] when late\n"
-)
+from emoscope.tasks.data import check_split, read_split
+from emoscope.tasks.metadata import DataFile
 
 
 def unlabelled(task: Task, folder: Path) -> Path:
-    """A file of three items to label, in the task's own format."""
+    """The task's own sample: a file of items to label in its format."""
     path = folder / "unlabelled"
-    match task.metadata.folder:
-        case "emocontext":
-            path.write_text(EMOCONTEXT, encoding="utf-8")
-        case "emotionx":
-            path.write_text(json.dumps(EMOTIONX), encoding="utf-8")
-        case "iest":
-            path.write_text(IEST, encoding="utf-8")
+    path.write_text(task.sample, encoding="utf-8")
     return path
 
 
@@ -42,8 +33,8 @@ def task(request: pytest.FixtureRequest) -> Task:
     return get_task(request.param)
 
 
-def answers(task: Task) -> list[str]:
-    return [task.labels[index % len(task.labels)] for index in range(3)]
+def answers(task: Task, items: int = 3) -> list[str]:
+    return [task.labels[index % len(task.labels)] for index in range(items)]
 
 
 def submission(task: Task, folder: Path) -> tuple[Path, Path]:
@@ -53,8 +44,8 @@ def submission(task: Task, folder: Path) -> tuple[Path, Path]:
     return source, target
 
 
-def test_the_registered_names() -> None:
-    assert list(TASKS) == ["emocontext", "emotionx-friends", "emotionx-push", "iest"]
+def test_the_shared_tasks_are_registered() -> None:
+    assert {"emocontext", "emotionx-friends", "emotionx-push", "iest"} <= set(TASKS)
 
 
 def test_an_unknown_task_gets_a_suggestion() -> None:
@@ -70,10 +61,14 @@ def test_metadata_is_complete(task: Task) -> None:
     assert meta.home.startswith("http")
     assert {"train", "test"} <= set(meta.splits)
     assert all(file.name and file.examples for revision in meta.revisions for file in revision.splits.values())
-    downloadable = {name for revision in meta.revisions for download in revision.downloads for name in download.saves}
-    assert {
-        file.name for file in meta.revisions[-1 if task.name == "emocontext" else 0].splits.values()
-    } <= downloadable
+    assert meta.data_format
+    assert meta.submission_format
+    # Some revision can be had whole by download.
+    assert any(
+        {file.name for file in revision.splits.values()}
+        <= {name for download in revision.downloads for name in download.saves}
+        for revision in meta.revisions
+    )
 
 
 def test_reads_three_examples(task: Task, tmp_path: Path) -> None:
@@ -103,30 +98,20 @@ def test_unknown_labels_are_not_written(task: Task, tmp_path: Path) -> None:
     assert not (tmp_path / "bad").exists()
 
 
-def test_verify_finds_a_missing_row(task: Task, tmp_path: Path) -> None:
+def test_verify_finds_a_missing_item(task: Task, tmp_path: Path) -> None:
     source, target = submission(task, tmp_path)
-    if task.metadata.folder == "emotionx":
-        who, dialogues = json.loads(target.read_text())
-        target.write_text(json.dumps([who, dialogues[:1]]))
-        expected = "has 2 labels, expected 3; the file seems cut off"
-    else:
-        target.write_text("".join(target.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
-        expected = "has 2 labels, expected 3; the file seems cut off"
-    assert expected in task.verify(target, source)[0]
+    examples = list(task.read(source))[:-1]
+    task.write_submission(target, examples, answers(task)[:-1])
+    assert "has 2 labels, expected 3; the file seems cut off" in task.verify(target, source)[0]
 
 
-def test_verify_finds_unknown_and_missing_labels(task: Task, tmp_path: Path) -> None:
+def test_verify_finds_an_unknown_label(task: Task, tmp_path: Path) -> None:
     source, target = submission(task, tmp_path)
     text = target.read_text(encoding="utf-8")
-    if task.metadata.folder == "emotionx":
-        changed = text.replace('"emotion": "neutral"', '"emotion": "surprise"')
-    else:
-        changed = text.replace(answers(task)[0] + "\n", "surprised\n", 1)
-    target.write_text(changed, encoding="utf-8")
-    problems = task.verify(target, source)
-    assert len(problems) == 1
-    assert "unknown label 'surprise" in problems[0]
-    assert ("dialogue 1, line 1" if task.metadata.folder == "emotionx" else "row ") in problems[0]
+    label = answers(task)[0]
+    target.write_text(re.sub(rf"{label}(?=\"?$)", "surprised", text, count=1, flags=re.MULTILINE), encoding="utf-8")
+    (problem,) = task.verify(target, source)
+    assert re.match(rf"{re.escape(str(target))}, (row|dialogue) \d.*: unknown label 'surprised'", problem)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +127,14 @@ def test_broken_files_are_one_clear_line(task: Task, tmp_path: Path, content: by
     problems = task.verify(bad, unlabelled(task, tmp_path))
     assert problems
     assert all(problem.startswith(str(bad)) and "\n" not in problem for problem in problems)
+
+
+def test_a_metric_can_be_swapped(task: Task) -> None:
+    swapped = task.with_metric(standard_metric("accuracy"))
+    assert (swapped.metric.name, type(swapped)) == ("accuracy", type(task))
+    assert swapped.metric(np.diag([1] * len(task.labels)), task.labels) == 1
+    assert get_task(task.name).metric == task.metric != swapped.metric
+    assert pickle.loads(pickle.dumps(swapped)).metric == swapped.metric
 
 
 @pytest.mark.parametrize("name", list(TASKS))
@@ -213,8 +206,7 @@ def test_emocontext_verification(tmp_path: Path, rows: list[str], expected: str)
 
 def test_emocontext_wants_its_header(tmp_path: Path) -> None:
     assert "expected the header 'id turn1 turn2 turn3 [label]'" in emocontext_problems(tmp_path, "".join(ROWS))[0]
-    without = EMOCONTEXT
-    assert "has no 'label' column" in emocontext_problems(tmp_path, without)[0]
+    assert "has no 'label' column" in emocontext_problems(tmp_path, get_task("emocontext").sample)[0]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +274,7 @@ def test_emotionx_reader_is_strict(tmp_path: Path, entry: object, expected: str)
 @pytest.mark.parametrize("cut", [1, 10, 60, -2])
 def test_emotionx_says_that_a_file_is_cut_off(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "train.json"
-    path.write_text(json.dumps(EMOTIONX)[:cut])
+    path.write_text(get_task("emotionx-push").sample[:cut])
     with pytest.raises(InputError, match="ends early: the file is truncated"):
         list(get_task("emotionx-friends").read(path))
 
@@ -309,7 +301,7 @@ def test_emotionx_submission_is_strict(tmp_path: Path, text: str, expected: str)
 
 
 def test_iest_reads_labels_that_lie_apart(tmp_path: Path) -> None:
-    (tmp_path / "trial-v3.csv").write_text(IEST)
+    (tmp_path / "trial-v3.csv").write_text(get_task("iest").sample)
     (tmp_path / "trial-v3.labels").write_text("joy\nsad\nanger\n")
     assert [example.label for example in get_task("iest").read(tmp_path / "trial-v3.csv")] == ["joy", "sad", "anger"]
     (tmp_path / "trial-v3.labels").write_text("joy\nsad\n")
@@ -349,44 +341,53 @@ def test_iest_header_in_a_submission_is_named(tmp_path: Path) -> None:
     assert f"{target}, row 1: is a header, but this format has none" in problems
 
 
+# A task from outside the package
+
+
+def test_a_task_from_outside_is_registered_read_and_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TASKS, "_entries", dict(TASKS._entries))
+    TASKS.add("moods", "kits.moods_task:Moods")
+    task = get_task("moods")
+    source = unlabelled(task, tmp_path)
+    (tmp_path / "moods").mkdir()
+    (tmp_path / "moods" / "test.txt").write_text("so good | good\nso bad | bad\nhm | good\n")
+    task.write_submission(tmp_path / "said", list(task.read(source)), ["good", "bad", "bad"])
+    assert task.verify(tmp_path / "said", source) == []
+    done = CliRunner().invoke(
+        app,
+        ["evaluate", str(tmp_path / "said"), "-t", "moods", "--split", "test", "--data", str(tmp_path), "--json"],
+    )
+    found = json.loads(done.stdout)
+    assert (found["metric"], found["score"], found["rank"]) == ("accuracy", pytest.approx(2 / 3), None)
+    assert "moods" in CliRunner().invoke(app, ["tasks"]).stdout
+
+
 # The real files
 
 
-@pytest.mark.data
-@pytest.mark.parametrize("name", list(TASKS))
-def test_real_files_are_the_published_ones(name: str, data_folder: Path) -> None:
-    import hashlib
-
-    task = get_task(name)
-    present = 0
-    for revision in task.metadata.revisions:
-        for file in revision.splits.values():
-            path = data_folder / task.metadata.folder / file.name
-            if not path.exists():
-                continue
-            present += 1
-            examples = list(task.read(path))
-            assert len(examples) == file.examples
-            assert all((example.label is not None) == file.labelled for example in examples)
-            if file.sha256:
-                assert hashlib.sha256(path.read_bytes()).hexdigest() == file.sha256
-    assert present >= 3
+def present_files(task: Task, folder: Path) -> dict[str, DataFile]:
+    """The task's files that are here, by split; without any the test is skipped."""
+    files = {
+        split: file
+        for revision in reversed(task.metadata.revisions)
+        for split, file in revision.splits.items()
+        if (folder / task.metadata.folder / file.name).is_file()
+    }
+    return files or pytest.skip(f"no data of {task.name} here")
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", list(TASKS))
-def test_a_submission_for_the_real_test_set_verifies(name: str, data_folder: Path, tmp_path: Path) -> None:
-    task = get_task(name)
-    source = (
-        data_folder
-        / task.metadata.folder
-        / next(
-            revision.splits["test"].name
-            for revision in task.metadata.revisions
-            if (data_folder / task.metadata.folder / revision.splits["test"].name).exists()
-        )
-    )
+def test_real_files_are_the_published_ones(task: Task, data_folder: Path) -> None:
+    for split, file in present_files(task, data_folder).items():
+        examples = read_split(task, split, data_folder)
+        assert len(examples) == file.examples
+        assert all((example.label is not None) == file.labelled for example in examples)
+        assert check_split(task, split, data_folder).state == "ok"
+
+
+@pytest.mark.data
+def test_a_submission_for_the_real_test_set_verifies(task: Task, data_folder: Path, tmp_path: Path) -> None:
+    source = data_folder / task.metadata.folder / present_files(task, data_folder)["test"].name
     examples = list(task.read(source))
-    labels = [task.labels[index % len(task.labels)] for index in range(len(examples))]
-    task.write_submission(tmp_path / "out", examples, labels)
+    task.write_submission(tmp_path / "out", examples, answers(task, len(examples)))
     assert task.verify(tmp_path / "out", source) == []

@@ -34,11 +34,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "annotate-export": annotate_export,
     "human-study": human_study,
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group `corpus`."""
-    group = typer.Typer(help="Make a labelled corpus from raw logs.", no_args_is_help=True)
-    for name, command in COMMANDS.items():
-        group.command(name)(command)
-    app.add_typer(group, name="corpus")
+app = typer.Typer(help="Make a labelled corpus from raw logs.", no_args_is_help=True)
+for name, command in COMMANDS.items():
+    app.command(name)(command)

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +27,6 @@ class Votes:
     by_label: dict[str, dict[str, int]]
     kappa: float | None
     kappa_per_label: dict[str, float | None]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return values | {"raters": self.raters.as_dict(), "largest": self.largest.as_dict()}
 
 
 class VoteCounter:
@@ -72,7 +66,7 @@ class VoteCounter:
 
 
 def _distribution(values: NDArray[np.int64]) -> Distribution:
-    return Distribution(Counter(values.tolist()))
+    return Distribution.of(Counter(values.tolist()))
 
 
 def _defined(kappa: float) -> float | None:

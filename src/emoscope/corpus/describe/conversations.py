@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.corpus.describe.distribution import Distribution
@@ -15,25 +14,10 @@ class Conversations:
 
     dialogues: int
     with_emoticons: int
+    emoticon_share: float  # of dialogues with an emoticon in any turn
     turns: Distribution  # of a dialogue
     speakers: Mapping[str, int]  # the turns of each, most first
     cast: Distribution  # speakers in a dialogue, where they are known
-
-    @property
-    def emoticon_share(self) -> float:
-        """The share of dialogues with an emoticon in any turn."""
-        return self.with_emoticons / self.dialogues if self.dialogues else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "dialogues": self.dialogues,
-            "with_emoticons": self.with_emoticons,
-            "emoticon_share": self.emoticon_share,
-            "turns": self.turns.as_dict(),
-            "speakers": dict(self.speakers),
-            "cast": self.cast.as_dict(),
-        }
 
 
 class ConversationCounter:
@@ -64,11 +48,12 @@ class ConversationCounter:
 
     def result(self) -> Conversations:
         """The statistics."""
-        ranked = sorted(self._speakers.items(), key=lambda item: (-item[1], item[0]))
+        dialogues = self._turns.total()
         return Conversations(
-            dialogues=self._turns.total(),
+            dialogues=dialogues,
             with_emoticons=self._with_emoticons,
-            turns=Distribution(self._turns),
-            speakers=dict(ranked),
-            cast=Distribution(self._cast),
+            emoticon_share=self._with_emoticons / max(dialogues, 1),
+            turns=Distribution.of(self._turns),
+            speakers=dict(sorted(self._speakers.items(), key=lambda item: (-item[1], item[0]))),
+            cast=Distribution.of(self._cast),
         )

@@ -89,7 +89,7 @@ def word_counts(split: CorpusStatistics, title: str) -> Chart:
                 counts,
                 first=0,
                 last=last,
-                tail=split.overall.words.largest > last,
+                tail=split.overall.words.max > last,
                 colour=_colour(name),
                 title="words in the utterance, emoticons removed" if place > len(parts) - columns else None,
             ).properties(width=width, height=80),
@@ -163,16 +163,16 @@ def dialogue_lengths(split: CorpusStatistics, title: str) -> Chart:
     last = turns.quantile(0.995)
     chart = _histogram(
         turns,
-        first=turns.smallest,
+        first=turns.min,
         last=last,
-        tail=turns.largest > last,
+        tail=turns.max > last,
         colour=_ACCENT,
         title="turns in the dialogue",
     )
     return titled(
         chart.properties(width=_WIDTH, height=200),
         f"Turns per dialogue: {title}",
-        f"Share of {turns.total:,} dialogues of {turns.smallest} to {turns.largest} turns; "
+        f"Share of {turns.total:,} dialogues of {turns.min} to {turns.max} turns; "
         f"median {turns.median}, mean {turns.mean:.1f}",
     )
 

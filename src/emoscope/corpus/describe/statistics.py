@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from emoscope.core.dialogue import Example
 from emoscope.core.text import emoticons_in, strip_emoticons, words
@@ -18,20 +17,16 @@ EMOTICONS = 5
 
 @dataclass(frozen=True, slots=True)
 class CorpusStatistics:
-    """The statistics of a split.
-
-    `labels` counts the examples of each label: the task's own in order, then any others. Common words, which are left
-    out of `unigrams`, are the `common` most frequent ones of the label `common_in`, or of all utterances if it is None.
-    """
+    """The statistics of a split."""
 
     examples: int
     unlabelled: int
-    labels: Mapping[str, int]
+    labels: Mapping[str, int]  # the task's own in order, then any others
+    label_shares: Mapping[str, float]  # of the labelled examples
     conversations: Conversations
+    common_words: str  # which words are left out of `unigrams`
     wording: Mapping[str, UtteranceStatistics]
     overall: UtteranceStatistics
-    common: int
-    common_in: str | None
     votes: Votes | None
 
     @property
@@ -41,27 +36,7 @@ class CorpusStatistics:
 
     def share(self, label: str) -> float:
         """The share of a label among the labelled examples."""
-        return self.labels.get(label, 0) / self.labelled if self.labelled else 0.0
-
-    @property
-    def common_words(self) -> str:
-        """A description of the words that are left out as common."""
-        whose = "all utterances" if self.common_in is None else f"'{self.common_in}'"
-        return f"the {self.common:,} most frequent words of {whose}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "examples": self.examples,
-            "unlabelled": self.unlabelled,
-            "labels": dict(self.labels),
-            "label_shares": {label: self.share(label) for label in self.labels},
-            "conversations": self.conversations.as_dict(),
-            "common_words": self.common_words,
-            "wording": {label: wording.as_dict() for label, wording in self.wording.items()},
-            "overall": self.overall.as_dict(),
-            "votes": None if self.votes is None else self.votes.as_dict(),
-        }
+        return self.label_shares.get(label, 0.0)
 
 
 def describe(
@@ -100,14 +75,16 @@ def describe(
     unlabelled = wording[None].lengths.total() if None in wording else 0
     names = (*labels, *sorted(set(counts) - set(labels), key=lambda name: (-counts[name], name)))
     overall = merged(wording.values())
-    common_in = neutral if neutral is not None and counts[neutral] else None
-    source = overall if common_in is None else wording[common_in]
-    common_words = {term.text for term in source.words.most_frequent(common)}
+    neutral = neutral if neutral is not None and counts[neutral] else None
+    common_words = {term.text for term in (wording[neutral] if neutral else overall).words.most_frequent(common)}
+    whose = f"'{neutral}'" if neutral else "all utterances"
     return CorpusStatistics(
         examples=counts.total() + unlabelled,
         unlabelled=unlabelled,
         labels={name: counts[name] for name in names},
+        label_shares={name: counts[name] / max(counts.total(), 1) for name in names},
         conversations=conversations.result(),
+        common_words=f"the {common:,} most frequent words of {whose}",
         wording={
             # The neutral class has no uncommon words: they are measured against its own.
             name: wording[name].result(common_words, 0 if name == neutral else unigrams, emoticons)
@@ -115,7 +92,5 @@ def describe(
             if name in wording
         },
         overall=overall.result(common_words, 0, emoticons),
-        common=common,
-        common_in=common_in,
         votes=votes.result(),
     )

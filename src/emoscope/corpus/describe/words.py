@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from emoscope.corpus.describe.distribution import Distribution
 
@@ -28,25 +27,9 @@ class UtteranceStatistics:
     words: Distribution  # without emoticons; an utterance of only emoticons has 0
     with_emoticons: int
     only_emoticons: int
+    emoticon_share: float  # of utterances with an emoticon
     emoticons: tuple[Term, ...]  # in the most utterances, since people repeat them within one
     unigrams: tuple[Term, ...]  # the most frequent words, without common ones, numbers, and words of one utterance
-
-    @property
-    def emoticon_share(self) -> float:
-        """The share of utterances that hold an emoticon."""
-        return self.with_emoticons / self.utterances if self.utterances else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "utterances": self.utterances,
-            "words": self.words.as_dict(),
-            "with_emoticons": self.with_emoticons,
-            "only_emoticons": self.only_emoticons,
-            "emoticon_share": self.emoticon_share,
-            "emoticons": [asdict(term) for term in self.emoticons],
-            "unigrams": [asdict(term) for term in self.unigrams],
-        }
 
 
 class TermCounter:
@@ -108,11 +91,13 @@ class UtteranceCounter:
 
     def result(self, common: Collection[str], unigrams: int, emoticons: int) -> UtteranceStatistics:
         """The statistics, with the most frequent emoticons and uncommon words."""
+        utterances = self.lengths.total()
         return UtteranceStatistics(
-            utterances=self.lengths.total(),
-            words=Distribution(self.lengths),
+            utterances=utterances,
+            words=Distribution.of(self.lengths),
             with_emoticons=self.with_emoticons,
             only_emoticons=self.only_emoticons,
+            emoticon_share=self.with_emoticons / max(utterances, 1),
             emoticons=self.emoticons.most_widespread(emoticons),
             unigrams=self.words.without(common, FEWEST).most_frequent(unigrams),
         )

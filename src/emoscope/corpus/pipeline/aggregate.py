@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -16,21 +15,18 @@ from emoscope.corpus.annotation.gold_questions import MIN_GOLD
 from emoscope.corpus.annotation.workers import GOLD_LEAST, read_gold, screen, worker_reports
 from emoscope.corpus.pipeline.annotate import TASKS_FILE
 from emoscope.corpus.pipeline.artefacts import write_json
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import read_rows
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts, WaitingError
-
-if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import Plan
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, WaitingError
 
 AGREEMENT, WORKERS = "agreement.json", "workers.json"
 
 
-class AggregateStep(Step):
+class AggregateStep(PipelineStep):
     """Give each dialogue one label from its judgements; wait until there are any."""
 
-    name: ClassVar[str] = "aggregate"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.TASKS})
-    gives: ClassVar[Stage | None] = Stage.LABELLED
+    takes = frozenset({Stage.TASKS})
+    gives = Stage.LABELLED
 
     judgements: tuple[str, ...] = Field(min_length=1)
     method: Method = Method.majority
@@ -40,33 +36,30 @@ class AggregateStep(Step):
     gold_least: int = Field(default=GOLD_LEAST, ge=1)
     min_votes: int = Field(default=1, ge=1)
 
-    def check(self, plan: "Plan") -> None:
+    def check(self, plan: CorpusPlan) -> None:
         if self.gold is not None and not plan.files([self.gold]):
             raise EmoscopeError(f"no file {self.gold!r} with gold questions in {plan.path.parent}")
 
-    def external_files(self, plan: "Plan") -> Sequence[Path]:
+    def external_files(self, plan: CorpusPlan) -> Sequence[Path]:
         paths = plan.files([*self.judgements, *(() if self.gold is None else (self.gold,))])
         return [file for path in paths for file in (files_in([path]) if path.is_dir() else [path])]
 
-    def run(self, context: StepContext) -> StepCounts:
+    def run(self, context: StepContext) -> None:
         judgements, gold, others = self._judgements(context)
-        labels, counts = self._labels(context, judgements, gold)
-        counts.more["judgements_of_other_tasks"] = others
+        labels = self._labels(context, judgements, gold)
+        context.counts.more["judgements_of_other_tasks"] = others
         with context.output() as out:
             for row in context.rows("labelling"):
-                counts.read += 1
                 result = labels.get(row["id"])
                 if result is None:
-                    counts.dropped["no judgement"] += 1
+                    context.counts.dropped["no judgement"] += 1
                 elif sum(result.votes.values()) < self.min_votes:
-                    counts.dropped[f"fewer than {self.min_votes} judgements"] += 1
+                    context.counts.dropped[f"fewer than {self.min_votes} judgements"] += 1
                 elif result.label not in context.plan.info.labels:
-                    counts.dropped[f"label {result.label!r} is not the plan's"] += 1
+                    context.counts.dropped[f"label {result.label!r} is not the plan's"] += 1
                 else:
                     soft = {label: round(value, 6) for label, value in result.soft.items()}
                     out.write({**row, "label": result.label, "votes": dict(result.votes), "soft": soft})
-            counts.written = out.written
-        return counts
 
     def _judgements(self, context: StepContext) -> tuple[list[Judgement], Mapping[str, str], int]:
         """The judgements of this corpus and of gold questions, the gold answers, and how many others there were."""
@@ -88,13 +81,12 @@ class AggregateStep(Step):
 
     def _labels(
         self, context: StepContext, judgements: Sequence[Judgement], gold: Mapping[str, str]
-    ) -> tuple[dict[str, Aggregated], StepCounts]:
+    ) -> dict[str, Aggregated]:
         screening = screen(judgements, gold, min_gold=self.min_gold, gold_least=self.gold_least)
         if not screening.kept:
             raise EmoscopeError("no judgement is left: all are of gold questions or by refused annotators")
         results = aggregate(screening.kept, self.method, fallback=self.fallback)
-        counts = StepCounts()
-        counts.more |= {
+        context.counts.more |= {
             "judgements": len(judgements),
             "annotators": len({one.worker for one in judgements}),
             "annotators_refused": len(screening.refused),
@@ -108,4 +100,4 @@ class AggregateStep(Step):
             agreement = asdict(measure_agreement(votes.values(), screening.kept, seed=context.plan.info.seed))
         write_json(context.folder / AGREEMENT, agreement)
         write_json(context.folder / WORKERS, [asdict(worker) for worker in worker_reports(screening, results)])
-        return {result.task: result for result in results}, counts
+        return {result.task: result for result in results}

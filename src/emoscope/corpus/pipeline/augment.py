@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -13,34 +13,31 @@ from emoscope.corpus.augment.augment import augment
 from emoscope.corpus.augment.backtranslation import BackTranslator
 from emoscope.corpus.augment.engines import EngineName, open_engine
 from emoscope.corpus.augment.files import Variants
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import ROWS, Row, RowsFile, read_rows
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
-
-if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import Plan
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
-class AugmentStep(Step):
+class AugmentStep(PipelineStep):
     """Add `variants` of the last turn, translated to other languages and back; they are for training only."""
 
-    name: ClassVar[str] = "augment"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.LABELLED})
+    takes = frozenset({Stage.LABELLED})
 
     engine: EngineName
     via: tuple[str, ...] = Field(min_length=1)
     similarity: float | None = Field(default=None, ge=0, le=1)
     model: str | None = None  # for marian: folders or hub names with {source} and {target} in them
 
-    def check(self, plan: "Plan") -> None:  # noqa: ARG002
+    def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
         self._translator()  # an error if the engine or a language is not installed
 
-    def depends_on(self, plan: "Plan") -> Any:  # noqa: ARG002
+    def depends_on(self, plan: CorpusPlan) -> Any:  # noqa: ARG002
         return self._translator().description()
 
     def _translator(self) -> BackTranslator:
         return BackTranslator(open_engine(self.engine, self.model), self.via, similarity=self.similarity)
 
-    def run(self, context: StepContext) -> StepCounts:
+    def run(self, context: StepContext) -> None:
         # Written in the cache, where what is translated already survives a kill.
         counts = augment(
             _LastTurns(context.input),
@@ -49,7 +46,8 @@ class AugmentStep(Step):
             progress=context.progress,
         )
         shutil.copyfile(context.cache / ROWS, context.folder / ROWS)
-        return StepCounts(counts.dialogues, counts.dialogues, more={"variants": asdict(counts)["via"]})
+        context.counts.read = context.counts.written = counts.dialogues
+        context.counts.more["variants"] = asdict(counts)["via"]
 
 
 class _LastTurns:

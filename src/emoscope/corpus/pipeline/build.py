@@ -24,8 +24,8 @@ from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.corpus.pipeline.artefacts import COUNTS, RECORD, digests, read_json, write_json
-from emoscope.corpus.pipeline.plan import Plan
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
+from emoscope.corpus.pipeline.plan import CorpusPlan
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, StepCounts
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import Spread, in_this_process
 from emoscope.tasks.data import sha256_of
@@ -47,7 +47,7 @@ class StepResult:
 
 
 def build(
-    plan: Plan,
+    plan: CorpusPlan,
     folder: str | Path,
     *,
     until: str | None = None,
@@ -79,7 +79,7 @@ def build(
     return results
 
 
-def _last(plan: Plan, until: str | None) -> int:
+def _last(plan: CorpusPlan, until: str | None) -> int:
     if until is None:
         return len(plan.steps) - 1
     places = [place for place, step in enumerate(plan.steps) if step.name == until]
@@ -88,7 +88,7 @@ def _last(plan: Plan, until: str | None) -> int:
     return places[-1]
 
 
-def _run_step(step: Step, name: str, target: Path, context: StepContext) -> StepResult:
+def _run_step(step: PipelineStep, name: str, target: Path, context: StepContext) -> StepResult:
     key = _key(step, context)
     start = time.perf_counter()
     skipped = _is_done(target, key)
@@ -96,7 +96,8 @@ def _run_step(step: Step, name: str, target: Path, context: StepContext) -> Step
         context.folder.mkdir()
         context.cache.mkdir(exist_ok=True)
         try:
-            _write_records(step, key, step.run(context), context.folder)
+            step.run(context)
+            _write_records(step, key, context.counts, context.folder)
             _replace(context.folder, target)
         except Exception:
             if not any(context.cache.iterdir()):
@@ -109,14 +110,14 @@ def _run_step(step: Step, name: str, target: Path, context: StepContext) -> Step
     return StepResult(name, target, skipped, seconds, read_json(target / COUNTS))
 
 
-def _write_records(step: Step, key: str, counts: StepCounts, folder: Path) -> None:
+def _write_records(step: PipelineStep, key: str, counts: StepCounts, folder: Path) -> None:
     dropped = dict(sorted(counts.dropped.items()))
     rows = {"in": counts.read, "out": counts.written, "dropped": dropped, **counts.more}
     write_json(folder / COUNTS, {"step": step.name, **rows})
     write_json(folder / RECORD, {"step": step.name, "key": key, "files": digests(folder)})
 
 
-def _key(step: Step, context: StepContext) -> str:
+def _key(step: PipelineStep, context: StepContext) -> str:
     """A digest of everything that decides what the step makes."""
     plan = context.plan
     inputs = list(context.earlier.values())
@@ -159,7 +160,7 @@ def _replace(part: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _tidy(root: Path, plan: Plan) -> None:
+def _tidy(root: Path, plan: CorpusPlan) -> None:
     """Remove what a killed build left unfinished, and the folders of steps no longer in the plan."""
     names = [name for step in plan.step_names for name in (step, f".{step}.cache")]
     kept = {f"{STEPS_FOLDER}/{name}" for name in names}

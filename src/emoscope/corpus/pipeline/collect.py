@@ -4,57 +4,53 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.frozen import FrozenModel
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import turns_of
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.exports import ChatFormat, read_chat
 from emoscope.tables import read_records
-
-if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import Plan
 
 LogFormat = Literal["csv", "tsv", "jsonl", "parquet", "text", ChatFormat]
 
 
-class LogFiles(BaseModel):
+class LogFiles(FrozenModel):
     """Files to collect and their format; a table's suffix is enough."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: str
     format: LogFormat | None = None
     column: str | None = None  # the column with each row's one text, if it is not called `text`
 
 
-class CollectStep(Step):
+class CollectStep(PipelineStep):
     """Read logs of any kind into dialogues. A silence of `gap_minutes` ends a chat's dialogue."""
 
-    name: ClassVar[str] = "collect"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.NOTHING})
-    gives: ClassVar[Stage | None] = Stage.DIALOGUES
+    takes = frozenset({Stage.NOTHING})
+    gives = Stage.DIALOGUES
 
     inputs: tuple[LogFiles, ...] = Field(min_length=1)
     gap_minutes: float = Field(default=60.0, gt=0)
 
-    def check(self, plan: "Plan") -> None:
+    def check(self, plan: CorpusPlan) -> None:
         for files in self.inputs:
             if not plan.files([files.path]):
                 raise EmoscopeError(f"no file matches {files.path!r} in {plan.path.parent}")
 
-    def external_files(self, plan: "Plan") -> Sequence[Path]:
+    def external_files(self, plan: CorpusPlan) -> Sequence[Path]:
         return [
             file
             for path, _ in self._by_name(plan).values()
             for file in (sorted(path.rglob("*.json")) if path.is_dir() else [path])  # Slack's export is a folder
         ]
 
-    def run(self, context: StepContext) -> StepCounts:
-        counts = StepCounts()
+    def run(self, context: StepContext) -> None:
+        counts = context.counts
         left_out: Counter[str] = Counter()
         written: dict[str, int] = {}
         with context.output() as out:
@@ -67,13 +63,11 @@ class CollectStep(Step):
                         continue
                     out.write({"id": dialogue.id, "source": dialogue.id, "turns": turns_of(dialogue)})
                 written[context.plan.shown(path)] = out.written - before
-            counts.written = out.written
         counts.more["dialogues_of_each_input"] = written
         if left_out:
             counts.more["chat_entries_left_out"] = {str(reason): left_out[reason] for reason in sorted(left_out)}
-        return counts
 
-    def _by_name(self, plan: "Plan") -> dict[str, tuple[Path, LogFiles]]:
+    def _by_name(self, plan: CorpusPlan) -> dict[str, tuple[Path, LogFiles]]:
         """The files by a name unique to each, from which the dialogues' ids are made."""
         named: dict[str, tuple[Path, LogFiles]] = {}
         times: Counter[str] = Counter()

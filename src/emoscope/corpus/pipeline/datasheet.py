@@ -2,43 +2,33 @@
 
 import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
 
 from emoscope import __version__
 from emoscope.core.dialogue import Example
+from emoscope.core.metrics import standard_metric
 from emoscope.corpus.describe.datasheet import Datasheet, check_datasheet, markdown, page
 from emoscope.corpus.describe.statistics import describe
 from emoscope.corpus.pipeline.aggregate import AGREEMENT
 from emoscope.corpus.pipeline.artefacts import COUNTS, digests, read_json, write_json
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.split import SPLITS
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.tables.labelled import read_labelled
-from emoscope.tasks.corpus_task import MANIFEST
+from emoscope.tasks.corpus_task import FORMAT, MANIFEST
 from emoscope.tasks.data import sha256_of
 
-if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import CorpusInfo, Plan
 
-FORMAT = 1
-_METRICS = {
-    "micro-f1": "micro-averaged F1 over {labels}",
-    "macro-f1": "macro-F1 over the labels that occur in gold or predictions",
-    "accuracy": "the share of right answers",
-}
-
-
-class DatasheetStep(Step):
+class DatasheetStep(PipelineStep):
     """Make the corpus: its splits, a manifest to load it as a task, a datasheet, the plan, and checksums."""
 
-    name: ClassVar[str] = "datasheet"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.SPLITS})
-    gives: ClassVar[Stage | None] = Stage.CORPUS
-    reads_all: ClassVar[bool] = True
+    takes = frozenset({Stage.SPLITS})
+    gives = Stage.CORPUS
+    reads_all = True
 
-    def check(self, plan: "Plan") -> None:  # noqa: ARG002
+    def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
         check_datasheet()
 
-    def run(self, context: StepContext) -> StepCounts:
+    def run(self, context: StepContext) -> None:
         folder = context.folder
         names = [name for name in SPLITS.values() if (context.input / f"{name}.jsonl").stat().st_size]
         for name in names:
@@ -52,8 +42,7 @@ class DatasheetStep(Step):
         (folder / "datasheet.html").write_text(page(sheet), encoding="utf-8")
         sums = "".join(f"{digest}  {name}\n" for name, digest in digests(folder).items())
         (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
-        examples = sum(split.examples for split in sheet.splits.values())
-        return StepCounts(read=examples, written=examples)
+        context.counts.read = context.counts.written = sum(split.examples for split in sheet.splits.values())
 
 
 def _datasheet(context: StepContext, splits: list[str]) -> Datasheet:
@@ -71,7 +60,7 @@ def _datasheet(context: StepContext, splits: list[str]) -> Datasheet:
 
     return Datasheet(
         about=plan.info.model_dump(mode="json"),
-        metric=_metric(plan.info),
+        metric=standard_metric(plan.info.metric, plan.info.labels, plan.info.neutral).description,
         splits={name: describe(examples(name), plan.info.labels, neutral=plan.info.neutral) for name in splits},
         # Half a row is added to each label, so that none that exists is impossible.
         natural_prior={label: (count + 0.5) / (rows + 0.5 * len(natural)) for label, count in natural.items()},
@@ -83,10 +72,6 @@ def _datasheet(context: StepContext, splits: list[str]) -> Datasheet:
         plan=plan.text,
         emoscope=__version__,
     )
-
-
-def _metric(info: "CorpusInfo") -> str:
-    return _METRICS[info.metric].format(labels=", ".join(label for label in info.labels if label != info.neutral))
 
 
 def _write_manifest(context: StepContext, sheet: Datasheet) -> None:

@@ -1,46 +1,38 @@
 """The step `distant`: the emotion word in a text becomes its label."""
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, ClassVar
 
 from emoscope.core.emotion_words import TRIGGERS
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import text_of
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.distant import Rejection, label_text
 
-if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import Plan
 
-
-class DistantStep(Step):
+class DistantStep(PipelineStep):
     """Label texts by the emotion word they hold before "that", "because" or "when", and mask it, as IEST did."""
 
-    name: ClassVar[str] = "distant"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.DIALOGUES})
-    gives: ClassVar[Stage | None] = Stage.LABELLED
+    takes = frozenset({Stage.DIALOGUES})
+    gives = Stage.LABELLED
 
-    def check(self, plan: "Plan") -> None:
+    def check(self, plan: CorpusPlan) -> None:
         if unknown := [label for label in plan.info.labels if label not in TRIGGERS]:
             raise EmoscopeError(f"no emotion words for the label {unknown[0]!r}; there are: {', '.join(TRIGGERS)}")
 
-    def run(self, context: StepContext) -> StepCounts:
-        counts = StepCounts()
+    def run(self, context: StepContext) -> None:
         seen: set[bytes] = set()
         with context.output() as out:
             for row in context.rows("labelling by emotion words"):
-                counts.read += 1
                 tweet = label_text(text_of(row))
                 if isinstance(tweet, Rejection):
-                    counts.dropped[tweet.value] += 1
+                    context.counts.dropped[tweet.value] += 1
                     continue
                 digest = blake2b(tweet.text.encode(), digest_size=16).digest()
                 if digest in seen:
-                    counts.dropped[Rejection.DUPLICATE.value] += 1
+                    context.counts.dropped[Rejection.DUPLICATE.value] += 1
                 elif tweet.emotion not in context.plan.info.labels:
-                    counts.dropped[f"label {tweet.emotion!r} is not the plan's"] += 1
+                    context.counts.dropped[f"label {tweet.emotion!r} is not the plan's"] += 1
                 else:
                     seen.add(digest)
                     out.write({**row, "turns": [{"text": tweet.text}], "label": tweet.emotion})
-            counts.written = out.written
-        return counts

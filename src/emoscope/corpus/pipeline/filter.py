@@ -2,7 +2,7 @@
 
 import shutil
 from dataclasses import asdict
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -11,17 +11,16 @@ from emoscope.corpus.filters.spans import Kind
 from emoscope.corpus.filters.standard import standard_filters
 from emoscope.corpus.filters.table import DROPPED, REPORT, filter_table
 from emoscope.corpus.pipeline.rows import ROWS, read_rows
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
-class FilterStep(Step):
+class FilterStep(PipelineStep):
     """Drop other languages, offensive texts and sensitive topics, and drop or mask personal data.
 
     `dropped.jsonl` has the reasons.
     """
 
-    name: ClassVar[str] = "filter"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.DIALOGUES})
+    takes = frozenset({Stage.DIALOGUES})
 
     languages: tuple[str, ...] = ("en",)  # to keep; "en+es" is a mix of the two; empty keeps all
     offensive: bool = True
@@ -30,7 +29,7 @@ class FilterStep(Step):
     personal: Literal["drop", "mask", "off"] = "mask"
     kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1)
 
-    def run(self, context: StepContext) -> StepCounts:
+    def run(self, context: StepContext) -> None:
         filtered = context.cache / "filtered"
         shutil.rmtree(filtered, ignore_errors=True)
         filters = standard_filters(
@@ -51,9 +50,8 @@ class FilterStep(Step):
         )
         for name, target in ((report.file, ROWS), (DROPPED, DROPPED), (REPORT, REPORT)):
             shutil.move(filtered / name, context.folder / target)
-        counts = StepCounts(report.read, report.kept)
+        context.counts.read, context.counts.written = report.read, report.kept
         for row in read_rows(context.folder, DROPPED):
             # A dialogue with several reasons is counted once.
-            counts.dropped[" and ".join(sorted({one["reason"] for one in row["reasons"]}))] += 1
-        counts.more |= {"changed": report.changed, "filters": asdict(report)["filters"]}
-        return counts
+            context.counts.dropped[" and ".join(sorted({one["reason"] for one in row["reasons"]}))] += 1
+        context.counts.more |= {"changed": report.changed, "filters": asdict(report)["filters"]}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -11,24 +11,21 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.mining.embedder import Embedder, open_embedder
 from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, MiningSettings, mine, read_seeds
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import ROWS, RowsFile, read_rows
-from emoscope.corpus.pipeline.step import RANDOM_DRAW, Stage, Step, StepContext, StepCounts
+from emoscope.corpus.pipeline.step import RANDOM_DRAW, PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.windows import sample
 
-if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import Plan
 
-
-class MineStep(Step):
+class MineStep(PipelineStep):
     """Choose `natural` dialogues at random, to evaluate on, and candidates that resemble seeds, to train on.
 
     The random draw comes first, so its labels are as frequent as in the logs. Candidates come from other source
     dialogues than the random ones, so the splits need not throw any of them away.
     """
 
-    name: ClassVar[str] = "mine"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.DIALOGUES})
-    version: ClassVar[int] = 2  # version 1 did not see the last rows of the pool
+    takes = frozenset({Stage.DIALOGUES})
+    version = 2  # version 1 did not see the last rows of the pool
 
     seeds: str
     natural: int = Field(ge=1)
@@ -40,21 +37,21 @@ class MineStep(Step):
     learn: bool = True
     prune: bool = True
 
-    def check(self, plan: "Plan") -> None:
+    def check(self, plan: CorpusPlan) -> None:
         if unknown := sorted(set(self._seeds(plan)) - set(plan.info.labels) - {OTHERS}):
             raise EmoscopeError(f"{self.seeds}: label {unknown[0]!r} is not one of the plan's")
 
-    def external_files(self, plan: "Plan") -> Sequence[Path]:
+    def external_files(self, plan: CorpusPlan) -> Sequence[Path]:
         return plan.files([self.seeds])
 
-    def depends_on(self, plan: "Plan") -> Any:
+    def depends_on(self, plan: CorpusPlan) -> Any:
         return self._embedder(plan).name
 
-    def _embedder(self, plan: "Plan") -> Embedder:
+    def _embedder(self, plan: CorpusPlan) -> Embedder:
         folders = plan.files([self.encoder])
         return open_embedder(str(folders[0]) if folders else self.encoder)
 
-    def _seeds(self, plan: "Plan") -> dict[str, list[Dialogue]]:
+    def _seeds(self, plan: CorpusPlan) -> dict[str, list[Dialogue]]:
         """The seeds by label, the neutral label's under mining's own name for it."""
         files = plan.files([self.seeds])
         if not files:
@@ -64,17 +61,16 @@ class MineStep(Step):
             seeds[OTHERS] = seeds.pop(plan.info.neutral)
         return seeds
 
-    def run(self, context: StepContext) -> StepCounts:
-        counts = StepCounts()
+    def run(self, context: StepContext) -> None:
         sources = enumerate(row["source"] for row in context.rows("drawing natural dialogues"))
         drawn = dict(sample(sources, self.natural, seed=context.plan.info.seed))
         drawn_sources = set(drawn.values())
+        counts = context.counts
         pool = context.cache / "pool"
         pool.mkdir(exist_ok=True)
         with context.output() as out:
             with RowsFile(pool) as left:
                 for place, row in enumerate(context.rows("setting them apart")):
-                    counts.read += 1
                     if place in drawn:
                         out.write({**row, "draw": RANDOM_DRAW})
                     elif row["source"] in drawn_sources:
@@ -87,10 +83,8 @@ class MineStep(Step):
                     kept = {key: value for key, value in row.items() if not key.startswith("mined_")}
                     draw = "others" if row["mined_as"] == OTHERS else f"mined as {row['mined_as']}"
                     out.write({**kept, "draw": draw})
-            counts.written = out.written
         counts.dropped["neither drawn nor near to the seeds"] = counts.read - counts.written - counts.dropped.total()
         counts.more["natural"] = len(drawn)
-        return counts
 
     def _mine(self, context: StepContext, pool: Path) -> dict[str, Any]:
         """Mine the pool; its vectors survive a kill."""

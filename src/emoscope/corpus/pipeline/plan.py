@@ -5,24 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
+from emoscope.core.frozen import FrozenModel
+from emoscope.core.metrics import MetricName
 from emoscope.corpus.pipeline.registry import STEPS
-from emoscope.corpus.pipeline.step import Stage, Step
+from emoscope.corpus.pipeline.step import PipelineStep, Stage
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Label = Annotated[str, StringConstraints(pattern=r"^[^\s,;][^,;\t\r\n]*$")]
-MetricName = Literal["micro-f1", "macro-f1", "accuracy"]
 
 
-class CorpusInfo(BaseModel):
+class CorpusInfo(FrozenModel):
     """What a plan says about the corpus itself."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
     title: Text
@@ -45,11 +44,11 @@ class CorpusInfo(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CorpusPlan:
     """A checked plan. Paths in it are relative to the folder it lies in."""
 
     info: CorpusInfo
-    steps: tuple[Step, ...]
+    steps: tuple[PipelineStep, ...]
     path: Path
     text: str
 
@@ -74,7 +73,7 @@ class Plan:
             return path.name
 
 
-def load_plan(path: str | Path) -> Plan:
+def load_plan(path: str | Path) -> CorpusPlan:
     """Read and check a plan."""
     source = Path(path)
     text = whole_text(source)
@@ -91,7 +90,7 @@ def load_plan(path: str | Path) -> Plan:
         raise InputError(source, _problem(error, list(CorpusInfo.model_fields))) from None
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(entries, start=1))
     _check_order(source, steps)
-    plan = Plan(info, steps, source, text)
+    plan = CorpusPlan(info, steps, source, text)
     for number, step in enumerate(steps, start=1):
         try:
             step.check(plan)
@@ -102,7 +101,7 @@ def load_plan(path: str | Path) -> Plan:
     return plan
 
 
-def _step(path: Path, number: int, entry: dict[str, Any]) -> Step:
+def _step(path: Path, number: int, entry: dict[str, Any]) -> PipelineStep:
     settings = dict(entry)
     name = settings.pop("use", None)
     if not isinstance(name, str):
@@ -135,7 +134,7 @@ def _problem(error: ValidationError, known: Sequence[str]) -> str:
     return f"{key!r}: {message[0].lower()}{message[1:]}" if key else message
 
 
-def _check_order(path: Path, steps: Sequence[Step]) -> None:
+def _check_order(path: Path, steps: Sequence[PipelineStep]) -> None:
     stage = Stage.NOTHING
     for number, step in enumerate(steps, start=1):
         if stage not in step.takes:

@@ -1,9 +1,9 @@
-"""The steps a plan can use. Step `x` is the class `XStep` in `x.py`; to add one, write that file and name it here."""
+"""The steps a plan can use. PipelineStep `x` is the class `XStep` in `x.py`; to add one, write that file and name it here."""
 
 from emoscope.core.registry import Registry
-from emoscope.corpus.pipeline.step import Step
+from emoscope.corpus.pipeline.step import PipelineStep
 
-STEPS: Registry[type[Step]] = Registry("step")
+STEPS: Registry[type[PipelineStep]] = Registry("step")
 for _name in (
     "collect",
     "windows",
@@ -18,4 +18,4 @@ for _name in (
     "split",
     "datasheet",
 ):
-    STEPS.add(_name, f"emoscope.corpus.pipeline.{_name}:{_name.title()}Step")
+    STEPS.add(_name, f"emoscope.corpus.pipeline.{_name}:{_name.title()}PipelineStep")

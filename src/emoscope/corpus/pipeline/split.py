@@ -2,7 +2,6 @@
 
 from collections import Counter
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,37 +9,34 @@ from pydantic import Field
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
-from emoscope.corpus.pipeline.rows import Row, RowsFile, paraphrases_of, read_rows
-from emoscope.corpus.pipeline.step import RANDOM_DRAW, Stage, Step, StepContext, StepCounts
+from emoscope.corpus.pipeline.plan import CorpusPlan
+from emoscope.corpus.pipeline.rows import Row, RowsFile, paraphrases_of
+from emoscope.corpus.pipeline.step import RANDOM_DRAW, PipelineStep, Stage, StepContext
 from emoscope.corpus.splits import Split, assign, join_groups, repeats
-
-if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import Plan
 
 SPLITS = {Split.TRAIN: "train", Split.DEV: "dev", Split.TEST: "test"}
 _LEAK = "of the same dialogue as, or a near copy of, an evaluation row"
 
 
-class SplitStep(Step):
+class SplitStep(PipelineStep):
     """Split the labelled dialogues into train, dev and test; see `emoscope.corpus.splits`.
 
     Rows get numbers as ids, because the old ones hold the names of the logs. `ids.csv` maps the new to the old.
     """
 
-    name: ClassVar[str] = "split"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.LABELLED})
-    gives: ClassVar[Stage | None] = Stage.SPLITS
+    takes = frozenset({Stage.LABELLED})
+    gives = Stage.SPLITS
 
     dev: float = Field(default=0.1, ge=0, lt=1)
     test: float = Field(default=0.2, gt=0, lt=1)
     oversample: float = Field(default=0.25, ge=0, le=1)  # least training rows of a label, as a share of the commonest's
     threshold: float = Field(default=THRESHOLD, ge=0.5, le=1.0)
 
-    def check(self, plan: "Plan") -> None:  # noqa: ARG002
+    def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
         if self.dev + self.test >= 1:
             raise EmoscopeError("'dev' and 'test' together must be less than 1")
 
-    def run(self, context: StepContext) -> StepCounts:
+    def run(self, context: StepContext) -> None:
         labels = list(context.plan.info.labels)
         codes, natural, groups = self._grouped(context, labels)
         seed = context.plan.info.seed
@@ -48,16 +44,15 @@ class SplitStep(Step):
         train = np.flatnonzero(splits == Split.TRAIN)
         times = np.ones(len(splits), dtype=np.int64)
         times[train] = repeats(codes[train], self.oversample, seed=seed)
-        counts = StepCounts(read=len(splits))
         table: dict[str, Counter[str]] = {name: Counter() for name in SPLITS.values()}
         with ExitStack() as stack:
             files = {name: stack.enter_context(RowsFile(context.folder, f"{name}.jsonl")) for name in SPLITS.values()}
             ids = stack.enter_context((context.folder / "ids.csv").open("w", encoding="utf-8", newline="\n"))
             ids.write("id,split,was\n")
-            rows = zip(read_rows(context.input), splits.tolist(), times.tolist(), strict=True)
-            for number, (row, split, copies) in enumerate(context.progress("splitting", rows), start=1):
+            rows = zip(context.rows("splitting"), splits.tolist(), times.tolist(), strict=True)
+            for number, (row, split, copies) in enumerate(rows, start=1):
                 if split == Split.LEAK:
-                    counts.dropped[_LEAK] += 1
+                    context.counts.dropped[_LEAK] += 1
                     continue
                 name = SPLITS[Split(split)]
                 old_id = row["id"].replace('"', '""')
@@ -66,17 +61,16 @@ class SplitStep(Step):
                     public_id = str(number) if copy == 1 else f"{number}-{copy}"
                     files[name].write(_anonymous(row, public_id, variants=name == "train"))
                 table[name][row["label"]] += copies
-        counts.written = sum(count.total() for count in table.values())
+        context.counts.written = sum(count.total() for count in table.values())
         if not table["train"] or not table["test"]:
             raise EmoscopeError(
                 f"{len(splits):,} labelled dialogues are too few, or too much alike, to make a train and a test set"
             )
-        counts.more |= {
+        context.counts.more |= {
             "repeated_in_train": int((times - 1).sum()),
             "splits": {name: {label: table[name][label] for label in labels} for name in table},
             "natural_labels": {label: int((codes[natural] == code).sum()) for code, label in enumerate(labels)},
         }
-        return counts
 
     def _grouped(
         self, context: StepContext, labels: list[str]

@@ -3,20 +3,20 @@
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
-
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.frozen import FrozenModel
 from emoscope.corpus.pipeline.rows import Row, RowsFile, read_rows
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import Spread, in_this_process
 
 if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.plan import Plan
+    from emoscope.corpus.pipeline.plan import CorpusPlan
 
 RANDOM_DRAW = "random"  # a row's `draw` unless something other than chance chose it
 
@@ -50,12 +50,13 @@ class StepContext:
     all steps before, in order, by names such as `02-windows`.
     """
 
-    plan: "Plan"
+    plan: "CorpusPlan"
     folder: Path
     cache: Path
     earlier: Mapping[str, Path]
     progress: ShowProgress = no_progress
     spread: Spread = in_this_process
+    counts: StepCounts = field(default_factory=StepCounts)
 
     @property
     def input(self) -> Path:
@@ -63,40 +64,51 @@ class StepContext:
         return list(self.earlier.values())[-1]
 
     def rows(self, title: str) -> Iterator[Row]:
-        """The rows of the step before, with progress shown under a title."""
-        return self.progress(title, read_rows(self.input))
+        """The rows of the step before, counted, with progress shown under a title."""
+        self.counts.read = 0  # a step may read them twice
+        for row in self.progress(title, read_rows(self.input)):
+            self.counts.read += 1
+            yield row
 
-    def output(self) -> RowsFile:
-        """The file for the step's own rows."""
-        return RowsFile(self.folder)
+    @contextmanager
+    def output(self) -> Iterator[RowsFile]:
+        """The file for the step's own rows, which are counted."""
+        with RowsFile(self.folder) as out:
+            yield out
+        self.counts.written = out.written
 
 
 class WaitingError(EmoscopeError):
     """The build cannot go on until a person has done something; the message says what."""
 
 
-class Step(BaseModel):
-    """A kind of step; its fields are what a plan may set."""
+class PipelineStep(FrozenModel):
+    """A kind of step; its fields are what a plan may set.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    A class `XStep` is the step `x` of a plan.
+    """
 
-    name: ClassVar[str]
     takes: ClassVar[frozenset[Stage]]
     gives: ClassVar[Stage | None] = None  # None: what it takes
     version: ClassVar[int] = 1  # raise it when the same input and settings give another output
     reads_all: ClassVar[bool] = False  # whether it looks at all earlier steps, not only at the last
 
-    def external_files(self, plan: "Plan") -> Sequence[Path]:  # noqa: ARG002
+    @property
+    def name(self) -> str:
+        """The step's name in a plan."""
+        return type(self).__name__.removesuffix("PipelineStep").lower()
+
+    def external_files(self, plan: "CorpusPlan") -> Sequence[Path]:  # noqa: ARG002
         """The files the step reads besides earlier steps' output; it runs again when their content changes."""
         return ()
 
-    def depends_on(self, plan: "Plan") -> Any:  # noqa: ARG002
+    def depends_on(self, plan: "CorpusPlan") -> Any:  # noqa: ARG002
         """Whatever else decides the result, such as a model's version, as plain values for JSON."""
         return None
 
-    def check(self, plan: "Plan") -> None:
+    def check(self, plan: "CorpusPlan") -> None:
         """Raise an error for what is known to be wrong before anything runs."""
 
     @abstractmethod
-    def run(self, context: StepContext) -> StepCounts:
-        """Fill `context.folder`."""
+    def run(self, context: StepContext) -> None:
+        """Fill `context.folder` and `context.counts`."""

@@ -1,40 +1,33 @@
 """The step `windows`: dialogues are cut into three turns of user, agent, user."""
 
-from typing import ClassVar
-
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.pipeline.rows import dialogue_of
-from emoscope.corpus.pipeline.step import Stage, Step, StepContext, StepCounts
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.windows import windows
 
 ROLES = ("user", "agent", "user")
 
 
-class WindowsStep(Step):
+class WindowsStep(PipelineStep):
     """Cut dialogues into three turns of user, agent, user, without their names.
 
     Where speakers are known, `users` names those whose turns begin and end a window, or `agents` those in between;
     without either, anyone may be either.
     """
 
-    name: ClassVar[str] = "windows"
-    takes: ClassVar[frozenset[Stage]] = frozenset({Stage.DIALOGUES})
+    takes = frozenset({Stage.DIALOGUES})
 
     users: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
 
-    def run(self, context: StepContext) -> StepCounts:
-        counts = StepCounts()
+    def run(self, context: StepContext) -> None:
         with context.output() as out:
             for row in context.rows("cutting windows"):
-                counts.read += 1
                 before = out.written
                 for window in filter(self._fits, windows(dialogue_of(row))):
                     turns = [{"speaker": role, "text": text} for role, text in zip(ROLES, window.texts, strict=True)]
                     out.write({"id": window.id, "source": row["source"], "turns": turns})
-                counts.dropped["no window of user, agent, user"] += out.written == before
-            counts.written = out.written
-        return counts
+                context.counts.dropped["no window of user, agent, user"] += out.written == before
 
     def _fits(self, window: Dialogue) -> bool:
         user, agent, _ = (turn.speaker for turn in window.turns)

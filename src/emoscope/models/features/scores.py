@@ -1,6 +1,7 @@
 """What small classifiers of other questions say of each turn: how positive it is, how offensive."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -13,7 +14,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows, turn_texts
 from emoscope.models.features.tokens import chat_tokens
 from emoscope.models.linear.ngram_linear import NgramLinear
-from emoscope.tasks.datasets.tweets import read_offensive, read_sentiment
+from emoscope.tasks.datasets.readers import read_sentiment, read_tweeteval
 
 
 class ClassifierScores(Extractor):
@@ -92,5 +93,5 @@ def _rows(texts: Sequence[str]) -> list[list[str]]:
 
 _QUESTIONS: Mapping[str, tuple[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
     "sentiment": ("auxiliary/semeval2017-4a", read_sentiment),
-    "offensive": ("auxiliary/tweeteval/offensive", read_offensive),
+    "offensive": ("auxiliary/tweeteval/offensive", partial(read_tweeteval, classes=2)),
 }

@@ -1,5 +1,6 @@
-"""What an encoder learns of emotion before its own task: every labelled text at hand, as one mixture of label sets."""
+"""Every labelled text at hand as one mixture of label sets: what an encoder learns of emotion before its own task."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from emoscope.core.dialogue import Example
@@ -46,45 +47,45 @@ def auxiliary_examples(
     """The labelled examples of the auxiliary tasks, head by head, at most `limit` of each task.
 
     Left out is every text of three words or more that is among `examples`, in EmotionX's training data, or among what
-    will be scored: MELD and EmotionX share scenes of Friends, and a model that had met the answer elsewhere would be
-    judged too kindly. What is left does not depend on the task at hand, so an encoder can be taught once for all.
+    will be scored: MELD and EmotionX share scenes of Friends, and a model that had seen the answer elsewhere would
+    score too well. What is left does not depend on the task at hand, so one encoder serves all tasks.
     """
     friends = read_split(get_task("emotionx-friends"), "train", fitting.resources)
     known = {plain(example.text) for example in (*friends, *examples)} | {plain(text) for text in fitting.unseen}
     mixture: dict[str, list[Example]] = {}
     for head, names in AUXILIARY.items():
         for name in names:
-            found = source_examples(name, fitting)
+            corpus = source_examples(name, fitting)
             if name == "masked-words":
-                found = _at_most(found, MASKED_WORDS_PER_LABEL)
-            mixture.setdefault(head, []).extend(_new(found, known)[:limit])
-    return {head: found for head, found in mixture.items() if found}
+                corpus = _at_most(corpus, MASKED_WORDS_PER_LABEL)
+            mixture.setdefault(head, []).extend(_new(corpus, known)[:limit])
+    return {head: mixed for head, mixed in mixture.items() if mixed}
 
 
 def affect_examples(
     fitting: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
 ) -> dict[str, list[Example]]:
-    """The auxiliary tasks and the benchmark tasks' own training data, of these only what is to `keep`.
+    """The auxiliary tasks and the benchmark tasks' own training data, of the latter only what `keep` says.
 
-    For a model that answers all tasks at once; what is not kept is to be scored, and its lines are met nowhere else.
+    For a model of all tasks at once; what is not kept will be scored, so its lines are left out of the rest, too.
     """
     labels = affect_labels()
     benchmark: dict[str, list[Example]] = {}
-    judged: list[Example] = []
+    held_out: list[Example] = []
     for head, splits in BENCHMARKS.items():
         for task_name, split in splits:
-            found = chosen(read_split(get_task(task_name), split, fitting.resources), None)
-            kept = [example for example in found if keep is None or keep(example)]
-            judged += [example for example in found if keep is not None and not keep(example)]
-            benchmark.setdefault(head, []).extend([e for e in kept if e.label in labels[head]][:limit])
-    mixture = auxiliary_examples(fitting, examples=judged, limit=limit)
-    for head, found in benchmark.items():
-        mixture.setdefault(head, []).extend(found)
+            every = chosen(read_split(get_task(task_name), split, fitting.resources), None)
+            learnt = [example for example in every if keep is None or keep(example)]
+            held_out += [example for example in every if keep is not None and not keep(example)]
+            benchmark.setdefault(head, []).extend([e for e in learnt if e.label in labels[head]][:limit])
+    mixture = auxiliary_examples(fitting, examples=held_out, limit=limit)
+    for head, task_examples in benchmark.items():
+        mixture.setdefault(head, []).extend(task_examples)
     return mixture
 
 
 def plain(text: str) -> str:
-    """A text's letters and digits, by which a line is known again in another edition; empty if under three words.
+    """A text's letters and digits, by which a line is recognised in another edition; empty if under three words.
 
     >>> plain("Oh, it’s you!") == plain("oh it's YOU"), plain("Hey you")
     (True, '')
@@ -94,15 +95,15 @@ def plain(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def _new(found: Iterable[Example], known: Collection[str]) -> list[Example]:
-    return [example for example in found if not (said := plain(example.text)) or said not in known]
+def _new(examples: Iterable[Example], known: Collection[str]) -> list[Example]:
+    return [example for example in examples if not (text := plain(example.text)) or text not in known]
 
 
-def _at_most(found: Iterable[Example], most: int) -> list[Example]:
-    counts: dict[str | None, int] = {}
-    kept = []
-    for example in found:
-        counts[example.label] = counts.get(example.label, 0) + 1
+def _at_most(examples: Iterable[Example], most: int) -> list[Example]:
+    counts: Counter[str | None] = Counter()
+    first: list[Example] = []
+    for example in examples:
+        counts[example.label] += 1
         if counts[example.label] <= most:
-            kept.append(example)
-    return kept
+            first.append(example)
+    return first

@@ -1,4 +1,4 @@
-"""More examples from other wordings of the same turn."""
+"""More training examples from back-translations of the same turn."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -12,22 +12,22 @@ def with_variants(examples: Sequence[Example], labels: Collection[str]) -> list[
     Data without variants come back as they are. A variant that only repeats the turn is left out.
 
     >>> example = Example(Dialogue.of(["hi", "so glad"]), 1, "joy", variants={"de": "very glad", "fr": "So glad"})
-    >>> [made.text for made in with_variants([example], {"joy"})]
+    >>> [variant.text for variant in with_variants([example], {"joy"})]
     ['so glad', 'very glad']
     """
-    made: list[Example] = []
+    augmented: list[Example] = []
     for example in examples:
-        made.append(example)
+        augmented.append(example)
         if example.label in labels:
-            made += _variants(example)
-    return made
+            augmented += _variants(example)
+    return augmented
 
 
 def _variants(example: Example) -> Iterator[Example]:
-    seen = {_plain(example.text), ""}
+    seen = {_folded(example.text), ""}
     for _, text in sorted(example.variants.items()):
-        if _plain(text) not in seen:
-            seen.add(_plain(text))
+        if _folded(text) not in seen:
+            seen.add(_folded(text))
             yield _reworded(example, text)
 
 
@@ -37,5 +37,5 @@ def _reworded(example: Example, text: str) -> Example:
     return replace(example, dialogue=Dialogue(tuple(turns), example.dialogue.id), variants={}, origin=example.dialogue)
 
 
-def _plain(text: str) -> str:
+def _folded(text: str) -> str:
     return " ".join(text.lower().split())

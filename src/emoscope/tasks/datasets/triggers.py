@@ -1,4 +1,4 @@
-"""How any text with one of IEST's emotion words becomes an example."""
+"""Texts with a masked emotion word, as IEST asks about them."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -22,14 +22,14 @@ def masked_triggers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     [('So [#TRIGGERWORD#] that it works', 'joy')]
     """
     for text in texts:
-        found = list(_WORD.finditer(text))
-        if len(found) == 1:
-            word = found[0]
+        emotion_words = list(_WORD.finditer(text))
+        if len(emotion_words) == 1:
+            word = emotion_words[0]
             yield f"{text[: word.start()]}{TRIGGER}{text[word.end() :]}", EMOTION_OF[word.group().lower()]
 
 
 def masked_places(texts: Iterable[str]) -> Iterator[str]:
-    """Texts with a word masked where a feeling is mostly named, whatever word it is: to ask a teacher about.
+    """Texts with a word masked where a feeling is usually named, whatever word it is, for a teacher to label.
 
     >>> list(masked_places(["I laugh when it rains", "so good to see you", "I am the one", "nothing"]))
     ['I [#TRIGGERWORD#] when it rains', 'so [#TRIGGERWORD#] to see you']
@@ -38,7 +38,7 @@ def masked_places(texts: Iterable[str]) -> Iterator[str]:
         place = _BEFORE_CLAUSE.search(text)
         span = place.span() if place else None
         if span is None or text[slice(*span)].lower() in _NO_FEELING:
-            found = (each for each in _AFTER_FEEL.finditer(text) if each["word"].lower() not in _NO_FEELING)
-            span = next((each.span("word") for each in found), None)
+            places = (match for match in _AFTER_FEEL.finditer(text) if match["word"].lower() not in _NO_FEELING)
+            span = next((match.span("word") for match in places), None)
         if span is not None:
             yield f"{text[: span[0]]}{TRIGGER}{text[span[1] :]}"

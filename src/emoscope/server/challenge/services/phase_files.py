@@ -77,7 +77,7 @@ def human_figures(task: Task, gold: Path, humans: str | None) -> dict[str, Any] 
         return None
     if humans == "published":
         judge = published_humans(task)
-        return {"name": judge.name, "score": judge.overall.scores.official, "items": judge.overall.scores.items}
+        return {"name": judge.name, "score": judge.overall.score, "items": judge.overall.items}
     found = compare_with_humans(task, gold, humans)
-    scores = found.judges[0].overall.scores
-    return {"name": f"humans ({found.workers} workers)", "score": scores.official, "items": scores.items}
+    scores = found.judges[0].overall
+    return {"name": f"humans ({found.workers} workers)", "score": scores.score, "items": scores.items}

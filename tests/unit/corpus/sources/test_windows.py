@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from emoscope.cli.main import app
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.sources.windows import sample, windows
+from kits.corpus_command import stdout_of
 
 
 def said(script: str) -> Dialogue:
@@ -72,33 +71,31 @@ def test_each_item_is_equally_likely() -> None:
     assert all(abs(drawn[item] - 1200) < 5 * 29 for item in range(10))
 
 
-def invoke(*arguments: str) -> str:
-    return CliRunner().invoke(app, ["corpus", "windows", *arguments], catch_exceptions=False).stdout
-
-
 def test_the_command(tmp_path: Path) -> None:
     turns = [{"speaker": "UA"[place % 2], "text": str(place)} for place in range(7)]
     rows = [{"id": "x", "turns": turns}, {"id": "y", "turns": turns[:2]}]
     source = tmp_path / "log.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    output = tmp_path / "windows.csv"
-    answer = json.loads(invoke(str(source), "-o", str(output), "--user", "U", "--json"))
+    target = tmp_path / "windows.csv"
+    answer = json.loads(stdout_of("corpus", "windows", str(source), "-o", str(target), "--user", "U", "--json"))
     assert answer == {"read": 2, "without": 1, "windows": 3, "written": 3, "seed": 1}
-    assert output.read_text() == "id,turn1,turn2,turn3\nx:0,0,1,2\nx:2,2,3,4\nx:4,4,5,6\n"
-    answer = json.loads(invoke(str(source), "-o", str(output), "--sample", "2", "--seed", "3", "--json"))
+    assert target.read_text() == "id,turn1,turn2,turn3\nx:0,0,1,2\nx:2,2,3,4\nx:4,4,5,6\n"
+    answer = json.loads(
+        stdout_of("corpus", "windows", str(source), "-o", str(target), "--sample", "2", "--seed", "3", "--json")
+    )
     assert (answer["windows"], answer["written"]) == (5, 2)
-    once = output.read_bytes()
-    invoke(str(source), "-o", str(output), "--sample", "2", "--seed", "3")
-    assert output.read_bytes() == once
+    once = target.read_bytes()
+    stdout_of("corpus", "windows", str(source), "-o", str(target), "--sample", "2", "--seed", "3")
+    assert target.read_bytes() == once
 
 
 def test_a_bad_row_leaves_the_old_file(tmp_path: Path) -> None:
-    source, output = tmp_path / "log.jsonl", tmp_path / "windows.csv"
+    source, target = tmp_path / "log.jsonl", tmp_path / "windows.csv"
     source.write_text('["a", "b", "c"]\n{"turns": 3}\n')
-    output.write_text("old")
+    target.write_text("old")
     with pytest.raises(Exception, match="row 2: 'turns' must be a list"):
-        invoke(str(source), "-o", str(output))
-    assert output.read_text() == "old"
+        stdout_of("corpus", "windows", str(source), "-o", str(target))
+    assert target.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log.jsonl", "windows.csv"]
 
 
@@ -106,4 +103,4 @@ def test_the_input_is_not_overwritten(tmp_path: Path) -> None:
     source = tmp_path / "log.jsonl"
     source.write_text('["a", "b", "c"]\n')
     with pytest.raises(EmoscopeError, match="is the input itself"):
-        invoke(str(source), "-o", str(source))
+        stdout_of("corpus", "windows", str(source), "-o", str(source))

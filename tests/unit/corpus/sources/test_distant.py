@@ -1,11 +1,7 @@
 """Labels from emotion words: every rule of IEST's, and the two faults of its data that cannot come back."""
 
 import json
-import os
 import re
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from emoscope.cli.main import app
 from emoscope.core.emotion_words import EMOTION_OF, TRIGGERS
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.text import TRIGGER
@@ -33,6 +27,7 @@ from emoscope.corpus.sources.distant import (
     write_distant,
 )
 from emoscope.tasks import get_task
+from kits.corpus_command import kill_once_writing, stdout_of
 
 WORDS = sorted(EMOTION_OF)
 
@@ -218,19 +213,9 @@ def test_a_folder_with_files_is_not_touched(tmp_path: Path) -> None:
 
 
 def test_a_killed_run_leaves_no_half_files(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "corpus", "distant", "-"]
     output = tmp_path / "out"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([*command, "-o", str(output)], stdin=subprocess.PIPE, env=environment) as process:
-        assert process.stdin is not None
-        process.stdin.write("".join(text.replace("\n", " ") + "\n" for text in tweets(20_000)).encode())
-        process.stdin.flush()
-        deadline = time.monotonic() + 60
-        while not list(tmp_path.glob(".out.*.part/all")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert list(tmp_path.glob(".out.*.part/all")), "it never began to write"
-        process.kill()
-        process.wait()
+    lines = "".join(text.replace("\n", " ") + "\n" for text in tweets(20_000))
+    kill_once_writing(tmp_path, ".out.*.part/all", "corpus", "distant", "-", "-o", output, stdin=lines)
     assert not output.exists()
     counts = write_distant(tweets(100), output, seed=1)
     assert counts.kept == 100
@@ -255,8 +240,7 @@ def test_the_command_reads_every_kind_of_table(tmp_path: Path, suffix: str) -> N
     source = "-" if pipe else str(tmp_path / f"a.{suffix}")
     column = [] if suffix in ("txt", "pipe") else ["--column", "tweet"]
     arguments = ["corpus", "distant", source, *column, "-o", str(tmp_path / "out"), "--json"]
-    result = CliRunner().invoke(app, arguments, input="\n".join(TEXTS) if pipe else None, catch_exceptions=False)
-    answer = json.loads(result.stdout)
+    answer = json.loads(stdout_of(*arguments, stdin="\n".join(TEXTS) if pipe else None))
     assert (answer["read"], answer["kept"], answer["dropped"]["no emotion word"]) == (3, 2, 1)
     assert (tmp_path / "out" / "train.csv").read_text() == (
         "joy\t@USERNAME I'm [#TRIGGERWORD#] that, well, it works\nsad\tso [#TRIGGERWORD#] when it rains\n"
@@ -266,11 +250,11 @@ def test_the_command_reads_every_kind_of_table(tmp_path: Path, suffix: str) -> N
 def test_the_command_shows_tables_and_names_a_missing_column(tmp_path: Path) -> None:
     write_inputs(tmp_path)
     arguments = ["corpus", "distant", str(tmp_path / "a.csv"), "-o"]
-    result = CliRunner().invoke(app, [*arguments, str(tmp_path / "out"), "--column", "tweet"], catch_exceptions=False)
-    assert "2 of 3 texts" in result.stdout
-    assert "no emotion word" in result.stdout
+    shown = stdout_of(*arguments, tmp_path / "out", "--column", "tweet")
+    assert "2 of 3 texts" in shown
+    assert "no emotion word" in shown
     with pytest.raises(InputError, match="row 1: has no column 'texts', found"):
-        CliRunner().invoke(app, [*arguments, str(tmp_path / "b"), "--column", "texts"], catch_exceptions=False)
+        stdout_of(*arguments, tmp_path / "b", "--column", "texts")
     assert not (tmp_path / "b").exists()
 
 

@@ -12,7 +12,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.pipeline.build import build
 from emoscope.corpus.pipeline.plan import load_plan
 from emoscope.corpus.pipeline.registry import STEPS
-from emoscope.corpus.pipeline.step import WaitingError
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, WaitingError
 from kits.corpus_command import run
 from kits.corpus_tree import EXAMPLE, folders, tree, with_apertium, without_step
 
@@ -69,6 +69,31 @@ def test_a_rerun_runs_nothing(example: Path, built: Path) -> None:
 def test_the_example_uses_every_kind_of_step_that_people_label_with(example: Path) -> None:
     used = {step.name for step in load_plan(example / "plan.toml").steps}
     assert set(STEPS) - used <= {"distant", "augment"}  # the one needs no people, the other an engine
+
+
+def test_every_step_is_known_by_its_own_name() -> None:
+    assert {name: STEPS[name].__name__ for name in STEPS} == {name: f"{name.title()}Step" for name in STEPS}
+
+
+class ShoutStep(PipelineStep):
+    """A step from outside the package."""
+
+    takes = frozenset({Stage.DIALOGUES})
+    mark: str = "!"
+
+    def run(self, context: StepContext) -> None:
+        with context.output() as out:
+            for row in context.rows("shouting"):
+                out.write({**row, "turns": [{"text": turn["text"].upper() + self.mark} for turn in row["turns"]]})
+
+
+def test_a_step_is_a_class_and_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(STEPS, "_entries", {**STEPS._entries, "shout": f"{__name__}:ShoutStep"})
+    (tmp_path / "log.jsonl").write_text('["a", "b", "c"]\n')
+    (tmp_path / "plan.toml").write_text(HEAD + COLLECT + step('use = "shout"\nmark = "?"'))
+    done = build(load_plan(tmp_path / "plan.toml"), tmp_path / "b")[-1]
+    assert (done.name, done.counts) == ("02-shout", {"step": "shout", "in": 1, "out": 1, "dropped": {}})
+    assert [turn["text"] for turn in rows(done.folder / "dialogues.jsonl")[0]["turns"]] == ["A?", "B?", "C?"]
 
 
 def test_only_what_a_change_touches_is_run_again(example: Path, built: Path, tmp_path: Path) -> None:

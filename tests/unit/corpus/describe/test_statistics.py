@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,8 @@ def test_unigrams_without_a_neutral_class_leave_out_what_everyone_says_often() -
     assert [term.text for term in found.wording["sad"].unigrams] == []
     assert found.common_words == "the 1 most frequent words of all utterances"
     # A neutral label that does not occur cannot tell what is common either.
-    assert describe([example("rain", "sad")], LABELS, neutral="others").common_in is None
+    found = describe([example("rain", "sad")], LABELS, neutral="others")
+    assert found.common_words == "the 500 most frequent words of all utterances"
 
 
 # Dialogues
@@ -157,7 +159,7 @@ def test_votes() -> None:
 def test_a_kappa_that_is_not_defined_is_none_and_fits_json() -> None:
     votes = describe([example("a", "sad", votes={"sad": 3, "happy": 0})], LABELS).votes
     assert votes is not None and votes.kappa is None
-    assert json.loads(json.dumps(votes.as_dict(), allow_nan=False))["kappa_per_label"] == {"sad": None, "happy": None}
+    assert json.loads(json.dumps(asdict(votes), allow_nan=False))["kappa_per_label"] == {"sad": None, "happy": None}
 
 
 def test_no_votes_is_none() -> None:
@@ -175,7 +177,7 @@ def test_nothing_at_all() -> None:
 
 
 def test_as_dict_is_json() -> None:
-    found = json.loads(json.dumps(describe(corpus(), LABELS, neutral="others").as_dict(), allow_nan=False))
+    found = json.loads(json.dumps(asdict(describe(corpus(), LABELS, neutral="others")), allow_nan=False))
     assert found["labels"] == {"others": 2, "happy": 3, "sad": 1}
     assert found["wording"]["happy"]["words"]["counts"] == {"0": 1, "3": 1, "5": 1}
     assert found["wording"]["happy"]["emoticons"][0] == {"text": "😂", "count": 6, "utterances": 3}
@@ -193,11 +195,11 @@ def test_any_text_is_counted_and_nothing_is_lost(items: list[tuple[str, str | No
 
 @given(st.lists(st.integers(0, 40), min_size=1))
 def test_distributions_agree_with_the_numbers_themselves(numbers: list[int]) -> None:
-    found = Distribution({number: numbers.count(number) for number in numbers})
+    found = Distribution.of({number: numbers.count(number) for number in numbers})
     assert found.total == len(numbers)
     assert found.mean == pytest.approx(sum(numbers) / len(numbers))
     assert found.median == sorted(numbers)[(len(numbers) - 1) // 2]
-    assert (found.smallest, found.largest) == (min(numbers), max(numbers))
+    assert (found.min, found.max) == (min(numbers), max(numbers))
     assert found.quantile(1.0) == max(numbers)
 
 
@@ -314,5 +316,5 @@ def test_emocontext_looks_as_its_paper_says(data_folder: Path) -> None:
 def test_emotionx_dialogues_have_the_papers_lengths(data_folder: Path) -> None:
     task = get_task("emotionx-friends")
     talk = describe(task.read(data_folder / "emotionx" / "friends.json"), task.labels).conversations
-    assert (talk.dialogues, talk.turns.smallest, talk.turns.largest) == (1000, 5, 24)
+    assert (talk.dialogues, talk.turns.min, talk.turns.max) == (1000, 5, 24)
     assert set(list(talk.speakers)[:6]) == {"Rachel", "Monica", "Phoebe", "Joey", "Chandler", "Ross"}

@@ -8,7 +8,7 @@ import pytest
 from emoscope.corpus.filters.error_rates import error_rates
 from emoscope.corpus.filters.identify import LanguageIdentifier
 
-FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
+FOLDER = Path(__file__).resolve().parents[4] / "benchmarks"
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="the benchmarks are not in the package")
 
 

@@ -1,11 +1,7 @@
 """Exact and near copies: within a file, between files, and between back-translations."""
 
 import json
-import os
 import random
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +9,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from emoscope.cli.main import app
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.dedupe.deduplicate import deduplicate
 from emoscope.corpus.dedupe.duplicates import DuplicateFinder, comparable, find_duplicates
 from emoscope.corpus.dedupe.minhash import BANDS, ROWS, jaccard, shared_buckets, shingles, signatures
+from kits.corpus_command import kill_once_writing, stdout_of
 
 WORDS = [
     "apple",
@@ -238,16 +233,12 @@ def test_back_translations_in_rows_stay_or_go_together(tmp_path: Path) -> None:
     assert read_ids(tmp_path / "out" / "test.csv") == ["t"]
 
 
-def invoke(*arguments: str) -> str:
-    return CliRunner().invoke(app, ["corpus", "dedupe", *arguments], catch_exceptions=False).stdout
-
-
 def test_the_command(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "a.csv", [row("a", LONG), row("b", NEAR), row("c", OTHER)])
-    answer = json.loads(invoke(source, "-o", str(tmp_path / "b.jsonl"), "--json"))
+    answer = json.loads(stdout_of("corpus", "dedupe", source, "-o", str(tmp_path / "b.jsonl"), "--json"))
     assert answer["files"][source]["kept"] == 2
     assert read_ids(tmp_path / "b.jsonl") == ["a", "c"]
-    shown = invoke(source, "-o", str(tmp_path / "c.csv"), "--threshold", "1")
+    shown = stdout_of("corpus", "dedupe", source, "-o", str(tmp_path / "c.csv"), "--threshold", "1")
     assert shown.split("\n")[2].split() == ["a.csv", "3", "3", "0", "0", "0", "0"]
 
 
@@ -262,7 +253,7 @@ def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
         ([source, "-o", str(tmp_path / "b.csv"), "--group", "nothing"], "row 2: has no column 'nothing'"),
     ):
         with pytest.raises(EmoscopeError, match=expected):
-            invoke(*arguments)
+            stdout_of("corpus", "dedupe", *arguments)
 
 
 def test_a_bad_file_leaves_nothing(tmp_path: Path) -> None:
@@ -279,21 +270,13 @@ def test_a_killed_run_leaves_no_half_files(tmp_path: Path) -> None:
     generator = random.Random(3)
     rows = [row(str(place), f"{generator.getrandbits(400):x}") for place in range(20_000)]
     sources = [write_rows(tmp_path / f"{name}.jsonl", rows[part::2]) for part, name in enumerate(("a", "b"))]
-    output = tmp_path / "out"
-    command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "corpus", "dedupe", *sources]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([*command, "-o", str(output)], env=environment, stdout=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 60
-        while not list(tmp_path.glob(".out.*.part/*")) and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.005)
-        assert list(tmp_path.glob(".out.*.part/*")), "it never began to write"
-        process.kill()
-        process.wait()
-    assert not output.exists()
-    deduplicate(sources, output)
+    target = tmp_path / "out"
+    kill_once_writing(tmp_path, ".out.*.part/*", "corpus", "dedupe", *sources, "-o", target)
+    assert not target.exists()
+    deduplicate(sources, target)
     deduplicate(sources, tmp_path / "again")
     for name in ("a.jsonl", "b.jsonl"):
-        assert (output / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+        assert (target / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
 def test_a_crowd_of_dialogues_with_the_same_beginning_is_no_trap(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,37 @@
+"""Results as plain values for JSON."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+
+def jsonable(value: object) -> Any:
+    """A value as `json.dumps` takes it: dataclasses and models become objects, arrays and tuples lists.
+
+    A class whose JSON is more than its fields has a method `as_dict`.
+
+    >>> from emoscope.core.significance import Interval
+    >>> jsonable({"interval": Interval(0.95, 0.1, 0.2, 100)})
+    {'interval': {'level': 0.95, 'low': 0.1, 'high': 0.2, 'samples': 100}}
+    """
+    match value:
+        case None | str() | int() | float():
+            return value
+        case Path():
+            return str(value)
+        case BaseModel():
+            return value.model_dump(mode="json")
+        case Mapping():
+            return {key: jsonable(inner) for key, inner in value.items()}
+    if hasattr(value, "as_dict"):
+        plain = value.as_dict()
+    elif hasattr(value, "tolist"):  # a numpy array or number
+        plain = value.tolist()
+    elif is_dataclass(value):
+        plain = {field.name: getattr(value, field.name) for field in fields(value)}
+    else:
+        return [jsonable(inner) for inner in cast(Iterable[Any], value)]
+    return jsonable(plain)
