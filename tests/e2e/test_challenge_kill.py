@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from emoscope.server.challenge import get_submission, list_submissions, quota
+from emoscope.server.challenge.services.submissions import get_submission, list_submissions, quota
 from emoscope.server.store import Store
 from emoscope.server.store.models import Job, Result, Submission
 from kits.challenge_kit import BACKENDS, answer, made_challenge, opened_store, phase, rows_of, team
@@ -28,8 +28,9 @@ WINDOW = 6.0 if SCORER == "real" else 2.0  # seconds until it is killed, at most
 # like a client's that had no answer and asks again; an answer is noted where the parent can see it.
 SERVER = """
 import io, sys, threading
-from emoscope.server.challenge import authenticate, submit
-from emoscope.server.challenge.scoring.worker import SCORER, Worker
+from emoscope.server.challenge.services.submissions import submit
+from emoscope.server.challenge.services.tokens import authenticate
+from emoscope.server.challenge.scoring.worker import SCORER, ScoringWorker
 from emoscope.server.store import Store
 folder, url, token, answers, count, scorer = sys.argv[1:]
 store = Store.open(folder, url)
@@ -37,7 +38,7 @@ stop = threading.Event()
 instant = (sys.executable, "-S", "-c",
     "print('{\\"ok\\": true, \\"score\\": 0.5, \\"low\\": 0.4, \\"high\\": 0.6, \\"per_class\\": {}}')")
 command = SCORER if scorer == "real" else instant
-worker = Worker(store, lease_seconds=1, poll_seconds=0.05, command=command)
+worker = ScoringWorker(store, lease_seconds=1, poll_seconds=0.05, command=command)
 for _ in range(2):
     threading.Thread(target=worker.run, args=(stop,)).start()
 actor = authenticate(store, token)

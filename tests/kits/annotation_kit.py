@@ -13,9 +13,9 @@ from emoscope.server.annotate.app import create_annotation_app
 from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.annotate.studies import add_annotators, annotators, create_study
-from emoscope.server.challenge.pages.sessions import load_key
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
+from emoscope.server.store.signing_key import load_key
 
 LABELS = ("happy", "sad", "angry", "others")
 CONTENT_TYPE = {"Content-Type": "application/json"}

@@ -3,6 +3,7 @@
 import io
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,12 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from emoscope.server.challenge import OPERATOR, PUBLIC, Actor, Registered, authenticate, create_challenge, register_team
+from emoscope.server.challenge.scoring.worker import ScoringWorker
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC, Actor
+from emoscope.server.challenge.services.challenges import create_challenge
+from emoscope.server.challenge.services.teams import register_team
+from emoscope.server.challenge.services.tokens import authenticate
+from emoscope.server.challenge.views import Registered
 from emoscope.server.store import Store
 from emoscope.server.store.database import Database
 from emoscope.server.store.migrate import upgrade
@@ -34,6 +40,16 @@ class Clock:
 
     def forward(self, **much: float) -> None:
         self.now += timedelta(**much)
+
+
+class NoonClock:
+    """A clock that starts at NOON and runs, so that no test meets midnight."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+
+    def __call__(self) -> datetime:
+        return NOON + timedelta(seconds=time.monotonic() - self._started)
 
 
 @contextmanager
@@ -135,3 +151,12 @@ def answer(right: int = len(GOLD)) -> io.BytesIO:
     """A valid submission, in which the first `right` labels are those of the gold file."""
     labels = [label if number < right else ("sad" if label != "sad" else "angry") for number, label in enumerate(GOLD)]
     return io.BytesIO(rows_of(labels).encode())
+
+
+def finish_jobs(store: Store, clock: Clock) -> None:
+    """Do all jobs there are; comparisons are due a little later than scores."""
+    worker = ScoringWorker(store)
+    for _ in range(2):
+        while worker.run_once():
+            pass
+        clock.forward(seconds=3)

@@ -11,12 +11,14 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from emoscope.server.app import create_app
-from emoscope.server.challenge import OPERATOR, create_challenge, issue_organiser_token
+from emoscope.server.challenge.services.actor import OPERATOR
+from emoscope.server.challenge.services.challenges import create_challenge
+from emoscope.server.challenge.services.tokens import issue_organiser_token
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.database import Database
 from emoscope.server.store.migrate import upgrade
-from kits.challenge_kit import answer, database_url, phase, write_challenge
+from kits.challenge_kit import NoonClock, answer, database_url, phase, write_challenge
 
 OPENED = datetime(2020, 1, 1)
 PHASES = phase("practice", opens=OPENED, per_day=3, published=True) + phase(
@@ -81,7 +83,7 @@ def opened_site(folder: Path, backend: str = "sqlite", *, phases: str = PHASES) 
         database.close()
         organiser = prepare(folder, url, phases=phases)
         settings = Settings(model="nano", data_dir=folder, database_url=url)
-        with TestClient(create_app(settings), follow_redirects=False) as client:
+        with TestClient(create_app(settings, clock=NoonClock()), follow_redirects=False) as client:
             yield Site(client, organiser)
 
 

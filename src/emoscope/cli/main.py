@@ -9,7 +9,7 @@ import typer
 
 from emoscope import __version__
 from emoscope.cli import card, data, detect, distil, evaluate, export, listing, score, serve, submit, train
-from emoscope.cli.challenge import group as challenge
+from emoscope.cli.challenge import group as challenge_group
 from emoscope.cli.corpus import group as corpus
 from emoscope.core.errors import EmoscopeError
 
@@ -46,7 +46,7 @@ for name, command in COMMANDS.items():
 app.add_typer(data.app, name="data")
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(distil.app, name="distil")
-challenge.register(app)
+app.add_typer(challenge_group, name="challenge")
 
 
 def _version(asked: bool) -> None:

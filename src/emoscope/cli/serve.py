@@ -10,7 +10,16 @@ import typer
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 
-_PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2", "prometheus_client", "python_multipart")
+_PACKAGES = (
+    "alembic",
+    "fastapi",
+    "itsdangerous",
+    "jinja2",
+    "prometheus_client",
+    "python_multipart",
+    "sqlalchemy",
+    "uvicorn",
+)
 
 
 def serve_cli(

@@ -1,5 +1,6 @@
-"""`emoscope submit`: send a file to a challenge and see what became of it."""
+"""`emoscope submit`: send a file to a challenge and wait for its score."""
 
+import json
 import secrets
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import existing_file
 
 _FINAL = {"scored", "failed", "rejected"}
-# A request whose answer was lost is sent again; its key keeps it one submission.
+# A request whose answer was lost is sent again; its key makes sure it counts once.
 _TRIES = 4
 _RETRIED = {502, 503, 504}
 
@@ -30,8 +31,8 @@ def submit_cli(
     """Send predictions to a challenge; exit code 1 if they are refused."""
     server, slug = challenge_address(challenge)
     try:
-        found = send(server, slug, existing_file(file), token=token, phase=phase, note=note)
-        found = follow(server, found, token=token, seconds=wait)
+        submission = send(server, slug, existing_file(file), token=token, phase=phase, note=note)
+        submission = follow(server, submission, token=token, seconds=wait)
     except RefusedError as refused:
         if as_json:
             print_json({"state": "rejected", "problems": refused.rows})
@@ -40,10 +41,10 @@ def submit_cli(
                 typer.echo(line)
         raise typer.Exit(1) from None
     if as_json:
-        print_json(found)
+        print_json(submission)
     else:
-        _print(found)
-    if found["state"] == "failed":
+        _print(submission)
+    if submission["state"] == "failed":
         raise typer.Exit(1)
 
 
@@ -56,7 +57,7 @@ class RefusedError(EmoscopeError):
 
 
 def challenge_address(address: str) -> tuple[str, str]:
-    """The server and the challenge's name of a challenge's address.
+    """The server's address and the challenge's name, from the address of its page.
 
     >>> challenge_address("https://example.org/challenges/emocontext/")
     ('https://example.org', 'emocontext')
@@ -69,21 +70,21 @@ def challenge_address(address: str) -> tuple[str, str]:
 
 
 def send(server: str, slug: str, file: Path, *, token: str, phase: str | None = None, note: str = "") -> dict[str, Any]:
-    """Send a file; a connection that breaks is tried again and still makes one submission."""
+    """Send a file; a broken connection is retried, and still makes only one submission."""
     fields = {"note": note, **({} if phase is None else {"phase": phase})}
     key = secrets.token_hex(16)
     url = f"{server}/v1/challenges/{quote(slug, safe='')}/submissions"
     return _call("POST", url, token, {"Idempotency-Key": key}, data=fields, file=file)
 
 
-def follow(server: str, found: dict[str, Any], *, token: str, seconds: float) -> dict[str, Any]:
-    """Ask for a submission until it has reached its end, or the time is up."""
+def follow(server: str, submission: dict[str, Any], *, token: str, seconds: float) -> dict[str, Any]:
+    """Poll a submission until its state is final, or the time is up."""
     deadline, pause = time.monotonic() + seconds, 0.2
-    while found["state"] not in _FINAL and time.monotonic() < deadline:
+    while submission["state"] not in _FINAL and time.monotonic() < deadline:
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(2 * pause, 5.0)
-        found = _call("GET", f"{server}/v1/submissions/{quote(str(found['id']), safe='')}", token, {})
-    return found
+        submission = _call("GET", f"{server}/v1/submissions/{quote(str(submission['id']), safe='')}", token, {})
+    return submission
 
 
 def _call(
@@ -102,40 +103,38 @@ def _call(
         last = attempt + 1 == _TRIES
         try:
             files = None if file is None else {"file": (file.name, file.read_bytes(), "text/plain")}
-            answer = requests.request(
+            response = requests.request(
                 method, url, headers=headers, data=data, files=files, timeout=60, allow_redirects=False
             )
         except requests.RequestException as error:
             if last:
                 raise EmoscopeError(f"{url}: no answer ({type(error).__name__})") from None
         else:
-            if answer.status_code not in _RETRIED or last:
-                return _answered(url, answer.status_code, answer.text, answer.headers.get("Retry-After"))
+            if response.status_code not in _RETRIED or last:
+                return _parsed(url, response.status_code, response.text, response.headers.get("Retry-After"))
         time.sleep(0.5 * 2**attempt)
     raise AssertionError("the loop returns or raises")
 
 
-def _answered(url: str, status: int, text: str, retry_after: str | None) -> dict[str, Any]:
-    import json
-
+def _parsed(url: str, status: int, text: str, retry_after: str | None) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        body = json.loads(text)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        body = None
+    if not isinstance(body, dict):
         raise EmoscopeError(f"{url}: answered {status} and no JSON; is this an emoscope server?")
     if status < 300:
-        return found
-    if status == 422 and isinstance(found.get("rows"), list) and found["rows"]:
-        raise RefusedError([str(row) for row in found["rows"]])
+        return body
+    if status == 422 and isinstance(body.get("rows"), list) and body["rows"]:
+        raise RefusedError([str(row) for row in body["rows"]])
     later = f" (try again in {retry_after} s)" if retry_after else ""
-    raise EmoscopeError(f"{found.get('detail') or found.get('title') or f'{url}: answered {status}'}{later}")
+    raise EmoscopeError(f"{body.get('detail') or body.get('title') or f'{url}: answered {status}'}{later}")
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(submission: dict[str, Any]) -> None:
     screen = console()
-    screen.print(f"submission {found['id']}: {found['state']}", markup=False)
-    figures = found.get("figures")
+    screen.print(f"submission {submission['id']}: {submission['state']}", markup=False)
+    figures = submission.get("figures")
     if figures:
         rows = [
             [label, *(scores[key] for key in ("precision", "recall", "f1"))]
@@ -143,7 +142,7 @@ def _print(found: dict[str, Any]) -> None:
         ]
         screen.print(table(None, ["label", "precision", "recall", "F1"], rows))
         screen.print(f"score {figures['score']:.4f} ({figures['low']:.4f} to {figures['high']:.4f})", markup=False)
-    elif found["state"] == "scored":
+    elif submission["state"] == "scored":
         screen.print("the board is hidden for now, and so is the score", markup=False)
-    elif found["state"] == "failed" and found.get("log"):
-        screen.print(found["log"][-1]["text"], markup=False)
+    elif submission["state"] == "failed" and submission.get("log"):
+        screen.print(submission["log"][-1]["text"], markup=False)

@@ -1,6 +1,7 @@
-"""One colour per feeling, whatever a task calls it; terminals and charts use the same."""
+"""One colour for each emotion, whatever a task calls it; terminals and charts use the same."""
 
 from collections.abc import Iterable
+from itertools import cycle
 
 COLOURS = {
     "happy": "#e6a100",
@@ -22,19 +23,10 @@ _SPARE = ("#1b8a8f", "#b5487c", "#7a6a53", "#4d4f9e", "#94a11c", "#c98b6b")
 
 
 def colours_of(labels: Iterable[str]) -> dict[str, str]:
-    """A colour for each label: its own, or for a label we do not know the next spare one.
+    """A colour for each label: that of its emotion, or the next spare one.
 
     >>> colours_of(["joy", "boredom"])
     {'joy': '#e6a100', 'boredom': '#1b8a8f'}
     """
-    found: dict[str, str] = {}
-    spare = 0
-    for label in labels:
-        if label in found:
-            continue
-        if label in COLOURS:
-            found[label] = COLOURS[label]
-        else:
-            found[label] = _SPARE[spare % len(_SPARE)]
-            spare += 1
-    return found
+    spare = cycle(_SPARE)
+    return {label: COLOURS.get(label) or next(spare) for label in dict.fromkeys(labels)}

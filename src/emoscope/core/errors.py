@@ -1,4 +1,4 @@
-"""The errors a user can cause. Each is one clear line; the command line prints it without a traceback."""
+"""Errors a user can cause: each is one clear line, which the command line prints without a traceback."""
 
 from pathlib import Path
 
@@ -18,10 +18,8 @@ class InputError(EmoscopeError):
         self.path = str(path)
         self.row = row
         self.problem = problem
-        where = (
-            self.path if row is None else f"{self.path}, row {row}" if isinstance(row, int) else f"{self.path}, {row}"
-        )
-        super().__init__(f"{where}: {problem}")
+        place = f"row {row}" if isinstance(row, int) else row
+        super().__init__(f"{self.path}: {problem}" if place is None else f"{self.path}, {place}: {problem}")
 
 
 class MissingExtraError(EmoscopeError):

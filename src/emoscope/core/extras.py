@@ -13,12 +13,12 @@ def require(module: str, *, extra: str) -> ModuleType:
     >>> require("json", extra="train").__name__
     'json'
     """
+    package = module.split(".", maxsplit=1)[0]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] != module.split(".", maxsplit=1)[0]:
+        if error.name is None or error.name.split(".")[0] != package:
             raise  # the module is there, something it needs is not: that is a broken install, not a missing extra
-        package = module.split(".", maxsplit=1)[0]
         raise MissingExtraError(f"this needs {package}: pip install 'emoscope[{extra}]'") from None
 
 
@@ -29,8 +29,8 @@ def check_installed(*packages: str, extra: str) -> None:
     """
     for package in packages:
         try:
-            found = find_spec(package) is not None
+            installed = find_spec(package) is not None
         except ValueError:  # it is marked as not to be imported
-            found = False
-        if not found:
+            installed = False
+        if not installed:
             raise MissingExtraError(f"this needs {package}: pip install 'emoscope[{extra}]'")

@@ -1,4 +1,4 @@
-"""Text that was read in the wrong encoding, mended where that is certain."""
+"""Repairing text that was read in the wrong encoding, where that is certain."""
 
 import html
 import re
@@ -27,7 +27,7 @@ _PUNCTUATION_OR_PRICE = _PUNCTUATION | frozenset("€£¥")
 
 
 def repair_mojibake(text: str) -> str:
-    r"""Mend text that was read in the wrong encoding, and HTML entities left in it.
+    r"""Repair text that was read in the wrong encoding, and HTML entities left in it.
 
     Three faults: Windows-1252 bytes taken for Latin-1 (`\x92` for an apostrophe), UTF-8 taken for Windows-1252, and
     `&apos;` for `'`. Where the characters may be meant as they stand, they stay.
@@ -48,7 +48,7 @@ def may_be_broken(text: str) -> bool:
 
 
 def repair_and_count(text: str) -> tuple[str, int]:
-    r"""The mended text, and how many places were mended.
+    r"""The repaired text, and in how many places.
 
     >>> repair_and_count("don\x92t")
     ('don’t', 1)
@@ -86,19 +86,19 @@ def repair_and_count(text: str) -> tuple[str, int]:
 
 
 def _decoded(match: re.Match[str]) -> str:
-    found = match.group()
+    sequence = match.group()
     try:
-        decoded = bytes(_BYTES[character] for character in found).decode("utf-8")
+        decoded = bytes(_BYTES[character] for character in sequence).decode("utf-8")
     except UnicodeDecodeError:
-        return found
-    following = {character for character in found if character in _FOLLOWING}
-    match found[0]:
+        return sequence
+    following = {character for character in sequence if character in _FOLLOWING}
+    match sequence[0]:
         case "Â":
             meant = False  # hardly a word of any language ends in it
-        case "â" if found[1] in "€™":
+        case "â" if sequence[1] in "€™":
             meant = False  # quotes, dashes and hearts
-        case "Ã" if len(found) == 2:
+        case "Ã" if len(sequence) == 2:
             meant = following <= _PUNCTUATION and not match.string[match.end() : match.end() + 1].isalpha()
         case _:
             meant = following <= _PUNCTUATION_OR_PRICE
-    return found if meant else decoded
+    return sequence if meant else decoded

@@ -79,8 +79,8 @@ def rows(values: Iterable[Mapping[str, Any]]) -> Any:
 
 def label_colours(labels: Sequence[str]) -> Any:
     """The colour scale of these labels: each emotion has the same colour in every chart."""
-    found = colours_of(labels)
-    return altair().Scale(domain=list(found), range=list(found.values()))
+    colours = colours_of(labels)
+    return altair().Scale(domain=list(colours), range=list(colours.values()))
 
 
 def titled(chart: Chart, title: str, *subtitle: str) -> Chart:
@@ -94,13 +94,10 @@ def titled(chart: Chart, title: str, *subtitle: str) -> Chart:
 def spec(chart: Chart) -> dict[str, Any]:
     """The chart as a Vega-Lite document, with our look where it has none of its own."""
     document: dict[str, Any] = chart.to_dict()
-    own = document.get("config", {})
-    merged: dict[str, Any] = dict(_THEME)
-    for key, value in own.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = {**merged[key], **value} if both else value
-    document["config"] = merged
-    return document
+    config: dict[str, Any] = dict(_THEME)
+    for key, value in document.get("config", {}).items():
+        config[key] = {**config.get(key, {}), **value} if isinstance(value, dict) else value
+    return {**document, "config": config}
 
 
 def svg(chart: Chart) -> str:
@@ -154,9 +151,9 @@ def save(chart: Chart, path: str | Path) -> Path:
 def _render(kind: str, chart: Chart, **options: Any) -> Any:
     converter = require("vl_convert", extra="plots")
     # The renderer carries several versions of Vega-Lite; the one altair writes for is the right one if it is there.
-    wanted = ".".join(altair().SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    if wanted in converter.get_vegalite_versions():
-        options["vl_version"] = wanted
+    version = ".".join(altair().SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    if version in converter.get_vegalite_versions():
+        options["vl_version"] = version
     draw = getattr(converter, f"vegalite_to_{kind}")
     # No address is allowed: a chart that wants data from elsewhere is refused rather than fetched for.
     return draw(spec(chart), allowed_base_urls=[], **options)
@@ -175,7 +172,7 @@ def _with_own_ids(drawing: str) -> str:
 
 
 def _renamed(drawing: str, names: Mapping[str, str]) -> str:
-    def rename(found: re.Match[str]) -> str:
-        return found[1] + names.get(found[2], found[2]) + found[3]
+    def rename(match: re.Match[str]) -> str:
+        return match[1] + names.get(match[2], match[2]) + match[3]
 
     return re.sub(r'(\bid="|url\(#|href="#)([^")]+)([")])', rename, drawing)

@@ -1,9 +1,10 @@
-"""Chat text made plain: emoji in words, broken encodings mended, shouting and stretching reduced and counted.
+"""Normalising chat text: emoji in words, broken encodings repaired, elongated words and repeated marks shortened.
 
-Meaning is kept: negations, numbers and the order of words are not touched, and what was changed is in the counts.
+Meaning is kept: negations, numbers and the order of words are not touched, and what was changed is counted.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -61,18 +62,18 @@ class TextCounts:
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """A normalised text and what was found on the way."""
+    """A normalised text and what it held."""
 
     text: str
     counts: TextCounts
 
 
 def normalise(text: str, *, lowercase: bool = False) -> Normalised:
-    """Make a chat text plain, and report what that took.
+    """Normalise a chat text and count what was changed.
 
     Emoji and emoticons become words, runs of a letter two, runs of a mark one, names `@user`, links `<url>`, either
-    mask of IEST `[#TRIGGERWORD#]`. Broken encoding is mended; white space, quotes and hyphens become those of a
-    keyboard. To normalise twice is to normalise once.
+    mask of IEST `[#TRIGGERWORD#]`. Broken encoding is repaired; white space, quotes and hyphens become those of a
+    keyboard. Normalising twice changes nothing more.
 
     >>> normalise("Sooo happy!!! :) @bob").text
     'Soo happy! smiling face @user'
@@ -81,20 +82,9 @@ def normalise(text: str, *, lowercase: bool = False) -> Normalised:
     """
     tally = _Tally(count_shouts=True)
     plain = _rewrite(text, lowercase, tally)
-    return Normalised(
-        plain,
-        TextCounts(
-            emoji=tally.emoji,
-            emoticons=tally.emoticons,
-            elongations=tally.elongations,
-            repeated_punctuation=tally.repeated_punctuation,
-            users=len(_MENTION.findall(plain)) if "@" in plain else 0,
-            urls=plain.count(URL),
-            triggers=plain.count(TRIGGER),
-            repaired=tally.repaired,
-            shouted=tally.shouted,
-        ),
-    )
+    users = len(_MENTION.findall(plain)) if "@" in plain else 0
+    counts = TextCounts(users=users, urls=plain.count(URL), triggers=plain.count(TRIGGER), **tally.counts)
+    return Normalised(plain, counts)
 
 
 def normalise_text(text: str, *, lowercase: bool = False) -> str:
@@ -121,11 +111,11 @@ def emoticons_in(text: str) -> list[str]:
     ['😂', '👍🏽', ':-))']
     """
     text = repair_mojibake(text)
-    found = [token for token in _tokens(text) if token.lastgroup == "emoticon"]
+    matches = [token for token in _tokens(text) if token.lastgroup == "emoticon"]
     if _has_emoji(text):
-        found += [emoji for emoji in EMOJI_PATTERN.finditer(text) if emoji_words(emoji.group())]
-        found.sort(key=re.Match.start)
-    return [match.group() for match in found]
+        matches += [emoji for emoji in EMOJI_PATTERN.finditer(text) if emoji_words(emoji.group())]
+        matches.sort(key=re.Match.start)
+    return [match.group() for match in matches]
 
 
 def strip_emoticons(text: str) -> str:
@@ -256,31 +246,23 @@ _WORD_TO_SHOUT = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
 class _Tally:
-    """The replacements of one text, counted as they are made."""
-
-    __slots__ = (
-        "count_shouts",
-        "elongations",
-        "emoji",
-        "emoticons",
-        "repaired",
-        "repeated_punctuation",
-        "shouted",
-    )
+    """The replacements of one text, counted as they are made under the names of `TextCounts`."""
 
     def __init__(self, *, count_shouts: bool = False) -> None:
-        self.emoji = self.emoticons = self.elongations = self.repeated_punctuation = self.repaired = self.shouted = 0
+        self.counts: defaultdict[str, int] = defaultdict(int)
         self.count_shouts = count_shouts
 
     def repair(self, text: str) -> str:
         text, repaired = repair_and_count(text)
-        self.repaired += repaired
+        self.counts["repaired"] += repaired
         return text
 
     def picture(self, match: re.Match[str]) -> str:
         name = emoji_words(match.group())
-        self.emoji += name is not None
-        return f" {name} " if name else match.group()
+        if name is None:
+            return match.group()
+        self.counts["emoji"] += 1
+        return f" {name} "
 
     def token(self, match: re.Match[str]) -> str:
         match match.lastgroup:
@@ -293,25 +275,26 @@ class _Tally:
             case "space":
                 return " "
             case _:
-                self.emoticons += 1
+                self.counts["emoticons"] += 1
                 return f" {emoticon_words(match)} "
 
     def shouts(self, text: str) -> None:
-        self.count_shouts = False
-        found = _WORD_TO_SHOUT.findall(text.replace(TRIGGER, " "))
-        self.shouted = sum(len(word) > 1 and word.isupper() for word in found)
+        if self.count_shouts:
+            self.count_shouts = False  # a second pass sees words that the first has made
+            shoutable = _WORD_TO_SHOUT.findall(text.replace(TRIGGER, " "))
+            self.counts["shouted"] = sum(len(word) > 1 and word.isupper() for word in shoutable)
 
     def run(self, match: re.Match[str]) -> str:
-        found = match.group()
+        run = match.group()
         if match.group(1) is None:
             # "?!?!" keeps both its marks, each once.
-            short = ELLIPSIS if found[0] in ".…" else "".join(dict.fromkeys(found))
-            self.repeated_punctuation += short != found
+            short = ELLIPSIS if run[0] in ".…" else "".join(dict.fromkeys(run))
+            self.counts["repeated_punctuation"] += short != run
             return short
-        if not found[0].isalpha() or _is_numeral(match):
-            return found
-        self.elongations += 1
-        return found[:2]
+        if not run[0].isalpha() or _is_numeral(match):
+            return run
+        self.counts["elongations"] += 1
+        return run[:2]
 
 
 def _apart(match: re.Match[str], replacement: str) -> str:
@@ -360,8 +343,7 @@ def _rewrite_once(text: str, lowercase: bool, tally: _Tally) -> str:
     text = _replace_tokens(text, tally.token)
     if _has_emoji(text):
         text = EMOJI_PATTERN.sub(tally.picture, text)
-    if tally.count_shouts:
-        tally.shouts(text)
+    tally.shouts(text)
     if lowercase:
         text = text.lower().replace(TRIGGER.lower(), TRIGGER)
     if _has_run(text):

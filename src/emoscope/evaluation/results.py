@@ -1,14 +1,14 @@
 """What was measured of a model, as data: the source of its card and of the documentation's tables."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
 
 from emoscope.core.errors import InputError
-from emoscope.core.files import atomic_write, whole_text
-from emoscope.core.frozen import FrozenModel
+from emoscope.core.files import atomic_write
+from emoscope.core.frozen import FrozenModel, first_problem
+from emoscope.core.jsonable import read_json
 
 FORMAT = "emoscope-model-results-1"
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -136,9 +136,9 @@ class Trial(FrozenModel):
 def read_results(path: str | Path) -> ModelResults:
     """A model's results, or what is wrong with the file."""
     try:
-        results = ModelResults.model_validate(_json(path))
+        results = ModelResults.model_validate(read_json(path))
     except ValidationError as error:
-        raise InputError(path, f"does not hold a model's results ({problem(error)})") from None
+        raise InputError(path, f"does not hold a model's results ({first_problem(error)})") from None
     if results.format != FORMAT:
         raise InputError(path, f"has format {results.format!r}; this version reads {FORMAT!r}")
     return results
@@ -146,7 +146,7 @@ def read_results(path: str | Path) -> ModelResults:
 
 def read_trials(path: str | Path) -> list[Trial]:
     """The log of what was tried: a JSON list."""
-    content = _json(path)
+    content = read_json(path)
     if not isinstance(content, list):
         raise InputError(path, "expected a list of trials")
     trials = []
@@ -154,7 +154,7 @@ def read_trials(path: str | Path) -> list[Trial]:
         try:
             trials.append(Trial.model_validate(entry))
         except ValidationError as error:
-            raise InputError(path, f"is not a trial ({problem(error)})", row=f"entry {number}") from None
+            raise InputError(path, f"is not a trial ({first_problem(error)})", row=f"entry {number}") from None
     return trials
 
 
@@ -162,16 +162,3 @@ def write_results(results: BaseModel, path: str | Path) -> None:
     """Write results whole or not at all."""
     with atomic_write(path) as handle:
         handle.write(results.model_dump_json(indent=1) + "\n")
-
-
-def problem(error: ValidationError) -> str:
-    """The first thing that is wrong, in a line."""
-    first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-
-
-def _json(path: str | Path) -> Any:
-    try:
-        return json.loads(whole_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"is not JSON ({error.msg})", row=error.lineno) from None

@@ -1,60 +1,64 @@
-"""What can go wrong between a participant and the platform; `status` is the HTTP answer it becomes."""
+"""Requests the server refuses. Each class names the HTTP status it is answered with."""
 
 # ruff: noqa: N818 - these are answers as much as errors, and read better without the suffix
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from emoscope.core.errors import EmoscopeError
 
 
-class ChallengeError(EmoscopeError):
-    """A request that cannot be granted; the message is one clear sentence for whoever asked."""
+class ServerError(EmoscopeError):
+    """A request that cannot be granted; the message is one sentence for the client."""
 
     status = 400
+    headers: Mapping[str, str] = {}
+    extra: Mapping[str, Any] = {}  # further members of the problem document
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
-        self.field = field  # the input at fault, where it is one
+        self.field = field  # the input at fault, if there is one
         super().__init__(message)
 
 
-class Invalid(ChallengeError):
-    """An input that is not acceptable; `field` names it."""
+class Invalid(ServerError):
+    """An input that is not acceptable."""
 
     status = 422
 
 
-class Unauthenticated(ChallengeError):
-    """No token, or one that is not valid: unknown, revoked and expired ones are told apart for nobody."""
+class Unauthenticated(ServerError):
+    """A token that is missing or not valid; the message is the same for unknown, revoked and expired ones."""
 
     status = 401
+    headers: Mapping[str, str] = {"WWW-Authenticate": "Bearer"}
 
 
-class NotAllowed(ChallengeError):
+class NotAllowed(ServerError):
     """The actor is known but may not do this."""
 
     status = 403
 
 
-class NotFound(ChallengeError):
-    """There is no such thing, or none that this actor may know of."""
+class NotFound(ServerError):
+    """There is no such object, or the actor may not know of it."""
 
     status = 404
 
 
-class Conflict(ChallengeError):
-    """The thing is not in a state that allows this: a phase is closed, a name is taken."""
+class Conflict(ServerError):
+    """The object's state does not allow this: a phase is closed, a name is taken."""
 
     status = 409
 
 
-class TooLarge(ChallengeError):
+class TooLarge(ServerError):
     """An upload over the size limit."""
 
     status = 413
 
 
-class Rejected(ChallengeError):
-    """A submission the task's verifier refuses; `rows` are its findings, one line each.
+class Rejected(ServerError):
+    """A submission that failed verification; `rows` are the verifier's findings, one line each.
 
     >>> Rejected(["a.txt, row 2: label is missing"], submission="ab12").status
     422
@@ -65,20 +69,23 @@ class Rejected(ChallengeError):
     def __init__(self, rows: Sequence[str], submission: str | None = None) -> None:
         self.rows = list(rows)
         self.submission = submission  # the id under which the refusal is recorded
+        self.extra = {"rows": self.rows, "submission": submission}
         super().__init__(self.rows[0] if self.rows else "the submission was refused", field="file")
 
 
-class QuotaExceeded(ChallengeError):
-    """A cap is reached; `retry_after` is the number of seconds until it may be lower, or None if it never will."""
+class QuotaExceeded(ServerError):
+    """A cap is reached; `retry_after` is the number of seconds until it resets, or None if it never does."""
 
     status = 429
 
     def __init__(self, message: str, retry_after: int | None) -> None:
         self.retry_after = retry_after
+        self.headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
         super().__init__(message)
 
 
-class StoreUnavailable(ChallengeError):
+class StoreUnavailable(ServerError):
     """The database or the disk is gone or full. Nothing was accepted; the same request may be sent again."""
 
     status = 503
+    headers: Mapping[str, str] = {"Retry-After": "5"}

@@ -1,7 +1,7 @@
-"""What an operator can set: as arguments in code, as `EMOSCOPE_...` variables around the command."""
+"""The server's settings: arguments in code, `EMOSCOPE_...` variables for the command."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from emoscope.core.errors import EmoscopeError
 
 PREFIX = "EMOSCOPE_"
-SERVER_DATA = "EMOSCOPE_SERVER_DATA"  # not EMOSCOPE_DATA, which is where the benchmarks lie
+SERVER_DATA = "EMOSCOPE_SERVER_DATA"  # not EMOSCOPE_DATA, which is the folder of the benchmarks
 
 
 def variable(name: str) -> str:
@@ -73,19 +73,19 @@ class Settings(BaseModel):
     def from_environment(
         cls, environment: Mapping[str, str] | None = None, given: Mapping[str, Any] | None = None
     ) -> "Settings":
-        """Settings from `EMOSCOPE_...` variables; what is given in code wins.
+        """Settings from `EMOSCOPE_...` variables; `given` values win.
 
         >>> Settings.from_environment({"EMOSCOPE_MAX_TURNS": "50"}).limits.max_turns
         50
         """
         variables = os.environ if environment is None else environment
 
-        def said(fields: Mapping[str, Any]) -> dict[str, Any]:
+        def from_variables(fields: Iterable[str]) -> dict[str, Any]:
             return {name: variables[key] for name in fields if (key := variable(name)) in variables}
 
-        values = said({name: None for name in cls.model_fields if name != "limits"})
+        values = from_variables(name for name in cls.model_fields if name != "limits")
         values |= {name: value for name, value in (given or {}).items() if value is not None}
-        values.setdefault("limits", said(Limits.model_fields))
+        values.setdefault("limits", from_variables(Limits.model_fields))
         try:
             return cls(**values)
         except ValidationError as error:

@@ -14,8 +14,9 @@ from pydantic import Field, ValidationError
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import text_lines, whole_text
-from emoscope.core.frozen import FrozenModel
+from emoscope.core.files import text_lines
+from emoscope.core.frozen import FrozenModel, first_problem
+from emoscope.core.jsonable import read_json
 from emoscope.core.metrics import MetricName, standard_metric
 from emoscope.tables.labelled import read_labelled
 from emoscope.tasks.base import Submitted, Task
@@ -122,11 +123,9 @@ def read_manifest(folder: Path) -> CorpusManifest:
         hint = f"; did you mean {inner}?" if (inner / MANIFEST).is_file() else ""
         raise EmoscopeError(f"{folder}: is not a corpus ({MANIFEST} is missing){hint}")
     try:
-        return CorpusManifest.model_validate(json.loads(whole_text(path)))
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"is not valid JSON ({error.msg})", row=error.lineno) from None
+        return CorpusManifest.model_validate(read_json(path))
     except ValidationError as error:
-        raise InputError(path, _problem(error)) from None
+        raise InputError(path, first_problem(error)) from None
 
 
 def _metadata(manifest: CorpusManifest, folder: Path) -> TaskMetadata:
@@ -165,10 +164,4 @@ def _metadata(manifest: CorpusManifest, folder: Path) -> TaskMetadata:
             natural_prior_source=manifest.natural_prior_source,
         )
     except ValidationError as error:
-        raise InputError(folder / MANIFEST, _problem(error)) from None
-
-
-def _problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"])
-    return f"{key!r}: {first['msg']}" if key else str(first["msg"]).removeprefix("Value error, ")
+        raise InputError(folder / MANIFEST, first_problem(error)) from None

@@ -13,17 +13,19 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from emoscope.cli import submit
-from emoscope.cli.challenge import group as challenge
+from emoscope.cli.challenge import group as challenge_group
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.challenge import PUBLIC, authenticate, register_team
-from emoscope.server.challenge import submit as send_submission
+from emoscope.server.challenge.services.actor import PUBLIC
+from emoscope.server.challenge.services.submissions import submit as send_submission
+from emoscope.server.challenge.services.teams import register_team
+from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.store import Store
 from kits.challenge_kit import GOLD, answer, phase, rows_of, write_challenge
 
 
 def run(*arguments: object) -> Result:
     app = typer.Typer()
-    challenge.register(app)
+    app.add_typer(challenge_group, name="challenge")
     app.command("submit")(submit.submit_cli)
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 

@@ -219,8 +219,8 @@ def test_results_survive_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("{", "is not JSON"),
-        ("{}", "does not hold a model's results (name: Field required)"),
+        ("{", "is not valid JSON"),
+        ("{}", "does not hold a model's results ('name': Field required)"),
         ('{"format": "other-1"}', "does not hold a model's results"),
     ],
 )
@@ -246,7 +246,7 @@ def test_the_log_of_trials(tmp_path: Path) -> None:
     first, second = read_trials(path)
     assert (first.spread, second.spread, second.note) == (None, 0.004, "slow")
     path.write_text(json.dumps([entry, {**entry, "kepd": 1}]))
-    with pytest.raises(InputError, match=r"log.json, entry 2: is not a trial \(kepd: Extra inputs"):
+    with pytest.raises(InputError, match=r"log.json, entry 2: is not a trial \('kepd': Extra inputs"):
         read_trials(path)
     path.write_text("{}")
     with pytest.raises(InputError, match="expected a list of trials"):

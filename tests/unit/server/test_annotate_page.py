@@ -16,7 +16,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.items import Item
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.annotate.rules import StudyRules
-from emoscope.server.annotate.studies import add_annotators, annotators, create_study, study_outcome
+from emoscope.server.annotate.studies import add_annotators, annotators, create_study, study_results
 from emoscope.server.app import create_app
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
@@ -52,7 +52,7 @@ def outcome(folder: Path) -> dict[tuple[str, str], str]:
     """The label by worker and task."""
     store = Store.open(folder, f"sqlite:///{folder / 'emoscope.sqlite3'}")
     try:
-        said = study_outcome(store).annotations.judgements
+        said = study_results(store).annotations.judgements
         return {(judgement.worker, judgement.task): judgement.label for judgement in said}
     finally:
         store.close()
@@ -187,7 +187,7 @@ def test_whole_dialogues_with_other_labels(tmp_path: Path) -> None:
         ann.judge("happy", "happy", "angry")
         assert [(check["place"], check["right"]) for check in ann.view["checks"]] == [(0, True), (1, True), (2, False)]
     store = Store.open(tmp_path, f"sqlite:///{tmp_path / 'emoscope.sqlite3'}")
-    said = study_outcome(store).annotations
+    said = study_results(store).annotations
     store.close()
     assert said.data["d0:1"] == {"text": "oh", "speaker": "Ben", "dialogue": "d0", "turn": 1, "source": "made up"}
     by_task = {judgement.task: judgement for judgement in said.judgements}

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,44 +11,28 @@ from sqlalchemy import text
 
 from emoscope.core import plots
 from emoscope.core.errors import InputError
-from emoscope.server.challenge import (
-    OPERATOR,
-    PUBLIC,
-    Rejected,
-    board_chart,
-    board_csv,
-    board_json,
-    close_phase,
-    create_challenge,
-    export_challenge,
-    get_submission,
-    leaderboard,
-    replace_gold,
-    submit,
-)
-from emoscope.server.challenge.scoring import Worker
+from emoscope.server.challenge.board.chart import board_chart
+from emoscope.server.challenge.board.export import board_csv, board_json, export_challenge
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.scoring.worker import ScoringWorker
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
+from emoscope.server.challenge.services.challenges import close_phase, create_challenge, replace_gold
+from emoscope.server.challenge.services.submissions import get_submission, submit
+from emoscope.server.errors import Rejected
 from emoscope.server.store import Store
 from emoscope.server.store.models import Base
 from emoscope.tasks.published import published
-from kits.challenge_kit import BACKENDS, GOLD, Clock, answer, made_challenge, opened_store, phase, rows_of, team
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with opened_store(request.param, tmp_path, clock) as opened:
-        yield opened
-
-
-def scored(store: Store, clock: Clock) -> None:
-    for _ in range(2):
-        while Worker(store).run_once():
-            pass
-        clock.forward(seconds=3)
+from kits.challenge_kit import (
+    GOLD,
+    Clock,
+    answer,
+    finish_jobs,
+    made_challenge,
+    opened_store,
+    phase,
+    rows_of,
+    team,
+)
 
 
 def test_published_systems_and_people_stand_beside_the_teams_unranked(
@@ -62,7 +45,7 @@ def test_published_systems_and_people_stand_beside_the_teams_unranked(
     slug = made_challenge(store, tmp_path, phases=phase("practice", published=True, humans="people.csv"))
     for name, right in (("Perfect", 8), ("Poor", 2)):
         submit(store, team(store, slug, name)[0], slug, "practice", answer(right), file_name="a.txt")
-    scored(store, clock)
+    finish_jobs(store, clock)
     board = leaderboard(store, PUBLIC, slug, "practice")
     paper = published("emocontext")
     assert board.entries[0].name == "Perfect"
@@ -81,7 +64,7 @@ def test_published_systems_and_people_stand_beside_the_teams_unranked(
 def test_a_team_without_a_score_is_last_and_unranked(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path)
     submit(store, team(store, slug, "Scored")[0], slug, "practice", answer(1), file_name="a.txt")
-    scored(store, clock)
+    finish_jobs(store, clock)
     submit(store, team(store, slug, "Waiting")[0], slug, "practice", answer(8), file_name="a.txt")
     entries = leaderboard(store, PUBLIC, slug, "practice").entries
     assert [(entry.rank, entry.name, entry.state) for entry in entries] == [
@@ -95,7 +78,7 @@ def test_two_teams_with_the_same_file_are_compared(store: Store, clock: Clock, t
     for name in ("First", "Second"):
         submit(store, team(store, slug, name)[0], slug, "practice", answer(6), file_name="a.txt")
         clock.forward(minutes=1)
-    scored(store, clock)
+    finish_jobs(store, clock)
     board = leaderboard(store, PUBLIC, slug, "practice")
     assert [(entry.name, entry.cluster, entry.first_different) for entry in board.entries] == [
         ("First", 1, None),
@@ -106,7 +89,7 @@ def test_two_teams_with_the_same_file_are_compared(store: Store, clock: Clock, t
 def test_a_board_is_exported_and_drawn(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path, phases=phase("practice", published=True))
     submit(store, team(store, slug, "Joy, and more")[0], slug, "practice", answer(), file_name="a.txt")
-    scored(store, clock)
+    finish_jobs(store, clock)
     board = leaderboard(store, PUBLIC, slug, "practice")
     rows = list(csv.DictReader(io.StringIO(board_csv(board))))
     assert (rows[0]["rank"], rows[0]["name"], float(rows[0]["score"])) == ("1", "Joy, and more", 1.0)
@@ -134,7 +117,7 @@ def test_gold_is_nowhere_but_in_its_file(store: Store, clock: Clock, tmp_path: P
     broken = store.files.path("gold", _gold(store))
     broken.write_text(rows_of(GOLD) + f"9\t{marker}\tb\tc\thappy\n")
     for _ in range(3):
-        Worker(store).run_once()
+        ScoringWorker(store).run_once()
         clock.forward(seconds=10)
     found = get_submission(store, ana, sent.id)
     assert found.state == "failed"
@@ -158,7 +141,7 @@ def test_the_public_export_holds_no_hidden_board_and_no_submissions(store: Store
     slug = made_challenge(store, tmp_path)
     ana, made = team(store, slug)
     submit(store, ana, slug, "final", answer(), file_name="a.txt")
-    scored(store, clock)
+    finish_jobs(store, clock)
     public = export_challenge(store, PUBLIC, slug)
     assert [board["phase"] for board in public["boards"]] == ["practice"]
     assert "submissions" not in public
@@ -189,7 +172,7 @@ def test_the_papers_practice_phase_runs_on_its_own_data(data_folder: Path, tmp_p
             answers = "\n".join([rows[0], *(row.rsplit("\t", 1)[0] + f"\t{label}" for row in rows[1:])]) + "\n"
             actor = team(store, "emocontext", f"All {label}")[0]
             submit(store, actor, "emocontext", None, io.BytesIO(answers.encode()), file_name="a.txt")
-        scored(store, clock)
+        finish_jobs(store, clock)
         board = leaderboard(store, PUBLIC, "emocontext", "practice")
         assert [(entry.name, entry.score) for entry in board.entries] == [
             ("All happy", pytest.approx(2 * 142 / (2755 + 417))),

@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.server.challenge import (
-    OPERATOR,
-    Conflict,
-    create_challenge,
+from emoscope.server.challenge.services.actor import OPERATOR
+from emoscope.server.challenge.services.challenges import create_challenge
+from emoscope.server.challenge.services.definition import (
+    Definition,
+    PhaseDefinition,
+    checked,
     read_definition,
     ready_challenge,
     ready_challenges,
 )
-from emoscope.server.challenge.services.definition import Definition, PhaseDefinition, checked
+from emoscope.server.errors import Conflict
 from kits.challenge_kit import GOLD, Clock, opened_store, phase, rows_of, write_challenge
 from kits.task_files import emotionx_file, iest_file, labels_file
 

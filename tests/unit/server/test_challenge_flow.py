@@ -1,7 +1,6 @@
 """A shared task from its file to its board, on both databases."""
 
 import io
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,58 +8,41 @@ import pytest
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.evaluation.score import evaluate_labels
-from emoscope.server.challenge import (
-    OPERATOR,
-    PUBLIC,
-    Conflict,
-    Invalid,
-    NotAllowed,
-    NotFound,
-    QuotaExceeded,
-    Rejected,
-    Unauthenticated,
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
+from emoscope.server.challenge.services.audit import read_audit
+from emoscope.server.challenge.services.challenges import (
     close_phase,
-    delete_submission,
-    get_submission,
-    leaderboard,
-    list_submissions,
     open_phase,
-    quota,
-    read_audit,
     replace_gold,
     reschedule,
     rescore,
+    unlabelled_file,
+)
+from emoscope.server.challenge.services.submissions import (
+    delete_submission,
+    get_submission,
+    list_submissions,
+    quota,
     restore_submission,
     submission_file,
     submit,
-    unlabelled_file,
 )
-from emoscope.server.challenge.scoring import Worker
+from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, QuotaExceeded, Rejected, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.migrate import downgrade
 from emoscope.tasks import get_task
-from kits.challenge_kit import BACKENDS, GOLD, NOON, Clock, answer, made_challenge, opened_store, phase, rows_of, team
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with opened_store(request.param, tmp_path, clock) as opened:
-        yield opened
-
-
-def run_all(store: Store, clock: Clock) -> None:
-    """Do all work there is, comparisons too."""
-    worker = Worker(store)
-    while worker.run_once():
-        pass
-    clock.forward(seconds=3)
-    while worker.run_once():
-        pass
+from kits.challenge_kit import (
+    GOLD,
+    NOON,
+    Clock,
+    answer,
+    finish_jobs,
+    made_challenge,
+    phase,
+    rows_of,
+    team,
+)
 
 
 def test_a_submission_is_scored_like_the_evaluation_does_it(store: Store, clock: Clock, tmp_path: Path) -> None:
@@ -68,7 +50,7 @@ def test_a_submission_is_scored_like_the_evaluation_does_it(store: Store, clock:
     ana, _ = team(store, slug)
     sent = submit(store, ana, slug, "practice", answer(5), file_name="answers.txt", note="first try")
     assert (sent.state, sent.figures, sent.charged) == ("queued", None, True)
-    run_all(store, clock)
+    finish_jobs(store, clock)
     found = get_submission(store, ana, sent.id)
     labels = [line.split("\t")[4] for line in answer(5).read().decode().splitlines()[1:]]
     expected = evaluate_labels(get_task("emocontext"), GOLD, labels)
@@ -92,7 +74,7 @@ def test_a_challenge_may_rank_by_another_metric(store: Store, clock: Clock, tmp_
     slug = made_challenge(store, tmp_path, head=f'metric = "{metric}"')
     for name, right in (("Some", 5), ("Most", 7)):
         submit(store, team(store, slug, name)[0], slug, "practice", answer(right), file_name="a.txt")
-    run_all(store, clock)
+    finish_jobs(store, clock)
     board = leaderboard(store, PUBLIC, slug, "practice")
     assert (board.metric, board.clusters_ready) == (metric, True)
     for entry, right in zip(board.entries, (7, 5), strict=True):
@@ -115,9 +97,9 @@ def test_the_board_ranks_by_score_and_then_by_time(store: Store, clock: Clock, t
         clock.forward(minutes=1)
     board = leaderboard(store, PUBLIC, slug, "practice")
     assert [entry.rank for entry in board.entries] == [None] * 4  # nothing is scored, so nothing is ranked
-    run_all(store, clock)
+    finish_jobs(store, clock)
     submit(store, actors["Worst"], slug, "practice", answer(0), file_name="worse.txt")  # the best counts
-    run_all(store, clock)
+    finish_jobs(store, clock)
     board = leaderboard(store, actors["Late"], slug, "practice")
     assert [(entry.rank, entry.name) for entry in board.entries] == [
         (1, "Best"),
@@ -140,7 +122,7 @@ def test_the_last_one_counts_where_the_phase_says_so(store: Store, clock: Clock,
     submit(store, ana, slug, "final", answer(8), file_name="a.txt")
     clock.forward(minutes=1)
     submit(store, ana, slug, "final", answer(3), file_name="b.txt")
-    run_all(store, clock)
+    finish_jobs(store, clock)
     worse = leaderboard(store, OPERATOR, slug, "final").entries[0].score
     assert worse is not None
     assert worse < 1
@@ -157,7 +139,7 @@ def test_a_hidden_board_hides_also_ones_own_score_until_it_closes(store: Store, 
     slug = made_challenge(store, tmp_path)
     ana, _ = team(store, slug)
     sent = submit(store, ana, slug, "final", answer(), file_name="a.txt")
-    run_all(store, clock)
+    finish_jobs(store, clock)
     assert get_submission(store, ana, sent.id).state == "scored"
     assert get_submission(store, ana, sent.id).figures is None
     for actor in (PUBLIC, ana):
@@ -256,7 +238,7 @@ def test_other_gold_makes_results_stale_until_rescored(store: Store, clock: Cloc
     slug = made_challenge(store, tmp_path)
     ana, _ = team(store, slug)
     sent = submit(store, ana, slug, "practice", answer(), file_name="a.txt")
-    run_all(store, clock)
+    finish_jobs(store, clock)
     other = tmp_path / "other.txt"
     other.write_text(rows_of(["sad", *GOLD[1:]]))
     replace_gold(store, OPERATOR, slug, "practice", other)
@@ -265,7 +247,7 @@ def test_other_gold_makes_results_stale_until_rescored(store: Store, clock: Cloc
     assert leaderboard(store, PUBLIC, slug, "practice").notes[0].startswith("1 score is stale")
     assert rescore(store, OPERATOR, slug) == 1
     assert rescore(store, OPERATOR, slug) == 0  # it is queued already
-    run_all(store, clock)
+    finish_jobs(store, clock)
     entry = leaderboard(store, PUBLIC, slug, "practice").entries[0]
     # happy: predicted 2, right 1, gold 1; sad: 2, 2, 3; angry: 1, 1, 1, so 2 * 4 / (5 + 5)
     assert (entry.stale, entry.rank, entry.score) == (False, 1, pytest.approx(0.8))

@@ -5,32 +5,27 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
 
-from emoscope.server.challenge import (
-    OPERATOR,
-    Actor,
-    StoreUnavailable,
-    get_submission,
-    leaderboard,
-    quota,
-    read_audit,
-    rescore,
-    submit,
-)
-from emoscope.server.challenge.scoring import Worker, outcome, worker
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.scoring import outcome, worker
 from emoscope.server.challenge.scoring.queue import MAX_LOST, claim, extend
 from emoscope.server.challenge.scoring.scorer import answer as scorer_answer
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
+from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.challenge.services import submissions
+from emoscope.server.challenge.services.actor import OPERATOR, Actor
+from emoscope.server.challenge.services.audit import read_audit
+from emoscope.server.challenge.services.challenges import rescore
+from emoscope.server.challenge.services.submissions import get_submission, quota, submit
+from emoscope.server.errors import StoreUnavailable
 from emoscope.server.store import FileStore, Store
 from emoscope.server.store.models import Job, Result
-from kits.challenge_kit import BACKENDS, Clock, answer, made_challenge, opened_store, phase, rows_of, team
+from kits.challenge_kit import Clock, answer, made_challenge, phase, rows_of, team
 
 SLOW = (sys.executable, "-c", "import time; time.sleep(60)")
 CRASH = (sys.executable, "-c", "import os; os.kill(os.getpid(), 11)")
@@ -38,17 +33,6 @@ NO_NUMBER = (sys.executable, "-c", 'print(\'{"ok": true, "score": NaN, "low": 0.
 NO_SCORE = (sys.executable, "-c", "print('{\"ok\": true}')")
 GARBAGE = (sys.executable, "-c", "print('finished!')")
 LEASE = timedelta(seconds=60)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with opened_store(request.param, tmp_path, clock) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -80,7 +64,7 @@ def test_a_scorer_that_fails_is_tried_again_and_then_the_submission_is_given_bac
     store: Store, clock: Clock, submitted: tuple[Actor, str], command: tuple[str, ...], reason: str
 ) -> None:
     ana, sent = submitted
-    bad = Worker(store, score_seconds=1, command=command)
+    bad = ScoringWorker(store, score_seconds=1, command=command)
     for attempt in (1, 2, 3):
         assert get_submission(store, ana, sent).state == "queued"
         assert bad.run_once()
@@ -94,7 +78,7 @@ def test_a_scorer_that_fails_is_tried_again_and_then_the_submission_is_given_bac
     assert (entry.rank, entry.score, entry.state) == (None, None, "failed")
     assert read_audit(store, OPERATOR, "mine")[0].action == "submission.fail"
     assert rescore(store, OPERATOR, "mine") == 1  # the scorer is mended
-    Worker(store).run_once()
+    ScoringWorker(store).run_once()
     assert get_submission(store, ana, sent).state == "scored"
 
 
@@ -108,7 +92,7 @@ def test_a_lost_worker_loses_its_job_to_another_and_cannot_score_it_too(
     clock.forward(seconds=61)
     taken = claim(store, LEASE)
     assert taken is not None
-    assert (taken.job_id, taken.lost, taken.attempt) == (lost.job_id, 1, 1)
+    assert (taken.id, taken.lost, taken.attempts) == (lost.id, 1, 1)
     assert not extend(store, lost, LEASE)
     figures = {"score": 0.5, "low": 0.4, "high": 0.6, "per_class": {}}
     assert not outcome.keep_score(store, lost, figures)
@@ -124,21 +108,32 @@ def test_a_job_that_kills_its_workers_is_given_up(store: Store, clock: Clock, su
     for _ in range(MAX_LOST + 1):
         assert claim(store, LEASE) is not None
         clock.forward(seconds=61)
-    Worker(store).run_once()
+    ScoringWorker(store).run_once()
     found = get_submission(store, ana, sent)
     assert (found.state, found.charged) == ("failed", False)
     assert found.log[-1].text == "failed: the worker was lost 21 times; the submission was given back"
 
 
-def test_the_heartbeat_keeps_a_long_job(store: Store, clock: Clock, submitted: tuple[Actor, str]) -> None:
+def test_the_heartbeat_keeps_a_long_job(
+    store: Store, clock: Clock, submitted: tuple[Actor, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ana, sent = submitted
-    slow_but_right = (
-        sys.executable,
-        "-c",
-        "import time; time.sleep(1); import emoscope.server.challenge.scoring.scorer as s; s.main()",
-    )
-    clock.forward(seconds=0)
-    Worker(store, lease_seconds=0.3, command=slow_but_right).run_once()
+    go = tmp_path / "go"
+    waiting = f"import pathlib, time\nwhile not pathlib.Path({str(go)!r}).exists(): time.sleep(0.01)\n"
+    run = "import emoscope.server.challenge.scoring.scorer as s; s.main()"
+    others: list[object] = []
+
+    def beat(*arguments: object) -> bool:
+        assert extend(*arguments)  # type: ignore[arg-type]
+        clock.forward(seconds=0.25)  # three beats together are longer than one lease
+        others.append(claim(store, LEASE))
+        if len(others) == 3:
+            go.touch()
+        return True
+
+    monkeypatch.setattr(worker, "extend", beat)
+    ScoringWorker(store, lease_seconds=0.3, command=(sys.executable, "-c", waiting + run)).run_once()
+    assert others[:3] == [None, None, None]  # nobody else could take it
     with store.database.read() as session:
         job = session.scalars(select(Job).where(Job.kind == "score")).one()
         assert (job.state, job.attempts) == ("done", 1)
@@ -153,11 +148,11 @@ def test_a_job_for_former_code_is_replaced_by_one_for_the_present(
     with monkeypatch.context() as before_the_upgrade:
         before_the_upgrade.setattr(submissions, "scorer_sha256", lambda *_: "f" * 64)
         sent = submit(store, ana, slug, "practice", answer(), file_name="a.txt").id
-    Worker(store).run_once()
+    ScoringWorker(store).run_once()
     found = get_submission(store, ana, sent)
     assert found.state == "queued"
     assert found.log[-1].text == "scorer or gold have changed since; queued for the present ones"
-    Worker(store).run_once()
+    ScoringWorker(store).run_once()
     with store.database.read() as session:
         assert session.scalars(select(Result.scorer_sha256)).all() == [scorer_sha256("emocontext")]
         assert session.scalars(select(Job.state).order_by(Job.id)).all()[:2] == ["superseded", "done"]
@@ -176,7 +171,7 @@ def test_several_workers_share_the_work_and_do_none_twice(store: Store, tmp_path
     )
 
     def work() -> None:
-        while Worker(store, command=instant).run_once():
+        while ScoringWorker(store, command=instant).run_once():
             pass
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -193,7 +188,7 @@ def test_several_workers_share_the_work_and_do_none_twice(store: Store, tmp_path
 def test_a_worker_that_is_stopped_puts_a_long_job_back(store: Store, submitted: tuple[Actor, str]) -> None:
     ana, sent = submitted
     stop = threading.Event()
-    slow = Worker(store, stop_seconds=0, poll_seconds=0.01, command=SLOW)
+    slow = ScoringWorker(store, stop_seconds=0, poll_seconds=0.01, command=SLOW)
     thread = threading.Thread(target=slow.run, args=(stop,))
     thread.start()
     while get_submission(store, ana, sent).state != "scoring":
@@ -203,7 +198,7 @@ def test_a_worker_that_is_stopped_puts_a_long_job_back(store: Store, submitted: 
     assert not thread.is_alive()
     found = get_submission(store, ana, sent)
     assert (found.state, found.log[-1].text) == ("queued", "put back, as the worker was stopped")
-    Worker(store).run_once()
+    ScoringWorker(store).run_once()
     assert [line.text for line in get_submission(store, ana, sent).log][-2:] == ["scoring, attempt 1 of 3", "scored"]
 
 
@@ -224,7 +219,7 @@ def test_a_worker_waits_for_a_database_that_is_gone(
         return real(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(worker, "claim", sometimes)
-    Worker(store, poll_seconds=0.01).run(stop)
+    ScoringWorker(store, poll_seconds=0.01).run(stop)
     assert get_submission(store, ana, sent).state == "scored"
 
 
@@ -242,7 +237,7 @@ def test_no_error_ends_the_worker(store: Store, submitted: tuple[Actor, str], mo
         return found
 
     monkeypatch.setattr(worker, "claim", troubled)
-    Worker(store, poll_seconds=0.01).run(stop)
+    ScoringWorker(store, poll_seconds=0.01).run(stop)
     assert get_submission(store, ana, sent).state == "scored"
 
 
@@ -272,7 +267,7 @@ def test_a_gold_file_that_was_changed_in_place_scores_nothing(
     (gold,) = [path for path in store.files.root.glob("gold/*/*") if path.is_file()]
     gold.write_text(rows_of(["sad"] * 8))
     for attempt in (1, 2, 3):
-        assert Worker(store).run_once()
+        assert ScoringWorker(store).run_once()
         clock.forward(seconds=2**attempt)
     found = get_submission(store, ana, sent)
     assert found.state == "failed"

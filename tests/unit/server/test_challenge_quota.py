@@ -4,22 +4,23 @@ import io
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
-from emoscope.server.challenge import Actor, ChallengeError, list_submissions, quota, submit
+from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.submissions import list_submissions, quota, submit
+from emoscope.server.errors import ServerError
 from emoscope.server.store import Store
-from kits.challenge_kit import BACKENDS, GOLD, Clock, answer, made_challenge, opened_store, phase, rows_of, team
+from kits.challenge_kit import GOLD, answer, made_challenge, phase, rows_of, team
 
 PARALLEL = 100
 
 UPLOADER = """
 import io, sys
 from datetime import datetime, UTC
-from emoscope.server.challenge import QuotaExceeded, authenticate, submit
+from emoscope.server.challenge.services.submissions import submit
+from emoscope.server.challenge.services.tokens import authenticate
+from emoscope.server.errors import QuotaExceeded
 from emoscope.server.store import Store
 folder, url, token, file, count = sys.argv[1:]
 store = Store.open(folder, url, clock=lambda: datetime(2030, 5, 1, 12, tzinfo=UTC))
@@ -34,17 +35,11 @@ print(accepted)
 """
 
 
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with opened_store(request.param, tmp_path, Clock()) as opened:
-        yield opened
-
-
 def all_at_once(store: Store, actor: Actor, data: bytes) -> Counter[str]:
     def one(_: int) -> str:
         try:
             return submit(store, actor, "mine", "practice", io.BytesIO(data), file_name="a.txt").state
-        except ChallengeError as error:
+        except ServerError as error:
             return type(error).__name__
 
     with ThreadPoolExecutor(PARALLEL) as pool:

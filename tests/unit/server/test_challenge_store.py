@@ -6,7 +6,6 @@ import shutil
 import stat
 import subprocess
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,37 +15,19 @@ from sqlalchemy import event, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.challenge import (
-    OPERATOR,
-    PUBLIC,
-    StoreUnavailable,
-    TooLarge,
-    authenticate,
-    get_submission,
-    leaderboard,
-    list_submissions,
-    quota,
-    read_audit,
-    submit,
-)
-from emoscope.server.challenge.scoring import Worker
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.scoring.worker import ScoringWorker
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
+from emoscope.server.challenge.services.audit import read_audit
+from emoscope.server.challenge.services.submissions import get_submission, list_submissions, quota, submit
+from emoscope.server.challenge.services.tokens import authenticate
+from emoscope.server.errors import StoreUnavailable, TooLarge
 from emoscope.server.store import FileStore, Store
 from emoscope.server.store.backup import backup
 from emoscope.server.store.database import Database
 from emoscope.server.store.migrate import current, downgrade, newest, upgrade
 from emoscope.server.store.models import Base
-from kits.challenge_kit import BACKENDS, Clock, answer, database_url, made_challenge, opened_store, phase, team
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def store(backend: str, tmp_path: Path) -> Iterator[Store]:
-    with opened_store(backend, tmp_path, Clock()) as opened:
-        yield opened
+from kits.challenge_kit import Clock, answer, database_url, made_challenge, opened_store, phase, team
 
 
 def test_the_migrations_make_exactly_the_tables_of_the_models(store: Store) -> None:
@@ -57,7 +38,7 @@ def test_the_migrations_make_exactly_the_tables_of_the_models(store: Store) -> N
 def test_data_survive_a_migration_down_and_up(store: Store, tmp_path: Path) -> None:
     ana, made = team(store, made_challenge(store, tmp_path))
     sent = submit(store, ana, "mine", "practice", answer(), file_name="a.txt")
-    Worker(store).run_once()
+    ScoringWorker(store).run_once()
     downgrade(store.database, "0001")
     assert current(store.database) == "0001"
     with store.database.connection() as connection:
@@ -222,7 +203,7 @@ def test_a_dump_of_postgresql_can_be_restored(tmp_path: Path) -> None:
         subprocess.run(["pg_restore", "--no-owner", "--exit-on-error", f"--dbname={address}", dump], check=True)
         restored = Store.open(copy, store.database.url.render_as_string(hide_password=False), clock=Clock())
         assert authenticate(restored, made.token) == ana
-        Worker(restored).run_once()
+        ScoringWorker(restored).run_once()
         assert get_submission(restored, ana, sent.id).state == "scored"
         with pytest.raises(DBAPIError, match="append-only"), restored.database.engine.begin() as connection:
             connection.execute(text("DELETE FROM audit"))
@@ -252,7 +233,7 @@ def test_a_backup_of_a_store_in_use_can_be_served(tmp_path: Path) -> None:
     assert 5 <= len(kept) <= len(sent)
     for one in kept:
         assert restored.files.path("submissions", one.sha256).is_file()
-    Worker(restored).run_once()
+    ScoringWorker(restored).run_once()
     assert get_submission(restored, OPERATOR, kept[-1].id).state == "scored"
     restored.close()
     assert list((copy / "files" / "incoming").iterdir()) == []

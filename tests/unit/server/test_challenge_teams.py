@@ -1,64 +1,47 @@
 """Teams, invitations, merging and tokens: who may do what."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from emoscope.server.challenge import (
-    OPERATOR,
-    PUBLIC,
-    Actor,
-    Conflict,
-    Invalid,
-    NotAllowed,
-    NotFound,
-    Unauthenticated,
-    actor_of,
-    answer_merge,
-    authenticate,
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC, Actor
+from emoscope.server.challenge.services.challenges import (
     close_phase,
     create_challenge,
     delete_challenge,
-    delete_team,
     get_challenge,
-    get_team,
-    invite,
-    issue_member_token,
-    issue_organiser_token,
-    join_team,
-    leaderboard,
     list_challenges,
-    list_submissions,
-    list_teams,
-    list_tokens,
-    offer_merge,
     open_phase,
-    quota,
-    register_team,
     replace_gold,
     rescore,
     restore_challenge,
-    restore_team,
-    revoke_token,
-    submit,
 )
+from emoscope.server.challenge.services.merging import answer_merge, offer_merge
+from emoscope.server.challenge.services.submissions import list_submissions, quota, submit
+from emoscope.server.challenge.services.teams import (
+    delete_team,
+    get_team,
+    invite,
+    join_team,
+    list_teams,
+    register_team,
+    restore_team,
+)
+from emoscope.server.challenge.services.tokens import (
+    actor_of,
+    authenticate,
+    issue_member_token,
+    issue_organiser_token,
+    list_tokens,
+    revoke_token,
+)
+from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.models import Invitation, Token
-from kits.challenge_kit import BACKENDS, Clock, answer, made_challenge, opened_store, phase, team
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with opened_store(request.param, tmp_path, clock) as opened:
-        yield opened
+from kits.challenge_kit import Clock, answer, made_challenge, opened_store, phase, team
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(store: Store, tmp_path: Path) -> None:

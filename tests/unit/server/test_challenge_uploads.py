@@ -12,17 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emoscope.core.errors import InputError
-from emoscope.server.challenge import (
-    OPERATOR,
-    Actor,
-    Invalid,
-    Rejected,
-    TooLarge,
-    create_challenge,
-    list_submissions,
-    submit,
-)
+from emoscope.server.challenge.services.actor import OPERATOR, Actor
+from emoscope.server.challenge.services.challenges import create_challenge
+from emoscope.server.challenge.services.submissions import list_submissions, submit
 from emoscope.server.challenge.services.uploads import line_limit, refusals
+from emoscope.server.errors import Invalid, Rejected, TooLarge
 from emoscope.server.store import Store
 from emoscope.tasks import get_task
 from kits.challenge_kit import GOLD, Clock, answer, made_challenge, opened_store, phase, rows_of, team

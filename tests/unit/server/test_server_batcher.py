@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
@@ -38,17 +37,23 @@ async def until_busy(gate: Gate) -> None:
         await asyncio.sleep(0.001)
 
 
-def test_an_idle_batcher_answers_at_once() -> None:
-    async def ask() -> tuple[list[int], float]:
-        made = batcher(lambda _, items: [item + 1 for item in items])
-        await made.submit("k", [0])
-        answers = [await made.submit("k", [7]) for _ in range(20)]
-        made.close()
-        return answers[0].results, min(answer.queued for answer in answers)
+def test_an_idle_batcher_waits_for_no_company(monkeypatch: pytest.MonkeyPatch) -> None:
+    timeouts: list[float | None] = []
+    wait = threading.Condition.wait
 
-    results, queued = asyncio.run(ask())
-    assert results == [8]
-    assert queued < 0.005  # the time of a thread to wake, not of a window to close
+    def recorded(self: threading.Condition, timeout: float | None = None) -> bool:
+        timeouts.append(timeout)
+        return wait(self, timeout)
+
+    async def ask() -> list[list[int]]:
+        made = batcher(lambda _, items: [item + 1 for item in items])
+        answers = [await made.submit("k", [number]) for number in range(3)]
+        made.close()
+        return [answer.results for answer in answers]
+
+    monkeypatch.setattr(threading.Condition, "wait", recorded)
+    assert asyncio.run(ask()) == [[1], [2], [3]]
+    assert set(timeouts) <= {None}  # it waits for work, never for a time to pass
 
 
 def test_what_waits_is_run_together_and_no_more_than_the_size() -> None:
@@ -88,18 +93,23 @@ def test_a_large_request_lets_small_ones_pass() -> None:
 
 def test_different_keys_are_not_mixed() -> None:
     seen: list[tuple[str, list[int]]] = []
+    all_wait = threading.Event()
 
     def run(key: str, items: list[int]) -> list[int]:
+        assert all_wait.wait(5)
         seen.append((key, items))
-        time.sleep(0.05)
         return items
 
     async def ask() -> None:
         made = batcher(run, size=10)
-        await asyncio.gather(*(made.submit("ab"[number % 2], [number]) for number in range(6)))
+        asked = [asyncio.create_task(made.submit("ab"[number % 2], [number])) for number in range(6)]
+        await asyncio.sleep(0)
+        all_wait.set()
+        await asyncio.gather(*asked)
         made.close()
 
     asyncio.run(ask())
+    assert any(len(items) > 1 for _, items in seen)
     assert all({number % 2 for number in items} == {"ab".index(key)} for key, items in seen)
 
 

@@ -1,8 +1,7 @@
-"""The shared task over HTTP: from registration to the board, and who may see what."""
+"""The shared_site task over HTTP: from registration to the board, and who may see what."""
 
 import errno
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,20 +10,8 @@ from starlette.datastructures import UploadFile
 
 from emoscope.server.errors import StoreUnavailable
 from emoscope.server.store.database import Database
-from kits.challenge_kit import BACKENDS, GOLD, answer, rows_of
+from kits.challenge_kit import GOLD, answer, rows_of
 from kits.challenge_site import SUBMISSIONS, Site, bearer, opened_site
-
-
-@pytest.fixture(params=BACKENDS)
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
-    with opened_site(tmp_path, request.param) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module", params=BACKENDS)
-def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with opened_site(tmp_path_factory.mktemp("site"), request.param) as opened:
-        yield opened
 
 
 def test_from_registration_to_the_board(site: Site) -> None:
@@ -79,9 +66,9 @@ def test_the_same_request_sent_again_counts_once(site: Site) -> None:
     assert second.json()["repeated"] is True
 
 
-def test_members_join_by_invitation_and_teams_merge(shared: Site) -> None:
-    client = shared.client
-    first, second = shared.team("Comet", "Cleo"), shared.team("Dune", "Dan")
+def test_members_join_by_invitation_and_teams_merge(shared_site: Site) -> None:
+    client = shared_site.client
+    first, second = shared_site.team("Comet", "Cleo"), shared_site.team("Dune", "Dan")
     invitation = client.post("/v1/challenges/mine/invitations", headers=bearer(first)).json()["token"]
     joined = client.post("/v1/invitations/join", json={"invitation": invitation, "member": "Carl"})
     assert joined.status_code == 201
@@ -100,14 +87,14 @@ def test_members_join_by_invitation_and_teams_merge(shared: Site) -> None:
     assert names == {"Cleo", "Carl", "Dan"}
 
 
-def test_other_peoples_things_do_not_exist(shared: Site) -> None:
-    client = shared.client
-    own, other = shared.team("Echo"), shared.team("Fog")
-    made = shared.submit(own).json()
+def test_other_peoples_things_do_not_exist(shared_site: Site) -> None:
+    client = shared_site.client
+    own, other = shared_site.team("Echo"), shared_site.team("Fog")
+    made = shared_site.submit(own).json()
     for path in (f"/v1/submissions/{made['id']}", f"/v1/submissions/{made['id']}/file"):
         assert client.get(path).status_code == 401
         assert client.get(path, headers=bearer(other)).status_code == 404
-        assert client.get(path, headers=bearer(shared.organiser)).status_code == 200
+        assert client.get(path, headers=bearer(shared_site.organiser)).status_code == 200
     assert client.delete(f"/v1/submissions/{made['id']}", headers=bearer(other)).status_code == 404
     assert made["id"] not in client.get(SUBMISSIONS, headers=bearer(other)).text
     unknown = client.get("/v1/submissions/0000000000000000", headers=bearer(other))
@@ -126,17 +113,17 @@ def test_other_peoples_things_do_not_exist(shared: Site) -> None:
         ("DELETE", "/v1/challenges/mine/teams/1"),
     ],
 )
-def test_organising_is_for_organisers(shared: Site, method: str, path: str) -> None:
+def test_organising_is_for_organisers(shared_site: Site, method: str, path: str) -> None:
     body = {"phase": None} if path.endswith("rescore") else None
-    assert shared.client.request(method, path, json=body).status_code == 401
-    member = shared.team(f"Team {method} {path.rsplit('/', 1)[-1]}")
-    assert shared.client.request(method, path, json=body, headers=bearer(member)).status_code == 403
+    assert shared_site.client.request(method, path, json=body).status_code == 401
+    member = shared_site.team(f"Team {method} {path.rsplit('/', 1)[-1]}")
+    assert shared_site.client.request(method, path, json=body, headers=bearer(member)).status_code == 403
 
 
-def test_wrong_tokens_all_get_the_same_answer(shared: Site) -> None:
+def test_wrong_tokens_all_get_the_same_answer(shared_site: Site) -> None:
     answers = set()
     for header in ("Bearer nothing", "Bearer emo_" + "a" * 43, "Bearer org_" + "b" * 500, "Bearer ünknown"):
-        found = shared.client.get("/v1/challenges/mine/team", headers={"Authorization": header.encode()})
+        found = shared_site.client.get("/v1/challenges/mine/team", headers={"Authorization": header.encode()})
         assert found.status_code == 401
         assert found.headers["www-authenticate"] == "Bearer"
         answers.add(found.text)
@@ -157,20 +144,20 @@ def test_a_hidden_board_is_hidden_until_the_phase_closes(site: Site) -> None:
     assert client.get(path).status_code == 200
 
 
-def test_exports_carry_no_gold_and_no_formula(shared: Site) -> None:
-    refused = shared.client.post("/v1/challenges/mine/teams", json={"team": "=SUM(1,2)", "member": "Ana"})
+def test_exports_carry_no_gold_and_no_formula(shared_site: Site) -> None:
+    refused = shared_site.client.post("/v1/challenges/mine/teams", json={"team": "=SUM(1,2)", "member": "Ana"})
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"] == "team"
-    token = shared.team("Sum =1+2, and more")
-    made = shared.submit(token).json()
-    shared.final(token, made["id"])
-    exported = shared.client.get("/v1/challenges/mine/phases/practice/board?format=csv")
+    token = shared_site.team("Sum =1+2, and more")
+    made = shared_site.submit(token).json()
+    shared_site.final(token, made["id"])
+    exported = shared_site.client.get("/v1/challenges/mine/phases/practice/board?format=csv")
     assert exported.headers["content-type"].startswith("text/csv")
     assert "attachment" in exported.headers["content-disposition"]
     assert not any(cell.startswith("=") for line in exported.text.splitlines() for cell in line.split(","))
-    everything = shared.client.get("/v1/challenges/mine/export")
+    everything = shared_site.client.get("/v1/challenges/mine/export")
     assert everything.status_code == 200
-    data = shared.client.get("/v1/challenges/mine/phases/practice/data")
+    data = shared_site.client.get("/v1/challenges/mine/phases/practice/data")
     assert data.text == rows_of(None)
     assert "attachment" in data.headers["content-disposition"]
 
@@ -190,40 +177,40 @@ def test_exports_carry_no_gold_and_no_formula(shared: Site) -> None:
         ("NaN", rows_of(["NaN"] * len(GOLD)).encode()),
     ],
 )
-def test_hostile_files_are_refused_clearly(shared: Site, name: str, content: bytes) -> None:
-    refused = shared.submit(shared.team(f"Hostile {name}"), content)
+def test_hostile_files_are_refused_clearly(shared_site: Site, name: str, content: bytes) -> None:
+    refused = shared_site.submit(shared_site.team(f"Hostile {name}"), content)
     assert refused.status_code == 422, refused.text
     assert refused.json()["detail"]
     assert len(refused.json()["detail"]) < 500
 
 
-def test_a_wrong_media_type_is_refused_clearly(shared: Site) -> None:
-    headers = bearer(shared.team("Mime"))
+def test_a_wrong_media_type_is_refused_clearly(shared_site: Site) -> None:
+    headers = bearer(shared_site.team("Mime"))
     for kind in ("image/png", "application/zip"):
         files = {"file": ("mine.txt", answer(4).getvalue(), kind)}
-        refused = shared.client.post(SUBMISSIONS, headers=headers, files=files, data={"phase": "practice"})
+        refused = shared_site.client.post(SUBMISSIONS, headers=headers, files=files, data={"phase": "practice"})
         assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "file")
         assert f"it is {kind}" in refused.json()["detail"]
     for kind in ("text/plain", "application/json", "application/octet-stream"):  # not a form at all
-        refused = shared.client.post(
+        refused = shared_site.client.post(
             SUBMISSIONS, headers={**headers, "Content-Type": kind}, content=answer(4).getvalue()
         )
         assert refused.status_code == 415, refused.text
         assert "multipart/form-data" in refused.json()["detail"]
-    assert shared.client.get(SUBMISSIONS, headers=headers).json() == []
+    assert shared_site.client.get(SUBMISSIONS, headers=headers).json() == []
 
 
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "a\r\nSet-Cookie: x=1.txt", "<img src=x>.txt", "x" * 5000, "ok\x00.txt"]
 )
-def test_a_hostile_file_name_is_only_a_name(shared: Site, name: str) -> None:
-    token = shared.team(f"Named {hash(name) % 10_000}")
-    made = shared.client.post(
+def test_a_hostile_file_name_is_only_a_name(shared_site: Site, name: str) -> None:
+    token = shared_site.team(f"Named {hash(name) % 10_000}")
+    made = shared_site.client.post(
         SUBMISSIONS, headers=bearer(token), files={"file": (name, answer(4).getvalue())}, data={"phase": "practice"}
     )
     assert made.status_code in (201, 400, 422), made.text
     if made.status_code == 201:
-        got = shared.client.get(f"/v1/submissions/{made.json()['id']}/file", headers=bearer(token))
+        got = shared_site.client.get(f"/v1/submissions/{made.json()['id']}/file", headers=bearer(token))
         assert got.content == answer(4).getvalue()
         assert "set-cookie" not in got.headers
         assert "/" not in made.json()["file_name"]
@@ -237,7 +224,7 @@ def test_an_upload_over_the_limit_is_refused_early(tmp_path: Path) -> None:
         assert "larger than" in refused.json()["detail"]
 
 
-def test_wrong_parts_of_an_address(shared: Site) -> None:
+def test_wrong_parts_of_an_address(shared_site: Site) -> None:
     for path in (
         "/v1/challenges/NOPE",
         "/v1/challenges/%00",
@@ -246,7 +233,7 @@ def test_wrong_parts_of_an_address(shared: Site) -> None:
         "/v1/challenges/mine/audit?before=99999999999999999999",
         "/v1/submissions/%00",
     ):
-        answer_ = shared.client.get(path, headers=bearer(shared.organiser))
+        answer_ = shared_site.client.get(path, headers=bearer(shared_site.organiser))
         assert answer_.status_code in (404, 422), path
         assert answer_.headers["content-type"] == "application/problem+json"
 
@@ -261,35 +248,39 @@ def test_a_hundred_uploads_at_once_never_pass_the_quota(site: Site) -> None:
     assert (left["used_today"], left["left_today"]) == (3, 0)
 
 
-def test_a_full_disk_under_an_upload_is_not_the_clients_mistake(shared: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    token = shared.team("Fullness")
+def test_a_full_disk_under_an_upload_is_not_the_clients_mistake(
+    shared_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = shared_site.team("Fullness")
 
     async def full(self: UploadFile, data: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
         patch.setattr(UploadFile, "write", full)
-        refused = shared.submit(token)
+        refused = shared_site.submit(token)
     assert refused.status_code == 503
     assert "nothing was accepted" in refused.json()["detail"]
     assert refused.headers["retry-after"] == "5"
-    assert shared.client.get(SUBMISSIONS, headers=bearer(token)).json() == []
+    assert shared_site.client.get(SUBMISSIONS, headers=bearer(token)).json() == []
 
 
-def test_a_lost_database_is_said_and_leaves_nothing_half_done(shared: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    token = shared.team("Patience")
+def test_a_lost_database_is_said_and_leaves_nothing_half_done(
+    shared_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = shared_site.team("Patience")
 
     def lost(self: Database) -> None:
         raise StoreUnavailable("the database cannot be used at the moment; nothing was changed")
 
     with monkeypatch.context() as patch:
         patch.setattr(Database, "write", lost)
-        refused = shared.submit(token)
+        refused = shared_site.submit(token)
         assert refused.status_code == 503
         assert refused.headers["retry-after"] == "5"
         patch.setattr(Database, "read", lost)
-        assert shared.client.get("/readyz").status_code == 503
-        assert shared.client.get("/challenges", headers={"Accept": "text/html"}).status_code == 503
-        assert shared.client.post("/v1/detect", json={"turns": ["still here"]}).status_code == 200
-    assert shared.client.get(SUBMISSIONS, headers=bearer(token)).json() == []
-    assert shared.submit(token).status_code == 201
+        assert shared_site.client.get("/readyz").status_code == 503
+        assert shared_site.client.get("/challenges", headers={"Accept": "text/html"}).status_code == 503
+        assert shared_site.client.post("/v1/detect", json={"turns": ["still here"]}).status_code == 200
+    assert shared_site.client.get(SUBMISSIONS, headers=bearer(token)).json() == []
+    assert shared_site.submit(token).status_code == 201

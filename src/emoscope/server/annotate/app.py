@@ -1,23 +1,23 @@
-"""A server with the annotation page and nothing else: annotators find no detector there to ask."""
+"""A server with the annotation page and nothing else, so that annotators cannot ask a detector."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio.to_thread
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from emoscope import __version__
-from emoscope.server.annotate.api import router
+from emoscope.server.annotate import api, pages
 from emoscope.server.annotate.desk import Desk
-from emoscope.server.challenge.pages.sessions import load_key
 from emoscope.server.http import problems
-from emoscope.server.http.limits import BodyLimit
-from emoscope.server.http.rendering import STATIC, Assets
-from emoscope.server.http.security import SecurityHeaders
+from emoscope.server.http.application import new_app
+from emoscope.server.http.health import Health
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
+from emoscope.server.store.signing_key import load_key
+
+router = APIRouter(include_in_schema=False)
 
 
 def create_annotation_app(settings: Settings) -> FastAPI:
@@ -31,37 +31,31 @@ def create_annotation_app(settings: Settings) -> FastAPI:
         app.state.annotation_desk = None
         store.close()
 
-    app = FastAPI(
+    app = new_app(
+        settings,
+        (api.router, pages.router, router),
+        body_limit=lambda _: settings.limits.max_body_bytes,
         title="emoscope annotation",
-        version=__version__,
         lifespan=lifespan,
         openapi_url=None,
-        # What people judge is not to leave this process, whatever is set around it.
-        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
-    app.state.settings = settings
     app.state.annotation_desk = None
-    problems.add_handlers(app)
-    app.include_router(router)
-    app.mount("/static", Assets(directory=STATIC), name="static")
 
-    # The error page of the whole server leads to pages that are not here.
+    # The error page of the full server links to pages that do not exist here.
     @app.exception_handler(HTTPException)
     async def on_http(_: Request, error: HTTPException) -> Response:
         return problems.from_http(error).response()
 
-    @app.get("/healthz", include_in_schema=False)
-    async def healthz() -> dict[str, str]:
-        return {"status": "ok", "version": __version__}
-
-    @app.get("/", include_in_schema=False)
-    async def start() -> RedirectResponse:
-        return RedirectResponse("/annotate", 307)
-
-    # The last one added is the outermost.
-    app.add_middleware(problems.Faults)
-    app.add_middleware(
-        BodyLimit, limit_of=lambda _: settings.limits.max_body_bytes, receive_seconds=settings.receive_seconds
-    )
-    app.add_middleware(SecurityHeaders, https=settings.https)
     return app
+
+
+@router.get("/healthz")
+async def healthz() -> Health:
+    """Answers as long as the process is alive."""
+    return Health()
+
+
+@router.get("/")
+async def start() -> RedirectResponse:
+    """The annotation page."""
+    return RedirectResponse("/annotate", 307)

@@ -1,8 +1,8 @@
-"""The desk that annotators come to: every request is decided on the present state, and committed before it is answered.
+"""Handles annotators' requests: each is decided on the present state, and committed before it is answered.
 
-The log in the database is the study; the state in memory is what it folds to, and is brought up to date under the
-database's write lock before anything is decided. So several threads, or several processes, never give away one place
-twice, and a process that is killed loses nothing it has answered.
+The log in the database is the study. The state in memory is the fold of the log, and is brought up to date under the
+database's write lock before every decision. So several threads or processes never assign one place twice, and a killed
+process loses nothing it has answered.
 """
 
 import threading
@@ -31,13 +31,13 @@ from emoscope.server.errors import Invalid, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.annotation_models import AnnotationEvent, Annotator, Study
 
-# Looks at the state, for a worker at a time, and says which event should follow.
+# From the state, a worker and a time to the event that should follow.
 Decision = Callable[[Assignment, str, float], Event | None]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """What one annotator may see: their own work, one item without its name, and never what others said."""
+class DeskView:
+    """What one annotator may see: their own work and one item, never other people's judgements."""
 
     annotator: str
     rules: StudyRules
@@ -47,7 +47,7 @@ class View:
     standing: WorkerStanding
     can_undo: bool
     checks: tuple[GoldCheck, ...]  # of the last answer, if it was to a gold question
-    notice: str | None = None  # why what was asked for has not happened
+    notice: str | None = None  # why the request was not carried out
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class _Opened:
 
 
 class Desk:
-    """Takes the requests of a study's annotators. The study may come into the store after the desk is set up."""
+    """Takes the requests of a study's annotators. The study may be created after the desk."""
 
     def __init__(self, store: Store, key: bytes) -> None:
         self._store = store
@@ -70,34 +70,34 @@ class Desk:
         self._opened: _Opened | None = None
 
     def annotator(self, token: str) -> int:
-        """The annotator a token stands for; every wrong one gets the same answer."""
+        """The annotator of a token; every invalid token gets the same answer."""
         number = annotator_of(self._key, token)
         with self._store.database.read() as session:
             if number is None or session.get(Annotator, number) is None:
                 raise Unauthenticated("this link is not valid; ask for a new one")
         return number
 
-    def look(self, annotator: int) -> View:
-        """What is at hand, or the next item."""
+    def look(self, annotator: int) -> DeskView:
+        """The current item, or the next one."""
         return self._act(annotator)
 
-    def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> View:
-        """Keep a judgement of the item at hand, and give the next."""
+    def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> DeskView:
+        """Save a judgement of the current item, and give the next."""
         return self._act(annotator, version, lambda desk, worker, at: desk.judge(worker, answers, at), answers)
 
-    def skip(self, annotator: int, version: int) -> View:
-        """Leave the item at hand to others, and give the next."""
+    def skip(self, annotator: int, version: int) -> DeskView:
+        """Leave the current item to others, and give the next."""
         return self._act(annotator, version, lambda desk, worker, at: desk.skip(worker, at))
 
-    def undo(self, annotator: int, version: int) -> View:
-        """Take back what was done last."""
+    def undo(self, annotator: int, version: int) -> DeskView:
+        """Undo the last step."""
         return self._act(annotator, version, lambda desk, worker, at: desk.undo(worker, at))
 
     def _act(
         self, annotator: int, version: int = 0, decide: Decision | None = None, answers: Sequence[Answer] = ()
-    ) -> View:
+    ) -> DeskView:
         def current(desk: Assignment, worker: str, at: float) -> Event | None:
-            # A request that was sent twice, or from another window, finds another version and changes nothing.
+            # A request sent twice, or from another window, carries an old version and changes nothing.
             if version != desk.version(worker):
                 raise NotPossibleError("this window was out of date; here is where you are")
             return None if decide is None else decide(desk, worker, at)
@@ -110,7 +110,7 @@ class Desk:
             return self._view(annotator, notice)
 
     def _commit(self, annotator: int, decide: Decision, answers: Sequence[Answer] = ()) -> str | None:
-        """Decide and keep what is decided; returns why nothing was, if the annotator should know."""
+        """Decide and save the event; returns why nothing was done, if the annotator should know."""
         with self._store.database.write() as session:
             opened = self._catch_up(session, annotator)
             _check_answers(opened.rules, answers)
@@ -132,7 +132,7 @@ class Desk:
                 at=now,
             )
             session.add(row)
-        # Only what is committed counts; were it lost in between, the next request would find it in the log.
+        # Only committed events count; if we were killed here, the next request would read it from the log.
         opened.assignment.apply(event)
         opened.seen = row.id
         return None
@@ -155,7 +155,7 @@ class Desk:
         self._opened = opened
         return opened
 
-    def _view(self, annotator: int, notice: str | None) -> View:
+    def _view(self, annotator: int, notice: str | None) -> DeskView:
         opened = self._opened
         assert opened is not None  # something was decided just before
         desk, worker, now = opened.assignment, opened.roster.annotators[annotator], self._store.clock().timestamp()
@@ -164,7 +164,7 @@ class Desk:
         if name is not None:
             with self._store.database.read() as session:
                 item = load_item(session, opened.numbers[name])
-        return View(
+        return DeskView(
             annotator=worker,
             rules=opened.rules,
             version=desk.version(worker),

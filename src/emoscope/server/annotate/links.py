@@ -1,6 +1,7 @@
-"""An annotator's link: their number and a signature of it, behind a `#`, which browsers do not send.
+"""An annotator's link: their number and its signature, behind a `#`, which browsers do not send.
 
-Nothing secret is kept but the folder's key, so the links can be printed again.
+The only secret is the folder's key, so links can be printed again. The signature is our own rather than itsdangerous's,
+because links that are already out must stay valid.
 """
 
 import base64
@@ -11,7 +12,7 @@ _PREFIX = "emo_a"
 
 
 def link_token(key: bytes, annotator: int) -> str:
-    """What an annotator shows to be let in.
+    """The token of an annotator's link.
 
     >>> annotator_of(b"k" * 32, link_token(b"k" * 32, 7))
     7
@@ -21,7 +22,7 @@ def link_token(key: bytes, annotator: int) -> str:
 
 
 def annotator_of(key: bytes, token: str) -> int | None:
-    """The number of the annotator whose token this is, or None.
+    """The number of the token's annotator, or None if it is not valid.
 
     >>> annotator_of(b"k" * 32, "emo_a7-guessed") is None
     True

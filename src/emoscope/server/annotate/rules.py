@@ -1,4 +1,4 @@
-"""What a study asks for, checked before it begins and kept with it."""
+"""The rules of a study, checked before it begins and stored with it."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from emoscope.corpus.annotation.annotations import Judgement
 from emoscope.corpus.annotation.assignment import Places
 from emoscope.corpus.annotation.gold_questions import LEAST_ANSWERS, MIN_GOLD, SHARE, GoldRules
 
-# One key for each label, in this order; s, u and n are taken, by skip, undo and what people would press for "next".
+# One key per label, in this order; s and u are skip and undo, and people press n for "next".
 KEYS = "1234567890qwertyiopadfghjklzxcvbm"
 
 
@@ -36,18 +36,18 @@ class StudyRules(BaseModel):
     def checked(cls, **values: Any) -> "StudyRules":
         """The rules, or one line about what is wrong with them."""
         try:
-            made = cls(**values)
+            rules = cls(**values)
         except ValidationError as error:
             first = error.errors()[0]
             raise EmoscopeError(f"{first['loc'][0]}: {first['msg']}") from None
-        if not 2 <= len(made.labels) <= len(KEYS):
-            raise EmoscopeError(f"expected between 2 and {len(KEYS)} labels, found {len(made.labels)}")
-        if len(set(made.labels)) != len(made.labels):
+        if not 2 <= len(rules.labels) <= len(KEYS):
+            raise EmoscopeError(f"expected between 2 and {len(KEYS)} labels, found {len(rules.labels)}")
+        if len(set(rules.labels)) != len(rules.labels):
             raise EmoscopeError("a label is named twice")
-        for label in made.labels:
-            Judgement("task", "worker", label, (label,))  # says what no annotation file could hold
-        _ = made.places, made.gold
-        return made
+        for label in rules.labels:
+            Judgement("task", "worker", label, (label,))  # refuses what no annotation file could hold
+        _ = rules.places, rules.gold
+        return rules
 
     @property
     def places(self) -> Places:

@@ -1,15 +1,15 @@
-"""What the page sends and is sent."""
+"""The bodies of the annotation page's requests, and the JSON it is answered with."""
 
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from emoscope.core.colours import colours_of
-from emoscope.server.annotate.desk import View
+from emoscope.server.annotate.desk import DeskView
 from emoscope.server.annotate.rules import KEYS
 
 
-class Step(BaseModel):
+class StepIn(BaseModel):
     """A request made at one version of the annotator's state; at any other it changes nothing."""
 
     model_config = ConfigDict(extra="forbid")
@@ -17,7 +17,7 @@ class Step(BaseModel):
     version: int = Field(ge=0, le=2**31 - 1)
 
 
-class GivenAnswer(BaseModel):
+class JudgementIn(BaseModel):
     """A label, and others that might apply."""
 
     model_config = ConfigDict(extra="forbid")
@@ -26,14 +26,14 @@ class GivenAnswer(BaseModel):
     others: list[str] = Field(default_factory=list, max_length=len(KEYS))
 
 
-class Judged(Step):
-    """The answers to the item at hand, one for each turn that is to be labelled."""
+class JudgeIn(StepIn):
+    """The answers to the current item, one for each turn to be labelled."""
 
-    answers: list[GivenAnswer] = Field(min_length=1, max_length=10_000)
+    answers: list[JudgementIn] = Field(min_length=1, max_length=10_000)
 
 
-def shown(view: View) -> dict[str, Any]:
-    """A view as the page gets it. It holds no name of an item: names may tell what they are."""
+def shown(view: DeskView) -> dict[str, Any]:
+    """A view as JSON, without the item's name, which might give its label away."""
     colours = colours_of(view.rules.labels)
     state = "refused" if view.standing.refused else "empty" if view.item is None else "item"
     return {
@@ -64,7 +64,7 @@ def shown(view: View) -> dict[str, Any]:
     }
 
 
-def _turns(view: View) -> list[dict[str, Any]]:
+def _turns(view: DeskView) -> list[dict[str, Any]]:
     if view.item is None:
         return []
     targets = set(view.item.targets)

@@ -1,4 +1,4 @@
-"""A study in the store: made once, opened again, its annotators, and everything said in it for annotation files."""
+"""A study in the store: its creation, annotators and results."""
 
 import hashlib
 import json
@@ -15,23 +15,23 @@ from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.assignment import Answer, Assignment, Event
 from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
 from emoscope.server.annotate.rules import StudyRules
-from emoscope.server.challenge.services.names import clean_name, name_key
 from emoscope.server.store import Store
 from emoscope.server.store.annotation_models import AnnotationEvent, Annotator, Study, StudyItem
+from emoscope.server.store.names import clean_name, name_key
 
 _ROWS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Names and numbers: those of the items, and those of the annotators so far."""
+    """The names of the items and annotators, by number."""
 
     items: Mapping[int, str]
     annotators: dict[int, str]
 
 
 def create_study(store: Store, rules: StudyRules, items: Sequence[Item], gold: Mapping[str, str]) -> bool:
-    """Put a study into the store, whole or not at all; True if it is new, False if the very same one is there."""
+    """Store a study, whole or not at all; True if it is new, False if the same one is there already."""
     known = gold_of(items, gold)
     _check_gold(rules, items, gold, known)
     fingerprint = _fingerprint(rules, items, known)
@@ -71,7 +71,7 @@ def _check_gold(
 
 
 def add_annotators(store: Store, names: Iterable[str]) -> None:
-    """Let people in by name; those who are there already stay who they are."""
+    """Add annotators by name, except those who are there already."""
     with store.database.write() as session:
         study = the_study(session)
         there = set(session.scalars(select(Annotator.key).where(Annotator.study_id == study.id)))
@@ -85,33 +85,33 @@ def add_annotators(store: Store, names: Iterable[str]) -> None:
 
 
 def annotators(store: Store) -> dict[int, str]:
-    """Everyone who was let in, by number."""
+    """All annotators, by number."""
     with store.database.read() as session:
         return load_roster(session, the_study(session)).annotators
 
 
 def the_study(session: Session) -> Study:
     """The study of a store."""
-    found: Study | None = session.scalar(select(Study))
-    if found is None:
+    study: Study | None = session.scalar(select(Study))
+    if study is None:
         raise EmoscopeError("there is no annotation study here; `emoscope corpus annotate` makes one")
-    return found
+    return study
 
 
 def load_rules(study: Study) -> StudyRules:
-    """The rules it was made with."""
+    """The rules it was created with."""
     return StudyRules.checked(**study.rules)
 
 
 def load_roster(session: Session, study: Study) -> Roster:
-    """All names."""
+    """All items' and annotators' names."""
     items = session.execute(select(StudyItem.id, StudyItem.name).where(StudyItem.study_id == study.id))
     people = session.execute(select(Annotator.id, Annotator.name).where(Annotator.study_id == study.id))
     return Roster({row.id: row.name for row in items}, {row.id: row.name for row in people})
 
 
 def load_assignment(session: Session, study: Study) -> Assignment:
-    """The study before anything happened."""
+    """The assignment before any event."""
     rules = load_rules(study)
     query = select(StudyItem.name, StudyItem.gold).where(StudyItem.study_id == study.id).order_by(StudyItem.id)
     items = {name: tuple(gold) for name, gold in session.execute(query)}
@@ -119,7 +119,7 @@ def load_assignment(session: Session, study: Study) -> Assignment:
 
 
 def load_events(session: Session, study: Study, roster: Roster, after: int = 0) -> Iterator[tuple[int, Event]]:
-    """What happened since event number `after`, in order. Annotators who came since are noted in the roster."""
+    """The events after number `after`, in order. New annotators are added to the roster."""
     query = (
         select(AnnotationEvent)
         .where(AnnotationEvent.study_id == study.id, AnnotationEvent.id > after)
@@ -141,8 +141,8 @@ def load_item(session: Session, item_id: int) -> Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a study holds: its rules, the state of assignment, who was let in, and all of it for annotation files."""
+class StudyResults:
+    """A study's rules, assignment and annotators, and its judgements as annotations."""
 
     rules: StudyRules
     assignment: Assignment
@@ -150,17 +150,17 @@ class Outcome:
     annotations: Annotations
 
 
-def study_outcome(store: Store, *, refused: bool = False) -> Outcome:
-    """Everything said so far; what refused workers said too if asked. The answers to gold questions are included."""
+def study_results(store: Store, *, refused: bool = False) -> StudyResults:
+    """All judgements so far, gold questions included; those of refused workers on request."""
     with store.database.read() as session:
         study = the_study(session)
         roster = load_roster(session, study)
         assignment = load_assignment(session, study).replay(event for _, event in load_events(session, study, roster))
         query = select(StudyItem.name, StudyItem.content).where(StudyItem.study_id == study.id).order_by(StudyItem.id)
         items = [_item(name, content) for name, content in session.execute(query)]
-        said = [(event.worker, event.item, event.answers) for event in assignment.judgements(refused=refused)]
-        return Outcome(
-            load_rules(study), assignment, tuple(sorted(roster.annotators.values())), annotations_of(items, said)
+        judgements = [(event.worker, event.item, event.answers) for event in assignment.judgements(refused=refused)]
+        return StudyResults(
+            load_rules(study), assignment, tuple(sorted(roster.annotators.values())), annotations_of(items, judgements)
         )
 
 

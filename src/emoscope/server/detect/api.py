@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 from emoscope.core.colours import colours_of
 from emoscope.core.dialogue import Detection, Dialogue, Turn
 from emoscope.server.detect import schemas
-from emoscope.server.detect.batcher import Answer
-from emoscope.server.detect.service import DetectService, Question
-from emoscope.server.http.problems import Problem, invalid, responses
+from emoscope.server.detect.batcher import BatchResult
+from emoscope.server.detect.service import DetectService, ExplainRequest
+from emoscope.server.http.problems import from_state, invalid, responses
 from emoscope.server.settings import Limits
 
 router = APIRouter(prefix="/v1", tags=["detect"], responses=responses(400, 408, 413, 415, 422, 429, 503))
@@ -18,9 +18,7 @@ router = APIRouter(prefix="/v1", tags=["detect"], responses=responses(400, 408, 
 
 # Read from the request rather than injected: a dependency costs as much time as the smallest model takes to answer.
 def _service(request: Request) -> DetectService:
-    service: DetectService | None = request.app.state.detect
-    if service is None:
-        raise Problem(503, "starting", "the model is not loaded", headers={"Retry-After": "1"})
+    service: DetectService = from_state(request, "detect", "the model is not loaded")
     return service
 
 
@@ -36,7 +34,7 @@ async def detect(body: schemas.DetectIn, request: Request, response: Response) -
     detector = service.heads.detector(body.labels, body.prior)
     answer = await service.detect(detector, [_dialogue(body.turns, limits)])
     _report(response, answer)
-    return schemas.DetectOut(**_plain(answer.results[0]), model=service.heads.model)
+    return schemas.DetectOut(**answer.results[0].as_dict(), model=service.heads.model)
 
 
 @router.post("/detect/batch", summary="The emotions of many dialogues")
@@ -70,7 +68,7 @@ async def explain(body: schemas.ExplainIn, request: Request, response: Response)
     detector = service.heads.detector(body.labels, body.prior)
     if body.label is not None and body.label not in detector.labels:
         raise invalid("label", f"is not one of: {', '.join(detector.labels)}")
-    answer = await service.explain(detector, Question(_dialogue(body.turns, limits), body.label))
+    answer = await service.explain(detector, ExplainRequest(_dialogue(body.turns, limits), body.label))
     _report(response, answer)
     return schemas.ExplainOut(**answer.results[0].as_dict(), model=service.heads.model)
 
@@ -102,15 +100,11 @@ def _dialogue(turns: Sequence[schemas.TurnIn], limits: Limits, within: str = "")
     return Dialogue(tuple(Turn(turn.text, turn.speaker) for turn in turns))
 
 
-def _plain(detection: Detection) -> dict[str, Any]:
-    return detection.as_dict()
-
-
 def _all(detections: Sequence[Detection]) -> list[schemas.DetectionOut]:
-    return [schemas.DetectionOut(**_plain(detection)) for detection in detections]
+    return [schemas.DetectionOut(**detection.as_dict()) for detection in detections]
 
 
-def _report(response: Response, answer: Answer[Any]) -> None:
+def _report(response: Response, answer: BatchResult[Any]) -> None:
     """How long the request waited and how long the model took, in milliseconds."""
     response.headers["Server-Timing"] = (
         f"queue;dur={answer.queued * 1000:.3f}, inference;dur={answer.inferred * 1000:.3f}"

@@ -1,8 +1,8 @@
-"""Requests that wait together are answered together.
+"""Dynamic batching: requests that wait together are run together.
 
-One thread feeds the model. It takes whatever is waiting the moment it is free, so a lone request is never held back for
-company, and under load the batches grow by themselves. A large request is cut into batches and goes to the back of the
-queue after each, so small ones pass between.
+One thread feeds the model. It takes whatever is waiting as soon as it is free, so a lone request is never held back,
+and under load the batches grow by themselves. A large request is split into batches and goes to the back of the queue
+after each, so that small ones pass.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ _log = logging.getLogger("emoscope.server")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[Result]):
-    """What came of a request, how long it waited, and how long the model took (both in seconds)."""
+class BatchResult(Generic[Result]):
+    """The results of a request, how long it waited, and how long the model took (both in seconds)."""
 
     results: list[Result]
     queued: float
@@ -38,7 +38,7 @@ class _Job(Generic[Key, Item, Result]):
     key: Key
     items: Sequence[Item]
     loop: asyncio.AbstractEventLoop
-    future: "asyncio.Future[Answer[Result]]"
+    future: "asyncio.Future[BatchResult[Result]]"
     accepted: float
     begun: float | None = None
     taken: int = 0
@@ -81,8 +81,8 @@ class Batcher(Generic[Key, Item, Result]):
         self._thread = threading.Thread(target=self._work, name=f"emoscope-{lane}", daemon=True)
         self._thread.start()
 
-    async def submit(self, key: Key, items: Sequence[Item]) -> Answer[Result]:
-        """Have the items run; refuses at once when too many wait, and gives up at the deadline."""
+    async def submit(self, key: Key, items: Sequence[Item]) -> BatchResult[Result]:
+        """Run the items; refuses at once when too many wait, and gives up at the deadline."""
         loop = asyncio.get_running_loop()
         job: _Job[Key, Item, Result] = _Job(key, items, loop, loop.create_future(), time.perf_counter())
         with self._changed:
@@ -105,7 +105,7 @@ class Batcher(Generic[Key, Item, Result]):
         return answer
 
     def close(self, timeout: float | None = None) -> None:
-        """Finish what was accepted, take nothing more."""
+        """Finish what was accepted, and accept nothing more."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -117,7 +117,7 @@ class Batcher(Generic[Key, Item, Result]):
         return self._waiting
 
     def _wait(self) -> int:
-        """Seconds until what waits now will have been done."""
+        """Estimated seconds until the queue is empty."""
         return min(60, max(1, math.ceil(self._waiting * self._seconds_per_item)))
 
     def _refusal(self, reason: str, status: int, detail: str, *, seconds: int) -> Problem:
@@ -137,7 +137,7 @@ class Batcher(Generic[Key, Item, Result]):
                 self._answer(taken)
 
     def _take(self) -> list[tuple[_Job[Key, Item, Result], list[Item]]]:
-        """A batch of what waits, oldest first; those who gave up are dropped."""
+        """The next batch, oldest first; requests that gave up are dropped."""
         taken = []
         room = self._size
         while self._jobs and room:
@@ -167,7 +167,7 @@ class Batcher(Generic[Key, Item, Result]):
         _deliver(done)
         items = sum(len(share) for _, share in taken)
         self._batch_sizes.observe(items)
-        # A moving average: Retry-After follows what the model does now.
+        # A moving average, so that Retry-After follows the model's current speed.
         pace = (time.perf_counter() - begun) / max(items, 1)
         self._seconds_per_item = pace if not self._seconds_per_item else 0.8 * self._seconds_per_item + 0.2 * pace
 
@@ -190,14 +190,14 @@ class Batcher(Generic[Key, Item, Result]):
             if len(job.results) == len(job.items):
                 now = time.perf_counter()
                 began = job.begun or now
-                done.append((job, Answer(job.results, began - job.accepted, now - began)))
+                done.append((job, BatchResult(job.results, began - job.accepted, now - began)))
 
 
-_Done = tuple[_Job[Any, Any, Any], Answer[Any] | Exception]
+_Done = tuple[_Job[Any, Any, Any], BatchResult[Any] | Exception]
 
 
 def _deliver(done: list[_Done]) -> None:
-    """Hand the answers over to those who wait; each loop is woken once, however many it gets."""
+    """Hand results to the waiting requests; each event loop is woken only once."""
     by_loop: dict[asyncio.AbstractEventLoop, list[_Done]] = {}
     for job, outcome in done:
         by_loop.setdefault(job.loop, []).append((job, outcome))

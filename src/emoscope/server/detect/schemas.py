@@ -1,11 +1,12 @@
-"""What the detection routes take and give."""
+"""The requests and responses of the detection routes."""
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 from pydantic.config import JsonDict, JsonValue
 from pydantic_core import CoreSchema
 
+from emoscope.server.http.schemas import StrictInput, Text
 from emoscope.server.settings import Limits
 
 EXAMPLE_TURNS: list[JsonValue] = ["I just qualified for the internship", "WOOT! Congratulations!", "I started crying"]
@@ -13,23 +14,7 @@ _EXAMPLE_SCORES: JsonDict = {"others": 0.04, "happy": 0.9, "sad": 0.05, "angry":
 _EXAMPLE_DETECTION: JsonDict = {"label": "happy", "scores": _EXAMPLE_SCORES, "truncated": False}
 
 
-def _whole_characters(value: str) -> str:
-    """JSON can spell halves of characters, which no encoding can carry back."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ValueError("holds half of a character (a surrogate without its pair)") from None
-    return value
-
-
-Text = Annotated[str, AfterValidator(_whole_characters)]
-
-
-class _Input(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class TurnIn(_Input):
+class TurnIn(StrictInput):
     """One thing said, and by whom where that is known; a bare string is a turn too."""
 
     text: Text
@@ -66,7 +51,7 @@ Prior = Annotated[
 ]
 
 
-class _Choice(_Input):
+class _Choice(StrictInput):
     """What every question may choose."""
 
     labels: LabelSet = None
@@ -80,7 +65,7 @@ class DetectIn(_Choice):
     turns: Turns
 
 
-class DialogueIn(_Input):
+class DialogueIn(StrictInput):
     """One dialogue of a batch."""
 
     turns: Turns

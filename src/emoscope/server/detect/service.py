@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from emoscope.core.dialogue import Detection, Dialogue
 from emoscope.detector import Detector
 from emoscope.detector.explain import Explanation
-from emoscope.server.detect.batcher import Answer, Batcher
+from emoscope.server.detect.batcher import Batcher, BatchResult
 from emoscope.server.detect.heads import Heads
 from emoscope.server.http.metrics import Metrics
 from emoscope.server.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A dialogue to explain, and the label, if it is not to be the answer's."""
+class ExplainRequest:
+    """A dialogue to explain, and the label to explain if it is not the detected one."""
 
     dialogue: Dialogue
     label: str | None
 
 
 class DetectService:
-    """The model behind its queues: one for detections, one for explanations, which take a thousand times as long."""
+    """The model behind two queues: detections, and explanations, which take a thousand times as long."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self.heads = Heads.load(settings.model)
@@ -34,7 +34,7 @@ class DetectService:
             deadline=settings.deadline_seconds,
             metrics=metrics,
         )
-        self._explanations: Batcher[Detector, Question, Explanation] = Batcher(
+        self._explanations: Batcher[Detector, ExplainRequest, Explanation] = Batcher(
             _explain,
             lane="explain",
             size=1,
@@ -43,16 +43,16 @@ class DetectService:
             metrics=metrics,
         )
 
-    async def detect(self, detector: Detector, dialogues: Sequence[Dialogue]) -> Answer[Detection]:
+    async def detect(self, detector: Detector, dialogues: Sequence[Dialogue]) -> BatchResult[Detection]:
         """A detection for each dialogue."""
         answer = await self._detections.submit(detector, dialogues)
         for detection in answer.results:
             self._metrics.labels.labels(detector.head, detection.label or "none").inc()
         return answer
 
-    async def explain(self, detector: Detector, question: Question) -> Answer[Explanation]:
-        """What carried the answer."""
-        return await self._explanations.submit(detector, [question])
+    async def explain(self, detector: Detector, request: ExplainRequest) -> BatchResult[Explanation]:
+        """Which turns and words carried the answer."""
+        return await self._explanations.submit(detector, [request])
 
     def close(self) -> None:
         """Finish what was accepted."""
@@ -64,5 +64,5 @@ def _detect(detector: Detector, dialogues: list[Dialogue]) -> list[Detection]:
     return list(detector.detect_many(dialogues))
 
 
-def _explain(detector: Detector, questions: list[Question]) -> list[Explanation]:
-    return [detector.explain(question.dialogue, label=question.label) for question in questions]
+def _explain(detector: Detector, requests: list[ExplainRequest]) -> list[Explanation]:
+    return [detector.explain(request.dialogue, label=request.label) for request in requests]

@@ -1,4 +1,4 @@
-"""Bodies that are too large or too slow are refused while they arrive, not after."""
+"""Refuses bodies that are too large or too slow while they arrive."""
 
 import asyncio
 from collections.abc import Callable, MutableMapping
@@ -11,7 +11,7 @@ from emoscope.server.http.problems import Problem
 
 
 class BodyLimit:
-    """Counts a request's body as it comes in. `limit_of` says how many bytes an address takes."""
+    """Counts a request's body as it arrives. `limit_of` gives the number of bytes a path takes."""
 
     def __init__(self, app: ASGIApp, *, limit_of: Callable[[str], int], receive_seconds: float) -> None:
         self._app = app
@@ -19,7 +19,6 @@ class BodyLimit:
         self._receive_seconds = receive_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             await self._app(scope, receive, send)
             return

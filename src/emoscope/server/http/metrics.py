@@ -1,4 +1,4 @@
-"""What the server tells Prometheus."""
+"""The server's Prometheus metrics."""
 
 import os
 import time
@@ -15,7 +15,7 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """The server's counters. Each app has its own, so that two in one process do not mix."""
+    """The metrics of one app, with a registry of its own, so that two apps in one process do not mix."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
@@ -59,14 +59,13 @@ class Metrics:
 
 
 class RequestMetrics:
-    """Counts requests by the route that took them, never by their address, which anyone can make up."""
+    """Counts requests by route, never by path, which clients choose freely."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and count its answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

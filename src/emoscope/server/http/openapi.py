@@ -14,11 +14,11 @@ Errors are problem documents (RFC 9457): `detail` is one sentence, `errors` name
 
 
 def add_description(app: FastAPI) -> None:
-    """Describe the API with our own errors in place of the framework's, which are never sent."""
+    """Describe the API with our problem documents in place of the framework's errors, which are never sent."""
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
-            made = get_openapi(
+            description = get_openapi(
                 title=app.title,
                 version=app.version,
                 summary=app.summary,
@@ -33,13 +33,13 @@ def add_description(app: FastAPI) -> None:
                     {"name": "operation", "description": "Run the server"},
                 ],
             )
-            schemas = made.setdefault("components", {}).setdefault("schemas", {})
+            schemas = description.setdefault("components", {}).setdefault("schemas", {})
             for unused in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(unused, None)
             own = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas |= own.pop("$defs", {})
             schemas["ProblemDocument"] = own
-            app.openapi_schema = made
+            app.openapi_schema = description
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.errors import ChallengeError, QuotaExceeded, Rejected, StoreUnavailable, Unauthenticated
+from emoscope.server.errors import ServerError, StoreUnavailable
 from emoscope.server.http.rendering import page
 
 MEDIA_TYPE = "application/problem+json"
@@ -36,9 +36,7 @@ _TITLES = {
     503: "Not available",
     507: "Storage is full",
 }
-
-
-_WANTED = {
+_EXPECTED = {
     "string_type": "a string",
     "list_type": "a list",
     "dict_type": "an object",
@@ -68,7 +66,7 @@ class ProblemDocument(BaseModel):
 
 
 class Problem(Exception):  # noqa: N818 (it is named after the document it becomes)
-    """An error to answer with.
+    """An error that becomes a problem document.
 
     >>> Problem(422, "invalid", "is empty", field="turns").document().detail
     'turns: is empty'
@@ -108,19 +106,18 @@ class Problem(Exception):  # noqa: N818 (it is named after the document it becom
 
 
 def invalid(field: str, detail: str) -> Problem:
-    """A field that cannot be used as it is."""
+    """The problem for a field with an unusable value."""
     return Problem(422, "invalid", detail, field=field)
 
 
-# What an operation may answer beside its result, for the OpenAPI description.
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems an operation may answer with."""
+    """The problems an operation may answer with, for the OpenAPI description."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
     return {status: {"description": _TITLES[status], "content": content} for status in statuses}
 
 
 def from_validation(error: RequestValidationError, content_type: str) -> Problem:
-    """The problem of a request that does not fit its schema."""
+    """The problem for a request that does not match its schema."""
     faults = error.errors()
     first = faults[0] if faults else {"loc": ("body",), "type": "", "msg": "is not valid"}
     if first["type"] == "json_invalid":
@@ -158,70 +155,70 @@ def _sentence(fault: Mapping[str, Any]) -> str:
     if fault["type"] == "too_short":
         least = fault["ctx"]["min_length"]
         return "is empty" if not fault["ctx"]["actual_length"] else f"holds fewer than {least} items"
-    if fault["type"] in _WANTED:
-        return f"must be {_WANTED[fault['type']]}"
+    if fault["type"] in _EXPECTED:
+        return f"must be {_EXPECTED[fault['type']]}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Answer every error of the app with a problem document, or with a page where a person reads it."""
+    """Answer every error of the app with a problem document, or with a page in a browser."""
 
-    @app.exception_handler(Problem)
-    async def on_problem(request: Request, error: Problem) -> Response:
-        return answer(request, error)
+    async def handle(request: Request, error: Exception) -> Response:
+        return answer(request, problem_of(request, error))
 
-    @app.exception_handler(RequestValidationError)
-    async def on_invalid(request: Request, error: RequestValidationError) -> Response:
-        return answer(request, from_validation(error, request.headers.get("content-type", "")))
+    for kind in (Problem, RequestValidationError, HTTPException, EmoscopeError):
+        app.add_exception_handler(kind, handle)
 
-    @app.exception_handler(EmoscopeError)
-    async def on_mistake(request: Request, error: EmoscopeError) -> Response:
-        return answer(request, from_mistake(error))
 
-    @app.exception_handler(HTTPException)
-    async def on_http(request: Request, error: HTTPException) -> Response:
-        return answer(request, from_http(error))
+def problem_of(request: Request, error: Exception) -> Problem:
+    """The problem an error is answered with."""
+    match error:
+        case Problem():
+            return error
+        case RequestValidationError():
+            return from_validation(error, request.headers.get("content-type", ""))
+        case HTTPException():
+            return from_http(error)
+        case ServerError():
+            return from_server_error(error)
+    return Problem(422, "invalid", str(error))
 
 
 def answer(request: Request, problem: Problem) -> Response:
     """The problem as a document for programs, as a page for browsers."""
     if request.url.path.startswith("/v1/") or "text/html" not in request.headers.get("accept", ""):
         return problem.response()
-    made = page("error.html.j2", status=problem.status, problem=problem.document())
-    made.headers.update(problem.headers)
-    return made
+    response = page("error.html.j2", status=problem.status, problem=problem.document())
+    response.headers.update(problem.headers)
+    return response
 
 
-def from_mistake(error: EmoscopeError) -> Problem:
-    """A mistake that our own code found in what was asked."""
-    if not isinstance(error, ChallengeError):
-        return Problem(422, "invalid", str(error))
-    headers: dict[str, str] = {}
-    extra: dict[str, Any] = {}
-    if isinstance(error, Unauthenticated):
-        headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, QuotaExceeded) and error.retry_after is not None:
-        headers["Retry-After"] = str(error.retry_after)
-    if isinstance(error, StoreUnavailable):
-        headers["Retry-After"] = "5"
-    if isinstance(error, Rejected):
-        extra = {"rows": error.rows, "submission": error.submission}
+def from_state(request: Request, name: str, problem: str) -> Any:
+    """What the app keeps under a name while it runs; before and after that, a 503."""
+    value = getattr(request.app.state, name)
+    if value is None:
+        raise Problem(503, "starting", problem, headers={"Retry-After": "1"})
+    return value
+
+
+def from_server_error(error: ServerError) -> Problem:
+    """The problem for a request that our own code refused."""
     fields = [FieldProblem(field=error.field, problem=str(error))] if error.field else []
-    return Problem(error.status, type(error).__name__.lower(), str(error), errors=fields, headers=headers, extra=extra)
+    code = type(error).__name__.lower()
+    return Problem(error.status, code, str(error), errors=fields, headers=error.headers, extra=error.extra)
 
 
 class Faults:
-    """Turns an error of ours into an answer that says nothing of its inside, and logs it.
+    """Logs an unexpected error and answers 500 without any detail of it.
 
-    A middleware and not a handler, because a handler's answer would miss the headers that other middleware adds.
+    A middleware rather than a handler, because a handler's answer would miss the headers that other middleware adds.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
         started = False
 
         async def watched(message: MutableMapping[str, Any]) -> None:
@@ -240,13 +237,13 @@ class Faults:
 
 
 def from_http(error: HTTPException) -> Problem:
-    """What the framework itself refuses: an unknown address, a wrong method, an unreadable body."""
+    """The problem for what the framework refuses: an unknown address, a wrong method, an unreadable body."""
     details = {
         400: "the body is not what its Content-Type says",
         404: "there is nothing at this address",
         405: "this address does not take this method",
     }
     if isinstance(error.__cause__, OSError):  # the framework takes a full disk for a body it cannot parse
-        return from_mistake(StoreUnavailable("the body could not be kept while it arrived; nothing was accepted"))
+        return from_server_error(StoreUnavailable("the body could not be kept while it arrived; nothing was accepted"))
     detail = details.get(error.status_code, str(error.detail))
     return Problem(error.status_code, "http", detail, headers=error.headers)

@@ -1,8 +1,10 @@
-"""Headers that keep a browser from doing what our pages never ask for."""
+"""Security headers, and the check for cross-site requests."""
 
 from collections.abc import MutableMapping
 from typing import Any
+from urllib.parse import urlsplit
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 # Scripts and styles come from our own files only: no inline code, no other host, no framing.
@@ -39,7 +41,6 @@ class SecurityHeaders:
         self._headers = (*_ALWAYS, *(_HTTPS if https else ()))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -54,3 +55,11 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, with_headers)
+
+
+def is_cross_site(request: Request) -> bool:
+    """Whether the browser says that another site sent the request."""
+    if request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        return True
+    origin = request.headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != request.headers.get("host")

@@ -1,4 +1,4 @@
-"""A copy of a store while it is in use: a folder that can be served as it is."""
+"""Backing up a store while it is in use, to a folder that can be served as it is."""
 
 import shutil
 import sqlite3
@@ -17,29 +17,29 @@ def backup(store: Store, target: str | Path) -> Path:
     is there when the files are copied. With PostgreSQL only the files are copied; `pg_dump` must run before.
     The copy holds the gold files, and is as confidential as the store.
     """
-    goal = Path(target)
-    if goal.exists():
-        raise EmoscopeError(f"{goal}: is there already; a backup goes to a new folder")
+    target = Path(target)
+    if target.exists():
+        raise EmoscopeError(f"{target}: is there already; a backup goes to a new folder")
     try:
-        goal.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(dir=goal.parent, prefix=f".{goal.name}."))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     except OSError as error:
-        raise EmoscopeError(f"{goal}: cannot be written ({error.strerror})") from None
+        raise EmoscopeError(f"{target}: cannot be written ({error.strerror})") from None
     try:
         if store.database.is_sqlite:
             store.database.backup(part / DATABASE_FILE)
             _check(part / DATABASE_FILE)
         shutil.copytree(store.files.root, part / "files", ignore=shutil.ignore_patterns("*.part"))
-        part.rename(goal)
+        part.rename(target)
     except (OSError, shutil.Error) as error:
-        raise EmoscopeError(f"{goal}: the backup failed ({error})") from None
+        raise EmoscopeError(f"{target}: the backup failed ({error})") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    return goal
+    return target
 
 
 def _check(file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection:
-        found = connection.execute("PRAGMA integrity_check").fetchone()[0]
-    if found != "ok":
-        raise EmoscopeError(f"{file.name}: the copied database is damaged ({found})")
+        verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
+    if verdict != "ok":
+        raise EmoscopeError(f"{file.name}: the copied database is damaged ({verdict})")

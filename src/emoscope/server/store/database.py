@@ -1,4 +1,4 @@
-"""The database, SQLite or PostgreSQL: reading, and writing in transactions that cannot interleave wrongly.
+"""The database, SQLite or PostgreSQL, with sessions to read and transactions to write.
 
 On SQLite a write takes the write lock at its start (BEGIN IMMEDIATE), so writers queue instead of failing half-way.
 On PostgreSQL a write locks the rows it decides on; the services say which.
@@ -74,7 +74,7 @@ class Database:
             source.backup(copy)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
 
@@ -102,7 +102,7 @@ def _engine(url: str) -> Engine:
 
 @contextmanager
 def _clear_errors() -> Iterator[None]:
-    """A database that is gone, full or locked is said in one line that tells nothing of its address."""
+    """Turns a database that is gone, full or locked into one line that does not reveal its address."""
     try:
         yield
     except TimeoutError:
@@ -116,17 +116,17 @@ def _clear_errors() -> Iterator[None]:
 
 
 def _reason(error: DBAPIError) -> str:
-    told = str(error.orig).lower()
-    if "full" in told or "no space" in told:
+    reason = str(error.orig).lower()
+    if "full" in reason or "no space" in reason:
         return "the disk of the database is full; nothing was changed"
-    if "locked" in told or "lock timeout" in told:
+    if "locked" in reason or "lock timeout" in reason:
         return "the database is busy; try again"
-    if "readonly" in told or "read-only" in told:
+    if "readonly" in reason or "read-only" in reason:
         return "the database is read-only; nothing was changed"
     return "the database cannot be used at the moment; nothing was changed"
 
 
 def ping(database: Database) -> None:
-    """Ask the database for a sign of life."""
+    """Check that the database answers."""
     with database.read() as session:
         session.execute(text("SELECT 1"))

@@ -1,4 +1,4 @@
-"""Files named by the hash of what they hold: written whole, on the disk before anything refers to them."""
+"""Files named by the hash of their content: written whole, and on the disk before anything refers to them."""
 
 import hashlib
 import os
@@ -34,13 +34,13 @@ class StoredFile:
 
 
 class FileStore:
-    """A folder with one part for submissions, one for what participants get and one for gold, closed to others.
+    """Private folders for submissions, for unlabelled data and for gold.
 
     >>> import io, tempfile
     >>> store = FileStore(Path(tempfile.mkdtemp()))
     >>> with store.incoming(io.BytesIO(b"happy"), limit=10) as part:
-    ...     kept = store.keep(part, "submissions")
-    >>> store.path("submissions", kept.sha256).read_bytes()
+    ...     stored = store.keep(part, "submissions")
+    >>> store.path("submissions", stored.sha256).read_bytes()
     b'happy'
     """
 
@@ -55,12 +55,12 @@ class FileStore:
             raise StoreUnavailable(f"{root}: cannot keep files here ({error.strerror})") from None
 
     def path(self, area: Area, sha256: str) -> Path:
-        """Where the file with this content lies, or would."""
+        """The path of the file with this hash."""
         return self.root / area / sha256[:2] / sha256
 
     @contextmanager
     def incoming(self, upload: Readable, *, limit: int) -> Iterator[StoredFile]:
-        """Receive an upload into a file that is gone after the block unless it was kept."""
+        """Receive an upload into a file that is removed after the block unless it was kept."""
         part: Path | None = None
         try:
             with _disk_errors():
@@ -79,8 +79,9 @@ class FileStore:
         with _disk_errors():
             if not target.exists():
                 target.parent.mkdir(mode=0o700, exist_ok=True)
-                os.link(part.path, target.with_name(f"{target.name}.{part.path.stem}"))
-                target.with_name(f"{target.name}.{part.path.stem}").replace(target)
+                link = target.with_name(f"{target.name}.{part.path.stem}")
+                os.link(part.path, link)
+                link.replace(target)
             for folder in (target.parent, target.parent.parent):
                 _sync_folder(folder)
         return StoredFile(part.sha256, part.size, target)
@@ -93,15 +94,15 @@ class FileStore:
     def sweep(self, now: float | None = None) -> int:
         """Remove what uploads left behind when the process was killed; returns how many there were."""
         old = (time.time() if now is None else now) - _STRAY_SECONDS
-        gone = 0
+        removed = 0
         for part in (self.root / "incoming").iterdir():
             try:
                 if part.stat().st_mtime < old:
                     part.unlink()
-                    gone += 1
+                    removed += 1
             except FileNotFoundError:  # another process swept it
                 continue
-        return gone
+        return removed
 
 
 def _receive(upload: Readable, handle: IO[bytes], part: Path, limit: int) -> StoredFile:

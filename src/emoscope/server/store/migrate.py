@@ -1,4 +1,4 @@
-"""Bringing a database to another revision of the schema, in one transaction: all of it or nothing."""
+"""Schema migrations, each run in one transaction."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def current(database: Database) -> str | None:
 
 
 def upgrade(database: Database, revision: str = "head") -> None:
-    """Bring a database up; two processes that try at once wait for each other.
+    """Upgrade a database; two processes that try at once wait for each other.
 
     >>> database = Database("sqlite://")
     >>> upgrade(database)
@@ -45,13 +45,13 @@ def upgrade(database: Database, revision: str = "head") -> None:
 
 
 def downgrade(database: Database, revision: str) -> None:
-    """Bring a database down; `base` removes everything."""
+    """Downgrade a database; `base` removes everything."""
     script = _script()
     _run(database, lambda at, _: script._downgrade_revs(revision, at))
 
 
 def require_current(database: Database) -> None:
-    """Refuse a database of another revision, and say what mends it."""
+    """Refuse a database of another revision, and say how to upgrade it."""
     at = current(database)
     if at != newest():
         state = "has no tables yet" if at is None else f"is at revision {at}, expected {newest()}"

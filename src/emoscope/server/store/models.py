@@ -1,7 +1,7 @@
 """The tables. Nothing here holds a gold label: gold files are named by their hash and stay in the file store."""
 
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from sqlalchemy import (
     JSON,
@@ -11,7 +11,6 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     Index,
-    Integer,
     MetaData,
     String,
     Text,
@@ -19,6 +18,9 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+Sha256 = Annotated[str, mapped_column(String(64))]
+Keyword = Annotated[str, mapped_column(String(16))]  # a role, kind or state
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -28,7 +30,6 @@ class UtcDateTime(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """To UTC; a time without its zone is a mistake of ours."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -37,7 +38,6 @@ class UtcDateTime(TypeDecorator[datetime]):
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """As UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -58,30 +58,46 @@ class Base(DeclarativeBase):
     type_annotation_map: ClassVar[dict[Any, Any]] = {datetime: UtcDateTime, dict[str, Any]: JSON, list[str]: JSON}
 
 
-class Challenge(Base):
+class Numbered(Base):
+    """A table whose rows have a number of their own."""
+
+    __abstract__ = True
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+
+
+class Named(Numbered):
+    """A table of teams or people; `key` is the name as compared, so that no two look alike."""
+
+    __abstract__ = True
+
+    name: Mapped[str] = mapped_column(String(64))
+    key: Mapped[str] = mapped_column(String(128))
+    created_at: Mapped[datetime]
+
+
+class Challenge(Numbered):
     """A shared task on one registered task."""
 
     __tablename__ = "challenges"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     slug: Mapped[str] = mapped_column(String(64), unique=True)
     title: Mapped[str] = mapped_column(String(200))
     description: Mapped[str] = mapped_column(Text)
     task: Mapped[str] = mapped_column(String(64))
     metric: Mapped[str | None] = mapped_column(String(64))  # None: the task's own
-    registration: Mapped[str] = mapped_column(String(16))
+    registration: Mapped[Keyword]
     max_teams: Mapped[int]
     created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
 
 
-class Phase(Base):
+class Phase(Numbered):
     """A stretch of time with its own data, caps and board."""
 
     __tablename__ = "phases"
     __table_args__ = (UniqueConstraint("challenge_id", "name"),)
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
     name: Mapped[str] = mapped_column(String(64))
     title: Mapped[str] = mapped_column(String(200))
@@ -92,52 +108,46 @@ class Phase(Base):
     per_day: Mapped[int]
     total: Mapped[int | None]
     rejected_per_day: Mapped[int]
-    board: Mapped[str] = mapped_column(String(16))
-    counts: Mapped[str] = mapped_column(String(16))
+    board: Mapped[Keyword]
+    counts: Mapped[Keyword]
     max_bytes: Mapped[int]
     published: Mapped[bool]
     items: Mapped[int]
-    unlabelled_sha256: Mapped[str] = mapped_column(String(64))
+    unlabelled_sha256: Mapped[Sha256]
     unlabelled_name: Mapped[str] = mapped_column(String(120))
-    gold_sha256: Mapped[str] = mapped_column(String(64))
+    gold_sha256: Mapped[Sha256]
     humans: Mapped[dict[str, Any] | None]  # the figures of the human baseline, where there is one
 
 
-class Team(Base):
-    """A team; `key` is its name as compared, so that two teams cannot look alike."""
+class Team(Named):
+    """A team of a challenge."""
 
     __tablename__ = "teams"
     __table_args__ = (UniqueConstraint("challenge_id", "key"),)
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
-    name: Mapped[str] = mapped_column(String(64))
-    key: Mapped[str] = mapped_column(String(128))
-    created_at: Mapped[datetime]
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
     deleted_at: Mapped[datetime | None]
 
 
-class Member(Base):
+class Member(Numbered):
     """A person in a team."""
 
     __tablename__ = "members"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     name: Mapped[str] = mapped_column(String(64))
     email: Mapped[str | None] = mapped_column(String(254))
     created_at: Mapped[datetime]
 
 
-class Token(Base):
+class Token(Numbered):
     """A credential. Only its hash is kept; it is random enough that a plain hash cannot be undone."""
 
     __tablename__ = "tokens"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     hash: Mapped[str] = mapped_column(String(64), unique=True)
-    role: Mapped[str] = mapped_column(String(16))
+    role: Mapped[Keyword]
     name: Mapped[str] = mapped_column(String(64))
     challenge_id: Mapped[int | None] = mapped_column(ForeignKey("challenges.id"))
     member_id: Mapped[int | None] = mapped_column(ForeignKey("members.id"), index=True)
@@ -146,12 +156,11 @@ class Token(Base):
     revoked_at: Mapped[datetime | None]
 
 
-class Invitation(Base):
+class Invitation(Numbered):
     """A one-time right to join a team."""
 
     __tablename__ = "invitations"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     hash: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
@@ -159,20 +168,19 @@ class Invitation(Base):
     used_at: Mapped[datetime | None]
 
 
-class Merge(Base):
+class Merge(Numbered):
     """One team's offer to join with another."""
 
     __tablename__ = "merges"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     from_team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     to_team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
-    state: Mapped[str] = mapped_column(String(16))
+    state: Mapped[Keyword]
     created_at: Mapped[datetime]
     decided_at: Mapped[datetime | None]
 
 
-class Submission(Base):
+class Submission(Numbered):
     """One upload that was judged. `charged` says whether it uses its day's quota; `day` is in the phase's time zone."""
 
     __tablename__ = "submissions"
@@ -181,49 +189,46 @@ class Submission(Base):
         Index("ix_submissions_quota", "phase_id", "team_id", "day"),
     )
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     public_id: Mapped[str] = mapped_column(String(32), unique=True)
     phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
     member_id: Mapped[int] = mapped_column(ForeignKey("members.id"))
     request_key: Mapped[str | None] = mapped_column(String(128))
-    sha256: Mapped[str] = mapped_column(String(64))
+    sha256: Mapped[Sha256]
     file_name: Mapped[str] = mapped_column(String(120))
     size: Mapped[int]
     note: Mapped[str] = mapped_column(String(500))
     received_at: Mapped[datetime]
     day: Mapped[str] = mapped_column(String(10))
-    state: Mapped[str] = mapped_column(String(16))
+    state: Mapped[Keyword]
     charged: Mapped[bool]
     problems: Mapped[list[str]]
     deleted_at: Mapped[datetime | None]
 
 
-class LogEntry(Base):
+class LogEntry(Numbered):
     """A line of a submission's log."""
 
     __tablename__ = "submission_log"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"), index=True)
     at: Mapped[datetime]
     text: Mapped[str] = mapped_column(String(500))
 
 
-class Job(Base):
+class Job(Numbered):
     """Work that must be done once; `key` says which, so that it cannot be queued twice."""
 
     __tablename__ = "jobs"
     __table_args__ = (Index("ix_jobs_due", "state", "not_before"),)
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(String(200), unique=True)
-    kind: Mapped[str] = mapped_column(String(16))
+    kind: Mapped[Keyword]
     phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
     submission_id: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"), index=True)
-    scorer_sha256: Mapped[str | None] = mapped_column(String(64))
-    gold_sha256: Mapped[str | None] = mapped_column(String(64))
-    state: Mapped[str] = mapped_column(String(16))
+    scorer_sha256: Mapped[Sha256 | None]
+    gold_sha256: Mapped[Sha256 | None]
+    state: Mapped[Keyword]
     attempts: Mapped[int]
     lost: Mapped[int]  # how often a worker went away with it
     lease: Mapped[str | None] = mapped_column(String(32))
@@ -233,7 +238,7 @@ class Job(Base):
     finished_at: Mapped[datetime | None]
 
 
-class Result(Base):
+class Result(Numbered):
     """A score, with the hashes of what made it. The check refuses a score that is not a finite fraction."""
 
     __tablename__ = "results"
@@ -242,32 +247,30 @@ class Result(Base):
         CheckConstraint("score >= 0 AND score <= 1", name="fraction"),
     )
 
-    id: Mapped[int] = mapped_column(primary_key=True)
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"))
-    scorer_sha256: Mapped[str] = mapped_column(String(64))
-    gold_sha256: Mapped[str] = mapped_column(String(64))
+    scorer_sha256: Mapped[Sha256]
+    gold_sha256: Mapped[Sha256]
     score: Mapped[float] = mapped_column(Float(53))
     figures: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
 
 
-class Comparison(Base):
+class BoardComparison(Base):
     """The last significance comparison of a phase's board; it holds for the standing whose fingerprint it has."""
 
     __tablename__ = "comparisons"
 
     phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"), primary_key=True, autoincrement=False)
-    fingerprint: Mapped[str] = mapped_column(String(64))
+    fingerprint: Mapped[Sha256]
     rows: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
 
 
-class AuditEntry(Base):
+class AuditEntry(Numbered):
     """What was done, by whom. Triggers forbid changing or removing a row."""
 
     __tablename__ = "audit"
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
     at: Mapped[datetime]
     actor: Mapped[str] = mapped_column(String(120))
     action: Mapped[str] = mapped_column(String(64))

@@ -1,4 +1,4 @@
-"""The store: database, files and clock in one object that every service takes."""
+"""The store: database, files and clock, in the object that every service takes."""
 
 import os
 from collections.abc import Callable
@@ -12,10 +12,11 @@ from emoscope.server.store.file_store import FileStore
 from emoscope.server.store.migrate import require_current, upgrade
 
 DATABASE_FILE = "emoscope.sqlite3"
+Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The present moment."""
+    """The current time."""
     return datetime.now(UTC)
 
 
@@ -26,7 +27,7 @@ def default_data_dir() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What a shared task is kept in.
+    """Where shared tasks and studies are kept.
 
     >>> import tempfile
     >>> store = Store.open(Path(tempfile.mkdtemp()))
@@ -37,7 +38,7 @@ class Store:
     data_dir: Path
     database: Database
     files: FileStore
-    clock: Callable[[], datetime] = utc_now
+    clock: Clock = utc_now
 
     @classmethod
     def open(
@@ -45,16 +46,16 @@ class Store:
         data_dir: str | Path | None = None,
         database_url: str | None = None,
         *,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Clock = utc_now,
     ) -> "Store":
-        """Open a store, made on first use.
+        """Open a store, created on first use.
 
         The database is `database_url`, else `$EMOSCOPE_DATABASE_URL`, else SQLite in the folder. SQLite is brought
         to the present schema; a PostgreSQL database, which others may be using, only by command.
         """
         folder = Path(data_dir) if data_dir is not None else default_data_dir()
         try:
-            # A new folder is for its owner alone: names and addresses of people lie in it.
+            # A new folder is for its owner alone: it holds people's names and addresses.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise EmoscopeError(f"{folder}: cannot be made a data folder ({error.strerror})") from None
@@ -71,5 +72,5 @@ class Store:
         ping(self.database)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.database.close()

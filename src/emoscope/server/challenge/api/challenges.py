@@ -5,10 +5,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from emoscope.server.challenge.api.access import OpenStore, PhaseName, Slug, TokenActor, handed_out, listed, shown
-from emoscope.server.challenge.board import board as boards
-from emoscope.server.challenge.services import challenges, export
-from emoscope.server.challenge.services.views import BoardView, ChallengeView
+from emoscope.server.challenge.board.export import export_challenge
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.dependencies import OpenStore, PhaseName, Slug, TokenActor
+from emoscope.server.challenge.responses import board_response, download, listed, shown
+from emoscope.server.challenge.services import challenges
+from emoscope.server.challenge.views import BoardView, ChallengeView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(prefix="/v1/challenges", tags=["challenges"], responses=responses(401, 403, 404, 422, 503))
@@ -29,7 +31,7 @@ def one(store: OpenStore, actor: TokenActor, slug: Slug) -> JSONResponse:
 @router.get("/{slug}/phases/{phase}/data", summary="The file to label", response_class=Response)
 def data(store: OpenStore, actor: TokenActor, slug: Slug, phase: PhaseName) -> FileResponse:
     """The phase's file without labels."""
-    return handed_out(challenges.unlabelled_file(store, actor, slug, phase))
+    return download(challenges.unlabelled_file(store, actor, slug, phase))
 
 
 @router.get(
@@ -47,14 +49,11 @@ def board(
     published: Annotated[bool, Query(description="With the paper's published systems beside")] = True,
 ) -> Response:
     """The phase's board; 403 while it is hidden."""
-    found = boards.leaderboard(store, actor, slug, phase, published=published)
-    if format == "json":
-        return Response(export.board_json(found), media_type="application/json")
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{phase}.csv"'}
-    return Response(export.board_csv(found), media_type="text/csv; charset=utf-8", headers=headers)
+    shown_board = leaderboard(store, actor, slug, phase, published=published)
+    return board_response(shown_board, format, attached=format == "csv")
 
 
 @router.get("/{slug}/export", summary="All that may be published", response_model=dict[str, Any])
 def exported(store: OpenStore, actor: TokenActor, slug: Slug) -> JSONResponse:
     """The challenge with its boards: what the public may see, or more for its organisers; never a gold label."""
-    return JSONResponse(export.export_challenge(store, actor, slug))
+    return JSONResponse(export_challenge(store, actor, slug))

@@ -1,10 +1,10 @@
-"""What the platform's routes take. Their answers are the views of `emoscope.server.challenge`."""
+"""The request bodies of the challenge routes, which answer with the views of `emoscope.server.challenge.views`."""
 
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from emoscope.server.detect.schemas import Text
+from emoscope.server.http.schemas import StrictInput, Text
 
 
 def _no_control(value: str) -> str:
@@ -18,11 +18,7 @@ Name = Annotated[Line, Field(min_length=1, max_length=200)]
 Email = Annotated[Line | None, Field(max_length=254)]
 
 
-class _Input(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class RegisterIn(_Input):
+class RegisterIn(StrictInput):
     """A new team and its first member."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"team": "Aurora", "member": "Ana"}]})
@@ -31,7 +27,7 @@ class RegisterIn(_Input):
     email: Email = None
 
 
-class JoinIn(_Input):
+class JoinIn(StrictInput):
     """A new member of a team that invited them."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"invitation": "inv_...", "member": "Ben"}]})
@@ -40,21 +36,21 @@ class JoinIn(_Input):
     email: Email = None
 
 
-class MergeIn(_Input):
+class MergeIn(StrictInput):
     """The team to join with."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"team": "Borealis"}]})
     team: Name
 
 
-class AnswerIn(_Input):
+class AnswerIn(StrictInput):
     """Whether an offered merge is accepted."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"accept": True}]})
     accept: bool
 
 
-class RescoreIn(_Input):
+class RescoreIn(StrictInput):
     """What is to be scored again: one phase, or all."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"phase": "practice"}]})

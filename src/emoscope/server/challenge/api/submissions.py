@@ -5,20 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Header, Query, UploadFile
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from emoscope.server.challenge.api.access import (
-    MAX_ID,
-    OpenStore,
-    PhaseName,
-    Slug,
-    SubmissionId,
-    TokenActor,
-    handed_out,
-    listed,
-    shown,
-)
 from emoscope.server.challenge.api.schemas import Line
+from emoscope.server.challenge.dependencies import MAX_ID, OpenStore, PhaseName, Slug, SubmissionId, TokenActor
+from emoscope.server.challenge.responses import download, listed, shown
 from emoscope.server.challenge.services import submissions
-from emoscope.server.challenge.services.views import QuotaView, SubmissionView
+from emoscope.server.challenge.views import QuotaView, SubmissionView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(
@@ -42,7 +33,7 @@ def submit(
     ] = None,
 ) -> JSONResponse:
     """Verified at once: 201 with the queued submission, or 422 naming row and reason."""
-    made = submissions.submit(
+    submission = submissions.submit(
         store,
         actor,
         slug,
@@ -53,7 +44,7 @@ def submit(
         note=note,
         key=idempotency_key,
     )
-    return shown(made, 201)
+    return shown(submission, 201)
 
 
 @router.get("/challenges/{slug}/submissions", summary="Submissions", response_model=list[SubmissionView])
@@ -67,8 +58,9 @@ def list_all(
     limit: Annotated[int, Query(ge=1, le=1000, description="The newest so many")] = 200,
 ) -> JSONResponse:
     """The own team's submissions; all for organisers."""
-    found = submissions.list_submissions(store, actor, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
-    return listed(found)
+    return listed(
+        submissions.list_submissions(store, actor, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
+    )
 
 
 @router.get("/challenges/{slug}/phases/{phase}/quota", summary="What is left today", response_model=QuotaView)
@@ -86,7 +78,7 @@ def one(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> JSONRe
 @router.get("/submissions/{submission}/file", summary="The submitted file", response_class=Response)
 def file(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> FileResponse:
     """The file as it was handed in."""
-    return handed_out(submissions.submission_file(store, actor, submission))
+    return download(submissions.submission_file(store, actor, submission))
 
 
 @router.delete("/submissions/{submission}", summary="Delete a submission", status_code=204)

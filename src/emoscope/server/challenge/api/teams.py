@@ -4,9 +4,10 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from emoscope.server.challenge.api import schemas
-from emoscope.server.challenge.api.access import Number, OpenStore, Slug, TokenActor, listed, shown
+from emoscope.server.challenge.dependencies import Number, OpenStore, Slug, TokenActor
+from emoscope.server.challenge.responses import listed, shown
 from emoscope.server.challenge.services import merging, teams, tokens
-from emoscope.server.challenge.services.views import Issued, MergeView, Registered, TeamView, TokenView
+from emoscope.server.challenge.views import Issued, MergeView, Registered, TeamView, TokenView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(prefix="/v1", tags=["teams"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503))
@@ -15,8 +16,7 @@ router = APIRouter(prefix="/v1", tags=["teams"], responses=responses(400, 401, 4
 @router.post("/challenges/{slug}/teams", summary="Register a team", status_code=201, response_model=Registered)
 def register(store: OpenStore, actor: TokenActor, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
     """Makes a team with its first member. The token is shown this once."""
-    made = teams.register_team(store, actor, slug, team=body.team, member=body.member, email=body.email)
-    return shown(made, 201)
+    return shown(teams.register_team(store, actor, slug, team=body.team, member=body.member, email=body.email), 201)
 
 
 @router.get("/challenges/{slug}/teams", summary="All teams", response_model=list[TeamView])

@@ -1,23 +1,19 @@
 """Signing in with a token: a signed cookie that names the token's id, and a secret that forms must carry.
 
-The cookie holds no credential: whoever steals a backup of the database cannot make one, and revoking the token ends
-every session that was begun with it.
+The cookie holds no credential: nobody can forge one from a stolen backup of the database, and revoking the token ends
+every session that was started with it.
 """
 
 import hashlib
 import hmac
-import os
 import secrets
 import time
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import astuple, dataclass
 
+from itsdangerous import BadData, URLSafeSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from emoscope.core.errors import EmoscopeError
-
-KEY_FILE = "session.key"
 LIFETIME_SECONDS = 12 * 3600
 
 
@@ -31,22 +27,26 @@ class Session:
 
 
 class Sessions:
-    """Makes and reads session cookies.
+    """Creates and reads session cookies.
 
     >>> sessions = Sessions(b"k" * 32)
-    >>> visit = sessions.begin(7)
-    >>> sessions.decoded(sessions.encoded(visit)) == visit
+    >>> session = sessions.begin(7)
+    >>> sessions.decoded(sessions.encoded(session)) == session
     True
     """
 
     def __init__(self, key: bytes, *, https: bool = False) -> None:
         self._key = key
         self._https = https
-        # The prefix makes browsers refuse such a cookie from a subdomain or over plain HTTP.
+        # Not the timed serializer: it refuses a cookie from a server whose clock is a moment ahead of ours.
+        self._serializer = URLSafeSerializer(
+            key, salt="emoscope.session", signer_kwargs={"key_derivation": "hmac", "digest_method": hashlib.sha256}
+        )
+        # With this prefix browsers refuse such a cookie from a subdomain or over plain HTTP.
         self.cookie = "__Host-emoscope" if https else "emoscope"
 
     def begin(self, token_id: int = 0) -> Session:
-        """A new session with a new id: whatever cookie the browser had before is worth nothing from now on."""
+        """A new session with a new id, so that a cookie planted earlier is worthless."""
         return Session(secrets.token_urlsafe(24), token_id, int(time.time()) + LIFETIME_SECONDS)
 
     def read(self, request: Request) -> Session | None:
@@ -67,49 +67,16 @@ class Sessions:
 
     def form_secret(self, session: Session) -> str:
         """What a form of this session must carry, and no other site can know."""
-        return self._signature(f"form:{session.id}:{session.token_id}")
+        return hmac.new(self._key, f"form:{session.id}:{session.token_id}".encode(), hashlib.sha256).hexdigest()
 
     def encoded(self, session: Session) -> str:
         """The cookie's value."""
-        content = f"{session.id}.{session.token_id}.{session.expires}"
-        return f"{content}.{self._signature(content)}"
+        return str(self._serializer.dumps(astuple(session)))
 
     def decoded(self, value: str) -> Session | None:
-        """The session a cookie's value stands for, if we signed it and it has not expired."""
-        content, _, signature = value.rpartition(".")
-        if not content or not hmac.compare_digest(signature.encode(), self._signature(content).encode()):
-            return None
+        """The session of a cookie's value, if we signed it and it has not expired."""
         try:
-            id, token_id, expires = content.split(".")
-            session = Session(id, int(token_id), int(expires))
-        except ValueError:
+            session = Session(*self._serializer.loads(value))
+        except BadData:
             return None
         return session if session.expires > time.time() else None
-
-    def _signature(self, text: str) -> str:
-        return hmac.new(self._key, text.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
-
-
-def load_key(data_dir: Path) -> bytes:
-    """The key that signs cookies, made on first use; server processes that share the folder share it."""
-    path = data_dir / KEY_FILE
-    try:
-        if not path.exists():
-            part = data_dir / f".{KEY_FILE}.{secrets.token_hex(8)}"
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as handle:
-                handle.write(secrets.token_bytes(32))
-                handle.flush()
-                os.fsync(handle.fileno())
-            try:
-                os.link(part, path)  # unlike a rename, this never replaces the key of a process that was faster
-            except FileExistsError:
-                pass
-            finally:
-                part.unlink()
-        key = path.read_bytes()
-    except OSError as error:
-        raise EmoscopeError(f"{path}: the session key cannot be kept here ({error.strerror})") from None
-    if len(key) != 32:
-        raise EmoscopeError(f"{path}: is not a session key; remove it to have a new one made")
-    return key

@@ -1,15 +1,16 @@
-"""Handing in a file and following what becomes of it."""
+"""Submitting a file and following its state."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, UploadFile
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 
-from emoscope.server.challenge.api.access import OpenStore, Slug, SubmissionId, handed_out
-from emoscope.server.challenge.pages.challenges import organises, show_challenge
+from emoscope.server.challenge.dependencies import OpenStore, Slug, SubmissionId
+from emoscope.server.challenge.pages.challenges import show_challenge
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor
+from emoscope.server.challenge.responses import download
 from emoscope.server.challenge.services import challenges, submissions
-from emoscope.server.errors import ChallengeError, Invalid
+from emoscope.server.errors import Invalid, ServerError
 
 router = APIRouter(include_in_schema=False)
 SHOWN = 500  # submissions on one page
@@ -26,12 +27,12 @@ def submit(
     note: Annotated[str, Form(max_length=500)] = "",
     key: Annotated[str, Form(max_length=128)] = "",
 ) -> Response:
-    """Takes a file; the script of the page asks for JSON, a plain form gets a page."""
+    """Take a file; the page's script asks for JSON, a plain form gets a page."""
     wants_json = "application/json" in request.headers.get("accept", "")
     try:
         if file is None or not file.filename:
             raise Invalid("choose a file first", field="file")
-        made = submissions.submit(
+        accepted = submissions.submit(
             store,
             visitor.actor,
             slug,
@@ -42,57 +43,53 @@ def submit(
             note=note,
             key=key or None,
         )
-    except ChallengeError as error:
+    except ServerError as error:
         if wants_json:
             raise
         return show_challenge(visitor, store, slug, error=error)
-    address = f"/submissions/{made.id}"
+    address = f"/submissions/{accepted.id}"
     return JSONResponse({"location": address}, 201) if wants_json else visitor.go(address)
 
 
 @router.get("/challenges/{slug}/submissions")
-def list_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> HTMLResponse:
-    """The own team's submissions; all of them for organisers."""
-    challenge = challenges.get_challenge(store, visitor.actor, slug)
-    found = submissions.list_submissions(store, visitor.actor, slug, deleted=True, limit=SHOWN)
+def list_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response:
+    """The visitor's team's submissions; all of them for organisers."""
     return visitor.page(
         "submissions.html.j2",
-        here="challenges",
-        challenge=challenge,
-        submissions=found,
-        organises=organises(visitor, store, slug),
+        challenge=challenges.get_challenge(store, visitor.actor, slug),
+        submissions=submissions.list_submissions(store, visitor.actor, slug, deleted=True, limit=SHOWN),
+        organises=challenges.organises(store, visitor.actor, slug),
     )
 
 
 @router.get("/submissions/{submission}")
-def one_page(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> HTMLResponse:
+def one_page(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
     """A submission's state, figures and log."""
-    found = submissions.get_submission(store, visitor.actor, submission)
-    return visitor.page("submission.html.j2", here="challenges", submission=found)
+    return visitor.page("submission.html.j2", submission=submissions.get_submission(store, visitor.actor, submission))
 
 
 @router.get("/submissions/{submission}/state")
-def state(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> JSONResponse:
-    """The state alone, which the page asks for until it is final."""
-    found = submissions.get_submission(store, visitor.actor, submission)
-    return JSONResponse({"state": found.state, "final": found.final})
+def state(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
+    """The state alone, which the page polls until it is final."""
+    current = submissions.get_submission(store, visitor.actor, submission)
+    return JSONResponse({"state": current.state, "final": current.final})
 
 
 @router.get("/submissions/{submission}/file")
-def file(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> FileResponse:
-    """The file as it was handed in."""
-    return handed_out(submissions.submission_file(store, visitor.actor, submission))
+def file(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
+    """The submitted file."""
+    return download(submissions.submission_file(store, visitor.actor, submission))
 
 
 @router.post("/submissions/{submission}/delete")
 def delete(visitor: FormVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    """Takes a submission off the board."""
+    """Take a submission off the board."""
     submissions.delete_submission(store, visitor.actor, submission)
     return visitor.go(f"/submissions/{submission}")
 
 
 @router.post("/submissions/{submission}/restore")
 def restore(visitor: FormVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    """Brings it back."""
+    """Put it back on the board."""
     submissions.restore_submission(store, visitor.actor, submission)
     return visitor.go(f"/submissions/{submission}")

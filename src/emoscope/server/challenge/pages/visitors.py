@@ -1,20 +1,23 @@
-"""Who looks at a page, and whether a form they send is their own."""
+"""Who looks at a page, and whether a form comes from their own browser."""
 
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from fastapi import Depends, Form, Request
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import RedirectResponse, Response
 
-from emoscope.server.challenge.api.access import OpenStore
+from emoscope.server.challenge.dependencies import OpenStore
 from emoscope.server.challenge.pages.sessions import Session, Sessions
 from emoscope.server.challenge.services.actor import PUBLIC, Actor
 from emoscope.server.challenge.services.tokens import actor_of
-from emoscope.server.errors import Unauthenticated
+from emoscope.server.errors import ServerError, Unauthenticated
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
+from emoscope.server.http.security import is_cross_site
+
+ShortField = Annotated[str, Form(max_length=300)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +27,12 @@ class Visitor:
     actor: Actor
     session: Session
     sessions: Sessions
-    base: str  # the server's address, for links that are copied
-    fresh: bool  # the browser has yet to be given this session
+    base: str  # the server's address, for links to copy
+    fresh: bool  # the browser does not have this session's cookie yet
 
     @property
     def csrf(self) -> str:
-        """What the visitor's forms carry."""
+        """The secret of the visitor's forms."""
         return self.sessions.form_secret(self.session)
 
     @property
@@ -37,27 +40,35 @@ class Visitor:
         """Whether the visitor has signed in."""
         return self.actor.role != "public"
 
-    def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """A page for this visitor."""
-        made = page(template, status=status, visitor=self, actor=self.actor, base=self.base, **values)
-        if self.fresh:
-            self.sessions.write(made, self.session)
-        return made
+    def page(self, template: str, *, error: ServerError | None = None, status: int = 200, **values: Any) -> Response:
+        """A page for this visitor; with an error it has the error's status."""
+        values |= {"visitor": self, "actor": self.actor, "base": self.base, "error": error, "here": "challenges"}
+        return self._with_cookie(page(template, status=error.status if error else status, **values))
 
-    def signed_in_as(self, actor: Actor) -> "Visitor":
-        """The visitor with a session of their own, its id new."""
-        return replace(self, actor=actor, session=self.sessions.begin(actor.token_id or 0), fresh=True)
+    def go(self, path: str) -> Response:
+        """Redirect to another page after a form."""
+        return self._with_cookie(RedirectResponse(path, 303))
 
-    def signed_out(self) -> "Visitor":
-        """The visitor as one of the public."""
-        return replace(self, actor=PUBLIC, session=self.sessions.begin(), fresh=True)
+    def attempt(self, action: Callable[[], object], path: str, show: Callable[..., Response]) -> Response:
+        """Do what a form asks and redirect; if it is refused, show the form's page again with the reason."""
+        try:
+            action()
+        except ServerError as error:
+            return show(error=error)
+        return self.go(path)
 
-    def go(self, path: str) -> RedirectResponse:
-        """Send the browser to another of our pages, after a form."""
-        response = RedirectResponse(path, 303)
+    def _with_cookie(self, response: Response) -> Response:
         if self.fresh:
             self.sessions.write(response, self.session)
         return response
+
+    def signed_in_as(self, actor: Actor) -> "Visitor":
+        """The visitor in a new session as this actor."""
+        return replace(self, actor=actor, session=self.sessions.begin(actor.token_id or 0), fresh=True)
+
+    def signed_out(self) -> "Visitor":
+        """The visitor in a new session as one of the public."""
+        return replace(self, actor=PUBLIC, session=self.sessions.begin(), fresh=True)
 
 
 def _visitor(request: Request, store: OpenStore) -> Visitor:
@@ -77,14 +88,10 @@ CurrentVisitor = Annotated[Visitor, Depends(_visitor)]
 
 
 def _own_form(request: Request, visitor: CurrentVisitor, csrf: Annotated[str, Form(max_length=200)] = "") -> Visitor:
-    """The visitor, if the form came from one of our pages in their own browser."""
-    origin = request.headers.get("origin")
-    foreign = request.headers.get("sec-fetch-site") in ("cross-site", "same-site")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        foreign = True
-    if foreign or not hmac.compare_digest(csrf.encode(errors="replace"), visitor.csrf.encode()):
+    if is_cross_site(request) or not hmac.compare_digest(csrf.encode(errors="replace"), visitor.csrf.encode()):
         raise Problem(403, "foreign-form", "this form is out of date or came from another site; load the page again")
     return visitor
 
 
+# The visitor, if the form came from one of our pages in their own browser.
 FormVisitor = Annotated[Visitor, Depends(_own_form)]

@@ -1,4 +1,4 @@
-"""By what a challenge ranks: the task's official metric, or another one that its file names."""
+"""The metric a challenge ranks by: the task's official one, or another that its file names."""
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.metrics import MetricName, standard_metric
@@ -8,7 +8,7 @@ _OTHERS: tuple[MetricName, ...] = ("accuracy", "macro-f1")
 
 
 def measured(task_name: str, metric: str | None = None) -> Task:
-    """A task that is scored by a metric; without one by its own.
+    """A task scored by a metric; without one by its official metric.
 
     >>> measured("emocontext").metadata.metric.name, measured("emocontext", "accuracy").metadata.metric.name
     ('micro-f1', 'accuracy')
@@ -28,7 +28,7 @@ def measured(task_name: str, metric: str | None = None) -> Task:
 
 
 def is_official(task: Task) -> bool:
-    """Whether a task is scored as its paper did it, so that the paper's figures compare.
+    """Whether a task is scored by its official metric, so that published figures are comparable.
 
     >>> is_official(measured("iest")), is_official(measured("iest", "accuracy"))
     (True, False)

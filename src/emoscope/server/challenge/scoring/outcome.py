@@ -1,4 +1,4 @@
-"""What becomes of a job: each outcome is one transaction, and only of the worker that still holds the lease."""
+"""The outcomes of a job: each is one transaction, and only for the worker that still holds the lease."""
 
 import math
 from datetime import timedelta
@@ -7,7 +7,6 @@ from typing import Any
 from emoscope.server.challenge.scoring.queue import (
     MAX_ATTEMPTS,
     MAX_LOST,
-    Claim,
     held_job,
     log,
     queue_comparison,
@@ -15,26 +14,27 @@ from emoscope.server.challenge.scoring.queue import (
 )
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.scoring.standing import fingerprint, standings
+from emoscope.server.challenge.services.audit import record
 from emoscope.server.store import Store
-from emoscope.server.store.models import AuditEntry, Challenge, Comparison, Phase, Result, Submission
+from emoscope.server.store.models import BoardComparison, Challenge, Job, Phase, Result, Submission
 
 
-def keep_score(store: Store, held: Claim, answer: dict[str, Any]) -> bool:
-    """Keep a score. False if the job was lost meanwhile, and so the score is another's to keep."""
+def keep_score(store: Store, claimed: Job, answer: dict[str, Any]) -> bool:
+    """Save a score; False if the job was lost to another worker meanwhile."""
     figures = [answer["score"], answer["low"], answer["high"]]
     if not all(isinstance(value, float) and math.isfinite(value) for value in figures):
-        return fail(store, held, "the scorer gave no finite score")
+        return fail(store, claimed, "the scorer gave no finite score")
     now = store.clock()
     with store.database.write() as session:
-        job = held_job(session, held)
-        if job is None or held.submission_id is None:
+        job = held_job(session, claimed)
+        if job is None or claimed.submission_id is None:
             return False
-        submission = session.get_one(Submission, held.submission_id)
+        submission = session.get_one(Submission, claimed.submission_id)
         session.add(
             Result(
                 submission_id=submission.id,
-                scorer_sha256=held.scorer_sha256,
-                gold_sha256=held.gold_sha256,
+                scorer_sha256=claimed.scorer_sha256,
+                gold_sha256=claimed.gold_sha256,
                 score=answer["score"],
                 figures={key: answer[key] for key in ("low", "high", "per_class")},
                 created_at=now,
@@ -43,24 +43,24 @@ def keep_score(store: Store, held: Claim, answer: dict[str, Any]) -> bool:
         submission.state = "scored"
         job.state, job.finished_at = "done", now
         log(session, submission.id, now, "scored")
-        queue_comparison(session, held.phase_id, now)
+        queue_comparison(session, claimed.phase_id, now)
         return True
 
 
-def fail(store: Store, held: Claim, reason: str) -> bool:
-    """Try again later, or after the last attempt give up and give the team its submission back."""
+def fail(store: Store, claimed: Job, reason: str) -> bool:
+    """Try again later, or give up after the last attempt and refund the team's submission."""
     now = store.clock()
     with store.database.write() as session:
-        job = held_job(session, held)
+        job = held_job(session, claimed)
         if job is None:
             return False
-        last = held.attempt >= MAX_ATTEMPTS or held.lost > MAX_LOST
+        last = claimed.attempts >= MAX_ATTEMPTS or claimed.lost > MAX_LOST
         job.state = "failed" if last else "queued"
         job.finished_at = now if last else None
-        job.not_before = now + timedelta(seconds=2**held.attempt)
-        if held.submission_id is None:
+        job.not_before = now + timedelta(seconds=2**claimed.attempts)
+        if claimed.submission_id is None:
             return True
-        submission = session.get_one(Submission, held.submission_id)
+        submission = session.get_one(Submission, claimed.submission_id)
         if submission.state == "scored":  # it has a score; making it anew is what failed
             log(session, submission.id, now, f"could not be scored anew: {reason}")
         elif last:
@@ -70,29 +70,22 @@ def fail(store: Store, held: Claim, reason: str) -> bool:
             submission.state = "queued"
             log(session, submission.id, now, f"attempt failed: {reason}")
         if last:
-            phase = session.get_one(Phase, held.phase_id)
-            session.add(
-                AuditEntry(
-                    at=now,
-                    actor="worker",
-                    action="submission.fail",
-                    object=f"submission {submission.public_id}",
-                    challenge_id=phase.challenge_id,
-                    detail={"reason": reason[:300]},
-                )
-            )
+            phase = session.get_one(Phase, claimed.phase_id)
+            thing = f"submission {submission.public_id}"
+            detail = {"reason": reason[:300]}
+            record(session, store, "worker", "submission.fail", thing, challenge_id=phase.challenge_id, **detail)
         return True
 
 
-def supersede(store: Store, held: Claim, scorer: str) -> bool:
-    """Put a job for the present code and gold in the place of one for former ones; it is no failed attempt."""
+def supersede(store: Store, claimed: Job, scorer: str) -> bool:
+    """Replace a job for former code or gold by one for the present; this is not a failed attempt."""
     now = store.clock()
     with store.database.write() as session:
-        job = held_job(session, held)
-        if job is None or held.submission_id is None:
+        job = held_job(session, claimed)
+        if job is None or claimed.submission_id is None:
             return False
-        submission = session.get_one(Submission, held.submission_id)
-        phase = session.get_one(Phase, held.phase_id)
+        submission = session.get_one(Submission, claimed.submission_id)
+        phase = session.get_one(Phase, claimed.phase_id)
         job.state, job.finished_at = "superseded", now
         if submission.state == "scoring":
             submission.state = "queued"
@@ -101,23 +94,19 @@ def supersede(store: Store, held: Claim, scorer: str) -> bool:
         return True
 
 
-def keep_comparison(store: Store, held: Claim, compared: str, answer: dict[str, Any]) -> bool:
-    """Keep clusters and column B, and go on at once if the standing has changed since."""
+def keep_comparison(store: Store, claimed: Job, compared: str, answer: dict[str, Any]) -> bool:
+    """Save clusters and column B, and queue another comparison if the standing has changed meanwhile."""
     now = store.clock()
     with store.database.write() as session:
-        job = held_job(session, held)
+        job = held_job(session, claimed)
         if job is None:
             return False
-        phase = session.get_one(Phase, held.phase_id)
-        kept = session.get(Comparison, phase.id)
+        phase = session.get_one(Phase, claimed.phase_id)
         rows = {row["name"]: {key: row[key] for key in ("cluster", "first_different")} for row in answer["rows"]}
-        if kept is None:
-            session.add(Comparison(phase_id=phase.id, fingerprint=compared, rows=rows, created_at=now))
-        else:
-            kept.fingerprint, kept.rows, kept.created_at = compared, rows, now
+        session.merge(BoardComparison(phase_id=phase.id, fingerprint=compared, rows=rows, created_at=now))
         challenge = session.get_one(Challenge, phase.challenge_id)
         scorer = scorer_sha256(challenge.task, challenge.metric)
-        ranked = [standing for standing in standings(session, phase, scorer) if standing.ranked]
+        ranked = [standing.submission for standing in standings(session, phase, scorer) if standing.ranked]
         if fingerprint(ranked, phase, scorer) == compared:
             job.state, job.finished_at = "done", now
         else:

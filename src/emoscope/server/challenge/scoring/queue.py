@@ -1,11 +1,10 @@
-"""The queue, in the database: a job is taken by lease, and whoever lets a lease run out loses the job to another."""
+"""The job queue, in the database: a worker takes a job by lease, and loses it when the lease runs out."""
 
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -13,25 +12,10 @@ from emoscope.server.store import Store
 from emoscope.server.store.models import Job, LogEntry, Phase, Submission
 
 MAX_ATTEMPTS = 3
-# A worker that is gone says nothing about the job, so this may happen more often than an attempt may fail.
+# A lost worker says little about the job, so this may happen more often than a failed attempt.
 MAX_LOST = 20
-# A comparison waits a little, so that a burst of scores makes one and not many.
+# A comparison waits a little, so that a burst of scores causes only one.
 _SETTLE = timedelta(seconds=2)
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A job that is ours until the lease runs out."""
-
-    job_id: int
-    kind: str
-    phase_id: int
-    submission_id: int | None
-    scorer_sha256: str | None
-    gold_sha256: str | None
-    lease: str
-    attempt: int
-    lost: int
 
 
 def log(session: Session, submission_id: int, at: datetime, text: str) -> None:
@@ -40,7 +24,7 @@ def log(session: Session, submission_id: int, at: datetime, text: str) -> None:
 
 
 def queue_scoring(session: Session, submission: Submission, phase: Phase, scorer: str, now: datetime) -> bool:
-    """Have a submission scored with this code and gold; False if that is queued or done already."""
+    """Queue a submission to be scored with this code and gold; False if that is queued or done already."""
     key = f"score:{submission.id}:{scorer}:{phase.gold_sha256}"
     fresh = _insert(
         session,
@@ -50,9 +34,6 @@ def queue_scoring(session: Session, submission: Submission, phase: Phase, scorer
         submission_id=submission.id,
         scorer_sha256=scorer,
         gold_sha256=phase.gold_sha256,
-        state="queued",
-        attempts=0,
-        lost=0,
         not_before=now,
         created_at=now,
     )
@@ -66,15 +47,14 @@ def queue_scoring(session: Session, submission: Submission, phase: Phase, scorer
 
 
 def queue_comparison(session: Session, phase_id: int, now: datetime) -> None:
-    """Have a phase's board compared anew, once for all that changed meanwhile.
+    """Queue a new comparison of a phase's board, one for all changes until it runs.
 
-    The row is locked even where nothing is to be changed: the worker that is comparing holds it while it looks whether
-    its standing is still the present one, so that it sees either our change or our wish.
+    The row is locked even if nothing changes: a comparing worker holds it while it checks whether its standing is still
+    current, so it sees either our change or our request.
     """
     key = f"compare:{phase_id}"
     later = now + _SETTLE
-    values = {"kind": "compare", "phase_id": phase_id, "state": "queued", "attempts": 0, "lost": 0}
-    if _insert(session, key=key, not_before=later, created_at=now, **values):
+    if _insert(session, key=key, kind="compare", phase_id=phase_id, not_before=later, created_at=now):
         return
     job = session.scalars(select(Job).where(Job.key == key).with_for_update()).one()
     if job.state in {"done", "failed"}:
@@ -86,23 +66,25 @@ def _requeue(job: Job, due: datetime) -> None:
 
 
 def queue_comparisons(session: Session, challenge_id: int, now: datetime) -> None:
-    """Have all boards of a challenge compared anew, where there are any."""
-    played = select(Submission.phase_id).join(Phase, Submission.phase_id == Phase.id)
-    for phase_id in sorted(set(session.scalars(played.where(Phase.challenge_id == challenge_id)))):
+    """Queue new comparisons of all boards of a challenge that have submissions."""
+    used = select(Submission.phase_id).join(Phase, Submission.phase_id == Phase.id)
+    for phase_id in sorted(set(session.scalars(used.where(Phase.challenge_id == challenge_id)))):
         queue_comparison(session, phase_id, now)
 
 
 def _insert(session: Session, **values: Any) -> bool:
-    """Add a job unless there is one with its key."""
+    """Add a job; False if there is one with its key."""
     insert: Any = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    made = session.execute(
-        insert(Job).values(**values).on_conflict_do_nothing(index_elements=["key"]).returning(Job.id)
-    )
-    return made.scalar() is not None
+    statement = insert(Job).values(state="queued", attempts=0, lost=0, **values)
+    inserted = session.execute(statement.on_conflict_do_nothing(index_elements=["key"]).returning(Job.id))
+    return inserted.scalar() is not None
 
 
-def claim(store: Store, lease_time: timedelta) -> Claim | None:
-    """Take the next job that is due: scoring first, then the oldest. A job whose lease has run out is due again."""
+def claim(store: Store, lease_time: timedelta) -> Job | None:
+    """Take the next due job: scoring first, then the oldest. A job whose lease has run out is due again.
+
+    The job is detached: it is what was claimed, not what the database holds later.
+    """
     now = store.clock()
     with store.database.write() as session:
         due = ((Job.state == "queued") & (Job.not_before <= now)) | (
@@ -117,46 +99,42 @@ def claim(store: Store, lease_time: timedelta) -> Claim | None:
         job.attempts += not taken_over
         job.state, job.lease, job.leased_until = "running", secrets.token_hex(16), now + lease_time
         if job.submission_id is not None:
-            unfinished = (Submission.id == job.submission_id, Submission.state == "queued")
-            session.execute(update(Submission).where(*unfinished).values(state="scoring"))
+            _move_submission(session, job.submission_id, "queued", "scoring")
             lost = "; the worker before was lost" if taken_over else ""
             log(session, job.submission_id, now, f"scoring, attempt {job.attempts} of {MAX_ATTEMPTS}{lost}")
-        return Claim(
-            job_id=job.id,
-            kind=job.kind,
-            phase_id=job.phase_id,
-            submission_id=job.submission_id,
-            scorer_sha256=job.scorer_sha256,
-            gold_sha256=job.gold_sha256,
-            lease=job.lease,
-            attempt=job.attempts,
-            lost=job.lost,
-        )
+        return job
 
 
-def extend(store: Store, held: Claim, lease_time: timedelta) -> bool:
-    """The heartbeat: keep a job longer; False if it was lost to another worker."""
+def extend(store: Store, claimed: Job, lease_time: timedelta) -> bool:
+    """The heartbeat: extend the lease; False if the job was lost to another worker."""
     with store.database.write() as session:
-        ours = update(Job).where(Job.id == held.job_id, Job.lease == held.lease, Job.state == "running")
-        kept = session.execute(ours.values(leased_until=store.clock() + lease_time).returning(Job.id))
-        return kept.scalar() is not None
+        ours = update(Job).where(*_is_held(claimed))
+        extended = session.execute(ours.values(leased_until=store.clock() + lease_time).returning(Job.id))
+        return extended.scalar() is not None
 
 
-def release(store: Store, held: Claim) -> None:
-    """Put a job back as if it had not been taken: the worker is going, and nothing is wrong with the job."""
+def release(store: Store, claimed: Job) -> None:
+    """Put a job back as if it had not been taken: the worker stops, and nothing is wrong with the job."""
     with store.database.write() as session:
-        job = held_job(session, held)
+        job = held_job(session, claimed)
         if job is None:
             return
         now = store.clock()
         job.state, job.attempts, job.not_before = "queued", max(0, job.attempts - 1), now
         if job.submission_id is not None:
-            scoring = (Submission.id == job.submission_id, Submission.state == "scoring")
-            session.execute(update(Submission).where(*scoring).values(state="queued"))
+            _move_submission(session, job.submission_id, "scoring", "queued")
             log(session, job.submission_id, now, "put back, as the worker was stopped")
 
 
-def held_job(session: Session, held: Claim) -> Job | None:
-    """The job, locked, if it is still ours."""
-    query = select(Job).where(Job.id == held.job_id, Job.lease == held.lease, Job.state == "running")
-    return session.scalar(query.with_for_update())
+def _move_submission(session: Session, submission_id: int, before: str, after: str) -> None:
+    in_state = (Submission.id == submission_id, Submission.state == before)
+    session.execute(update(Submission).where(*in_state).values(state=after))
+
+
+def held_job(session: Session, claimed: Job) -> Job | None:
+    """The job, locked, if its lease is still ours."""
+    return session.scalar(select(Job).where(*_is_held(claimed)).with_for_update())
+
+
+def _is_held(claimed: Job) -> tuple[ColumnElement[bool], ...]:
+    return Job.id == claimed.id, Job.lease == claimed.lease, Job.state == "running"

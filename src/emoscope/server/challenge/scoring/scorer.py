@@ -1,7 +1,7 @@
-"""The process that scores: apart from the server, so that it can be killed, and mute, so that it tells no gold.
+"""The scoring process, apart from the server so that it can be killed.
 
-It reads one request as JSON from standard input and answers with one on standard output. What goes wrong is told by
-kind and place in our code, never by message: a message about the gold file could quote it.
+It reads one JSON request from standard input and writes one JSON answer to standard output. An error is reported by its
+type and place in our code, never by its message, which could quote the gold file.
 """
 
 import contextlib
@@ -47,13 +47,13 @@ def scorer_sha256(task_name: str, metric: str | None = None) -> str:
     """
     task = measured(task_name, metric)
     own = {kind.__module__ for kind in type(task).__mro__} - {"builtins", "abc"}
-    # As the code lies on the disk, for that is what the next scorer runs; read again only where it has changed.
+    # The code on the disk, which is what the next scorer runs; read again only if it has changed.
     states = []
     for name in sorted({*_SCORING_MODULES, *own}):
         spec = importlib.util.find_spec(name)
         file = Path(str(spec and spec.origin))
-        found = file.stat()
-        states.append((name, file, found.st_mtime_ns, found.st_size))
+        status = file.stat()
+        states.append((name, file, status.st_mtime_ns, status.st_size))
     return _sha256_of_code(f"{task.name} {task.metadata.metric.name}", tuple(states))
 
 
@@ -66,15 +66,14 @@ def _sha256_of_code(measure: str, states: tuple[tuple[str, Path, int, int], ...]
 
 
 class ChangedCodeError(Exception):
-    """The code is not that for which the score was asked; the next attempt is for the present one."""
+    """The code is not the code the request is for."""
 
 
 class DamagedFileError(Exception):
-    """A stored file is no longer what its name says; a score from it would be nobody's."""
+    """A stored file's content no longer matches its name, which is its hash."""
 
 
 def _check(path: str) -> None:
-    """Files in the store are named by the hash of what they hold."""
     with Path(path).open("rb") as handle:
         if hashlib.file_digest(handle, "sha256").hexdigest() != Path(path).name:
             raise DamagedFileError
@@ -88,18 +87,16 @@ def score(request: dict[str, Any]) -> dict[str, Any]:
         raise ChangedCodeError
     _check(request["gold"])
     _check(request["submission"])
-    found = evaluate(measured(request["task"], request.get("metric")), request["gold"], request["submission"])
-    figures = [found.score, found.interval.low, found.interval.high]
-    if not all(math.isfinite(value) for value in figures):
+    evaluation = evaluate(measured(request["task"], request.get("metric")), request["gold"], request["submission"])
+    figures = {"score": evaluation.score, "low": evaluation.interval.low, "high": evaluation.interval.high}
+    if not all(math.isfinite(value) for value in figures.values()):
         raise ArithmeticError("not a finite score")
     return {
-        "score": found.score,
-        "low": found.interval.low,
-        "high": found.interval.high,
-        # Without the support, which would tell how often each label is in the gold file.
+        **figures,
+        # Without the support, which would reveal how often each label is in the gold file.
         "per_class": {
             label: {"precision": result.precision, "recall": result.recall, "f1": result.f1}
-            for label, result in found.per_class.items()
+            for label, result in evaluation.per_class.items()
         },
     }
 
@@ -115,7 +112,7 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
             # Two teams may have sent the same file, which has one place in the store.
             paths.append(Path(folder) / name)
             paths[-1].symlink_to(source)
-        found = compare_files(
+        comparison = compare_files(
             measured(request["task"], request.get("metric")),
             request["gold"],
             paths,
@@ -125,13 +122,13 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
     return {
         "rows": [
             {"name": Path(row.path).name, "cluster": row.cluster, "first_different": row.first_different}
-            for row in found.rows
+            for row in comparison.rows
         ]
     }
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """What was asked for, or the kind of error and where in our code it arose."""
+    """The result, or the type of error and its place in our code."""
     try:
         return {"ok": True, **{"score": score, "compare": compare}[request["kind"]](request)}
     except Exception as error:
@@ -141,7 +138,6 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _die_with_parent(parent: int) -> None:
-    """A scorer whose worker is gone has nobody to answer."""
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)

@@ -1,7 +1,8 @@
-"""Which submission of each team counts, and in which order the teams stand."""
+"""Which submission of each team counts, and the order of the teams."""
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -11,7 +12,7 @@ from emoscope.server.store.models import Phase, Result, Submission, Team
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TeamStanding:
     """A team on the board: the submission that counts, and its score if it has one that is not stale."""
 
     team: Team
@@ -28,7 +29,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """What decides whether a submission counts, of thousands of them."""
+    """What decides whether a submission counts; light, as there may be thousands."""
 
     id: int
     failed: bool
@@ -41,41 +42,45 @@ class _Scored:
         return (self.fresh, self.result_id is not None, round(self.score, 12))
 
 
-def standings(session: Session, phase: Phase, scorer: str) -> list[Standing]:
+def standings(session: Session, phase: Phase, scorer: str) -> list[TeamStanding]:
     """All teams: those with a score first, best first and the earliest first among equals, then the others.
 
-    A result that was made by other code or other gold is stale: it is not ranked until it is made again.
+    A result of other code or other gold is stale, and not ranked until it is rescored.
     """
     teams = _sent(session, phase, _scores(session, phase, scorer))
     chosen = {team_id: _counting(phase, entries) for team_id, entries in teams.items()}
     by_id = {team.id: team for team in session.scalars(select(Team).where(Team.id.in_(chosen)))}
-    wanted = [one.id for one in chosen.values()]
-    submissions = {one.id: one for one in session.scalars(select(Submission).where(Submission.id.in_(wanted)))}
-    kept = [one.result_id for one in chosen.values() if one.result_id is not None]
-    figures = {result.id: result for result in session.scalars(select(Result).where(Result.id.in_(kept)))}
-    found = [
-        Standing(
+    counting = [one.id for one in chosen.values()]
+    submissions = {one.id: one for one in session.scalars(select(Submission).where(Submission.id.in_(counting)))}
+    result_ids = [one.result_id for one in chosen.values() if one.result_id is not None]
+    results = {result.id: result for result in session.scalars(select(Result).where(Result.id.in_(result_ids)))}
+    unordered = [
+        TeamStanding(
             team=by_id[team_id],
             submission=submissions[one.id],
-            result=None if one.result_id is None else figures[one.result_id],
+            result=None if one.result_id is None else results[one.result_id],
             stale=one.result_id is not None and not one.fresh,
             submissions=len(teams[team_id]),
         )
         for team_id, one in chosen.items()
     ]
-    return sorted(found, key=_order)
+    return sorted(unordered, key=_order)
 
 
 def _scores(session: Session, phase: Phase, scorer: str) -> dict[int, tuple[int, bool, float]]:
-    """By submission: the result, whether it is fresh, and the score; a fresh one before a stale one."""
-    found: dict[int, tuple[int, bool, float]] = {}
-    made = select(Result.id, Result.submission_id, Result.score, Result.scorer_sha256, Result.gold_sha256)
-    mine = made.join(Submission, Result.submission_id == Submission.id).where(Submission.phase_id == phase.id)
-    for result_id, submission_id, score, by, on in session.execute(mine.order_by(Result.id)):
-        fresh = by == scorer and on == phase.gold_sha256
-        if fresh or submission_id not in found or not found[submission_id][1]:
-            found[submission_id] = (result_id, fresh, score)
-    return found
+    """By submission: its result's id, whether that is fresh, and the score; a fresh result wins over a stale one."""
+    scores: dict[int, tuple[int, bool, float]] = {}
+    query = (
+        select(Result.id, Result.submission_id, Result.score, Result.scorer_sha256, Result.gold_sha256)
+        .join(Submission, Result.submission_id == Submission.id)
+        .where(Submission.phase_id == phase.id)
+        .order_by(Result.id)
+    )
+    for result_id, submission_id, score, result_scorer, result_gold in session.execute(query):
+        fresh = result_scorer == scorer and result_gold == phase.gold_sha256
+        if fresh or submission_id not in scores or not scores[submission_id][1]:
+            scores[submission_id] = (result_id, fresh, score)
+    return scores
 
 
 def _sent(session: Session, phase: Phase, scores: dict[int, tuple[int, bool, float]]) -> dict[int, list[_Scored]]:
@@ -106,12 +111,12 @@ def _counting(phase: Phase, entries: list[_Scored]) -> _Scored:
     return entries[-1]
 
 
-def _order(standing: Standing) -> tuple[bool, float, float, int]:
+def _order(standing: TeamStanding) -> tuple[bool, float, float, int]:
     score = -round(standing.result.score, 12) if standing.ranked and standing.result is not None else 0.0
     return (not standing.ranked, score, standing.submission.received_at.timestamp(), standing.submission.id)
 
 
-def fingerprint(ranked: list[Standing], phase: Phase, scorer: str) -> str:
-    """What a comparison of the ranked teams depends on, in one hash."""
-    parts = [scorer, phase.gold_sha256, *(standing.submission.public_id for standing in ranked)]
+def fingerprint(ranked: Sequence[Submission], phase: Phase, scorer: str) -> str:
+    """A hash of everything a comparison of the ranked submissions depends on."""
+    parts = [scorer, phase.gold_sha256, *(submission.public_id for submission in ranked)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

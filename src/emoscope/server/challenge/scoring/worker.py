@@ -1,4 +1,4 @@
-"""The worker: takes one job after the other and has it done in a process that it can kill."""
+"""The worker: takes one job after the other and runs each in a process that it can kill."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import select
 
 from emoscope.server.challenge.scoring.outcome import fail, keep_comparison, keep_score, supersede
-from emoscope.server.challenge.scoring.queue import MAX_LOST, Claim, claim, extend, release
+from emoscope.server.challenge.scoring.queue import MAX_LOST, claim, extend, release
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.scoring.standing import fingerprint, standings
 from emoscope.server.errors import StoreUnavailable
@@ -30,12 +30,16 @@ _MANY_ANSWERS = 1_000_000
 _log = logging.getLogger("emoscope.server")
 
 
-@dataclass(slots=True)
-class Worker:
-    """Runs the jobs of a store; any number of them may, in any number of processes.
+class AttemptFailedError(Exception):
+    """The job was not done; the message is the reason, for the submission's log."""
 
-    `Worker(store).run(stop)` works until the event is set, and finishes the job at hand or, if that takes longer than
-    `stop_seconds`, puts it back.
+
+@dataclass(slots=True)
+class ScoringWorker:
+    """Runs the jobs of a store; any number of workers may share one, in any number of processes.
+
+    `run(stop)` works until the event is set. It then finishes the current job, or puts it back if that takes longer
+    than `stop_seconds`.
     """
 
     store: Store
@@ -48,7 +52,7 @@ class Worker:
     _stop: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
 
     def run(self, stop: threading.Event) -> None:
-        """Work until told to stop. A store that is gone is waited for, and no error ends the worker."""
+        """Work until told to stop; no error ends the worker, and it waits for a store that is unavailable."""
         self._stop = stop
         with contextlib.suppress(OSError):
             self.store.files.sweep()
@@ -63,28 +67,25 @@ class Worker:
                 stop.wait(5 * self.poll_seconds)
 
     def run_once(self) -> bool:
-        """Do one job; False if there is none due."""
-        held = claim(self.store, timedelta(seconds=self.lease_seconds))
-        if held is None:
+        """Do one job; False if none is due."""
+        job = claim(self.store, timedelta(seconds=self.lease_seconds))
+        if job is None:
             return False
         try:
-            if held.lost > MAX_LOST:
-                fail(self.store, held, f"the worker was lost {held.lost} times")
-            elif held.kind == "score":
-                self._score(held)
-            else:
-                self._compare(held)
+            if job.lost > MAX_LOST:
+                raise AttemptFailedError(f"the worker was lost {job.lost} times")
+            (self._score if job.kind == "score" else self._compare)(job)
         except StoreUnavailable:
             raise
-        except (
-            Exception
-        ) as error:  # no memory for a process, a folder that is gone: an attempt that failed, like others
-            _log.exception("job %d could not be run", held.job_id)
-            fail(self.store, held, f"the worker could not run it ({type(error).__name__})")
+        except AttemptFailedError as error:
+            fail(self.store, job, str(error))
+        except Exception as error:  # such as no memory for a process, or a missing folder
+            _log.exception("job %d could not be run", job.id)
+            fail(self.store, job, f"the worker could not run it ({type(error).__name__})")
         return True
 
     def drain(self, seconds: float = 60) -> int:
-        """Do all jobs there are, also those that are due only later; returns how many were done."""
+        """Do all jobs, waiting for those due later; returns how many were done."""
         done, deadline = 0, time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.run_once():
@@ -99,62 +100,48 @@ class Worker:
         with self.store.database.read() as session:
             return session.scalar(select(Job.id).where(Job.state.in_(["queued", "running"])).limit(1)) is not None
 
-    def _score(self, held: Claim) -> None:
+    def _score(self, job: Job) -> None:
         with self.store.database.read() as session:
-            submission = session.get_one(Submission, held.submission_id)
-            phase = session.get_one(Phase, held.phase_id)
+            submission = session.get_one(Submission, job.submission_id)
+            phase = session.get_one(Phase, job.phase_id)
             challenge = session.get_one(Challenge, phase.challenge_id)
-        files = self.store.files
         scorer = scorer_sha256(challenge.task, challenge.metric)
-        # The job names the code and the gold it is for. Where they have changed since, a score now would be another's.
-        if held.scorer_sha256 != scorer or held.gold_sha256 != phase.gold_sha256:
-            supersede(self.store, held, scorer)
+        # The job names the code and gold it is for; if they have changed since, its score would be of others.
+        if job.scorer_sha256 != scorer or job.gold_sha256 != phase.gold_sha256:
+            supersede(self.store, job, scorer)
             return
-        request = {
-            "kind": "score",
-            "task": challenge.task,
-            "metric": challenge.metric,
-            "gold": str(files.path("gold", phase.gold_sha256)),
-            "submission": str(files.path("submissions", submission.sha256)),
-            "scorer_sha256": held.scorer_sha256,
-        }
-        answer, reason = self._ask(held, request, self.score_seconds)
-        if answer is not None:
-            keep_score(self.store, held, answer)
-        elif reason:
-            fail(self.store, held, reason)
+        request = self._request("score", challenge, phase)
+        request |= {"submission": self._path(submission), "scorer_sha256": scorer}
+        if (figures := self._ask(job, request, self.score_seconds)) is not None:
+            keep_score(self.store, job, figures)
 
-    def _compare(self, held: Claim) -> None:
+    def _compare(self, job: Job) -> None:
         with self.store.database.read() as session:
-            phase = session.get_one(Phase, held.phase_id)
+            phase = session.get_one(Phase, job.phase_id)
             challenge = session.get_one(Challenge, phase.challenge_id)
             scorer = scorer_sha256(challenge.task, challenge.metric)
-            ranked = [standing for standing in standings(session, phase, scorer) if standing.ranked]
+            ranked = [standing.submission for standing in standings(session, phase, scorer) if standing.ranked]
         compared = fingerprint(ranked, phase, scorer)
         if len(ranked) < 2:
-            rows = [{"name": one.submission.public_id, "cluster": 1, "first_different": None} for one in ranked]
-            keep_comparison(self.store, held, compared, {"rows": rows})
+            rows = [{"name": one.public_id, "cluster": 1, "first_different": None} for one in ranked]
+            keep_comparison(self.store, job, compared, {"rows": rows})
             return
-        files = self.store.files
-        # Named in the order of the standing: the comparison keeps that order among equals.
-        request = {
-            "kind": "compare",
-            "task": challenge.task,
-            "metric": challenge.metric,
-            "gold": str(files.path("gold", phase.gold_sha256)),
-            "submissions": [
-                (one.submission.public_id, str(files.path("submissions", one.submission.sha256))) for one in ranked
-            ],
-            "samples": _SAMPLES if phase.items * len(ranked) <= _MANY_ANSWERS else _FEWER_SAMPLES,
-        }
-        answer, reason = self._ask(held, request, self.compare_seconds)
-        if answer is not None:
-            keep_comparison(self.store, held, compared, answer)
-        elif reason:
-            fail(self.store, held, reason)
+        request = self._request("compare", challenge, phase)
+        # In the order of the standing, which the comparison keeps among equals.
+        request["submissions"] = [(one.public_id, self._path(one)) for one in ranked]
+        request["samples"] = _SAMPLES if phase.items * len(ranked) <= _MANY_ANSWERS else _FEWER_SAMPLES
+        if (comparison := self._ask(job, request, self.compare_seconds)) is not None:
+            keep_comparison(self.store, job, compared, comparison)
 
-    def _ask(self, held: Claim, request: dict[str, Any], seconds: int) -> tuple[dict[str, Any] | None, str]:
-        """The scorer's answer, or why there is none; neither if the job was lost to another worker."""
+    def _request(self, kind: str, challenge: Challenge, phase: Phase) -> dict[str, Any]:
+        gold = str(self.store.files.path("gold", phase.gold_sha256))
+        return {"kind": kind, "task": challenge.task, "metric": challenge.metric, "gold": gold}
+
+    def _path(self, submission: Submission) -> str:
+        return str(self.store.files.path("submissions", submission.sha256))
+
+    def _ask(self, job: Job, request: dict[str, Any], seconds: int) -> dict[str, Any] | None:
+        """The scorer's answer, or None if the job was put back or lost to another worker."""
         process = subprocess.Popen(
             self.command,
             stdin=subprocess.PIPE,
@@ -172,25 +159,25 @@ class Worker:
                     out, _ = process.communicate(text, timeout=max(0.01, min(beat - now, began + seconds - now, 0.5)))
                     return _parsed(out, process.returncode)
                 except subprocess.TimeoutExpired:
-                    text = None  # communicate goes on where it was
+                    text = None  # communicate continues where it was
                 if self._stop.is_set():
                     asked_to_stop = asked_to_stop or now
                     if now - asked_to_stop > self.stop_seconds:
-                        release(self.store, held)
-                        return None, ""
+                        release(self.store, job)
+                        return None
                 if now >= beat:
                     beat = now + self.lease_seconds / 3
-                    if not extend(self.store, held, timedelta(seconds=self.lease_seconds)):
-                        return None, ""
-            return None, f"the time limit of {seconds} s was reached"
+                    if not extend(self.store, job, timedelta(seconds=self.lease_seconds)):
+                        return None
+            raise AttemptFailedError(f"the time limit of {seconds} s was reached")
         finally:
             _kill(process)
 
 
 def _environment() -> dict[str, str]:
-    """Ours without the database's address, which is none of the scorer's business; one thread, as workers are many."""
-    kept = {name: value for name, value in os.environ.items() if name != "EMOSCOPE_DATABASE_URL"}
-    return {**kept, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    """Our environment without the database's address, which the scorer must not know; one thread per worker."""
+    variables = {name: value for name, value in os.environ.items() if name != "EMOSCOPE_DATABASE_URL"}
+    return {**variables, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
@@ -204,14 +191,14 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
             pipe.close()
 
 
-def _parsed(out: bytes, status: int) -> tuple[dict[str, Any] | None, str]:
+def _parsed(out: bytes, status: int) -> dict[str, Any]:
     if status < 0:
-        return None, f"the scorer was ended by signal {-status}"
+        raise AttemptFailedError(f"the scorer was ended by signal {-status}")
     try:
         answer = json.loads(out)
     except ValueError:
-        return None, f"the scorer ended with status {status} and no answer"
+        raise AttemptFailedError(f"the scorer ended with status {status} and no answer") from None
     if not isinstance(answer, dict) or answer.get("ok") is not True:
         reason = answer.get("reason") if isinstance(answer, dict) else None
-        return None, f"the scorer could not score it ({reason or 'no reason given'})"
-    return answer, ""
+        raise AttemptFailedError(f"the scorer could not score it ({reason or 'no reason given'})")
+    return answer

@@ -1,4 +1,4 @@
-"""Who asks. Every service function takes an actor and checks it against the object that is asked for."""
+"""Actors. Every service function takes one and checks whether it may act on the object."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -48,12 +48,12 @@ class Actor:
 
 
 PUBLIC = Actor("public")
-# Whoever has a shell on the machine can read the files anyway; the command line acts for them.
+# Whoever has a shell on the machine can read the files anyway; the command line acts as the operator.
 OPERATOR = Actor("organiser", name="operator")
 
 
 def require_organiser(actor: Actor, challenge_id: int | None) -> None:
-    """Refuse whoever does not run the challenge."""
+    """Refuse everyone but the challenge's organisers."""
     if not actor.organises(challenge_id):
         raise (Unauthenticated if actor.role == "public" else NotAllowed)("this is for the challenge's organisers")
 
@@ -68,7 +68,7 @@ def require_member(actor: Actor, challenge_id: int) -> int:
 
 
 def require_team(actor: Actor, challenge_id: int, team_id: int) -> None:
-    """Refuse all but the team itself and the organisers; for others the team's things do not exist."""
+    """Refuse all but the team itself and the organisers; others get NotFound."""
     if not (actor.plays(team_id) or actor.organises(challenge_id)):
         if actor.role == "public":
             raise Unauthenticated("this needs a team's token")

@@ -1,4 +1,4 @@
-"""The audit log: what was done, by whom. It can only grow; the database refuses anything else."""
+"""The audit log: who did what. It is append-only; the database refuses anything else."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.lookup import find_challenge
-from emoscope.server.challenge.services.views import AuditLine
+from emoscope.server.challenge.views import AuditLine
 from emoscope.server.store import Store
 from emoscope.server.store.models import AuditEntry
 
@@ -22,7 +22,7 @@ def record(
     challenge_id: int | None = None,
     **detail: Any,
 ) -> None:
-    """Note an action in the transaction that does it, so that neither happens without the other."""
+    """Record an action in the transaction that does it, so that neither happens without the other."""
     session.add(
         AuditEntry(
             at=store.clock(),

@@ -1,4 +1,4 @@
-"""Challenges: made from a file, opened, closed, given other gold, scored anew, removed and brought back."""
+"""Challenges: create, schedule, open, close, replace gold, rescore, delete and restore."""
 
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.definition import Definition, read_definition
 from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state, phases_of
 from emoscope.server.challenge.services.phase_files import PhaseFiles, check_files, human_figures
-from emoscope.server.challenge.services.views import ChallengeView, Download, PhaseView
+from emoscope.server.challenge.views import ChallengeView, FileView, PhaseView
 from emoscope.server.errors import Conflict, Invalid, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Phase, Result, Submission, Team
@@ -24,44 +24,35 @@ from emoscope.tasks import Task
 
 
 def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | Path | None = None) -> ChallengeView:
-    """Make a challenge of a TOML file; the files it names lie beside it or in `files`."""
+    """Create a challenge from a TOML file; the files it names lie beside it or in `files`."""
     require_organiser(actor, None)
     definition = read_definition(path)
-    found = check_files(definition, Path(path), Path(files) if files is not None else Path(path).parent)
+    phase_files = check_files(definition, Path(path), Path(files) if files is not None else Path(path).parent)
     task = measured(definition.task, definition.metric)
-    kept = [_keep(store, task, phase_files) for phase_files in found]
+    stored_files = [_store_files(store, task, one) for one in phase_files]
     try:
         with store.database.write() as session:
             if session.scalar(select(Challenge.id).where(Challenge.slug == definition.slug)):
                 raise Conflict(f"there is a challenge {definition.slug!r} already", field="slug")
-            made = Challenge(
-                slug=definition.slug,
-                title=definition.title,
-                description=definition.description.strip(),
-                task=definition.task,
-                metric=definition.metric,
-                registration=definition.registration,
-                max_teams=definition.max_teams,
-                created_at=store.clock(),
-            )
-            session.add(made)
+            challenge = Challenge(**definition.model_dump(exclude={"phases"}), created_at=store.clock())
+            session.add(challenge)
             session.flush()
-            session.add_all(_phases(definition, made, kept))
+            session.add_all(_phases(definition, challenge, stored_files))
             session.flush()
-            record(session, store, actor, "challenge.create", made.slug, challenge_id=made.id, task=made.task)
-            return challenge_view(session, store, actor, made)
+            slug, number = challenge.slug, challenge.id
+            record(session, store, actor, "challenge.create", slug, challenge_id=number, task=challenge.task)
+            return challenge_view(session, store, actor, challenge)
     except IntegrityError:
         raise Conflict(f"there is a challenge {definition.slug!r} already", field="slug") from None
 
 
-def _keep(store: Store, task: Task, files: PhaseFiles) -> dict[str, object]:
+def _store_files(store: Store, task: Task, files: PhaseFiles) -> dict[str, object]:
     humans = human_figures(task, files.gold, files.humans)
     if files.humans is not None and humans is not None and files.humans != "published":
-        # Judgements are nearly gold, and lie with it.
+        # Judgements are nearly gold, and stored with it.
         humans["sha256"] = store.files.keep_file(Path(files.humans), "gold").sha256
-    unlabelled = store.files.keep_file(files.unlabelled, "unlabelled")
     return {
-        "unlabelled_sha256": unlabelled.sha256,
+        "unlabelled_sha256": store.files.keep_file(files.unlabelled, "unlabelled").sha256,
         "unlabelled_name": files.unlabelled.name[:120],
         "gold_sha256": store.files.keep_file(files.gold, "gold").sha256,
         "items": files.items,
@@ -69,26 +60,17 @@ def _keep(store: Store, task: Task, files: PhaseFiles) -> dict[str, object]:
     }
 
 
-def _phases(definition: Definition, challenge: Challenge, kept: list[dict[str, object]]) -> list[Phase]:
+def _phases(definition: Definition, challenge: Challenge, stored_files: list[dict[str, object]]) -> list[Phase]:
     return [
         Phase(
             challenge_id=challenge.id,
-            name=phase.name,
-            title=phase.title,
             position=position,
             opens_at=phase.moment(phase.opens),
             closes_at=phase.moment(phase.closes),
-            time_zone=phase.time_zone,
-            per_day=phase.per_day,
-            total=phase.total,
-            rejected_per_day=phase.rejected_per_day,
-            board=phase.board,
-            counts=phase.counts,
-            max_bytes=phase.max_bytes,
-            published=phase.published,
+            **phase.model_dump(exclude={"opens", "closes", "unlabelled", "gold", "humans"}),
             **files,
         )
-        for position, (phase, files) in enumerate(zip(definition.phases, kept, strict=True))
+        for position, (phase, files) in enumerate(zip(definition.phases, stored_files, strict=True))
     ]
 
 
@@ -96,9 +78,9 @@ def list_challenges(store: Store, actor: Actor) -> list[ChallengeView]:
     """All challenges, newest first; deleted ones only for their organisers."""
     with store.database.read() as session:
         return [
-            challenge_view(session, store, actor, found)
-            for found in session.scalars(select(Challenge).order_by(Challenge.id.desc()))
-            if found.deleted_at is None or actor.organises(found.id)
+            challenge_view(session, store, actor, challenge)
+            for challenge in session.scalars(select(Challenge).order_by(Challenge.id.desc()))
+            if challenge.deleted_at is None or actor.organises(challenge.id)
         ]
 
 
@@ -108,13 +90,19 @@ def get_challenge(store: Store, actor: Actor, slug: str) -> ChallengeView:
         return challenge_view(session, store, actor, find_challenge(session, actor, slug, deleted=True))
 
 
+def organises(store: Store, actor: Actor, slug: str) -> bool:
+    """Whether the actor runs this challenge."""
+    with store.database.read() as session:
+        return actor.organises(find_challenge(session, actor, slug, deleted=True).id)
+
+
 def open_phase(store: Store, actor: Actor, slug: str, phase: str) -> ChallengeView:
-    """Open a phase now; one that was over goes on until it is closed again."""
+    """Open a phase now; a closed one stays open until it is closed again."""
     return _move(store, actor, slug, phase, opening=True)
 
 
 def close_phase(store: Store, actor: Actor, slug: str, phase: str) -> ChallengeView:
-    """Close a phase now. What was accepted is still scored; a hidden board shows from here on."""
+    """Close a phase now. Accepted submissions are still scored; a hidden board is shown from now on."""
     return _move(store, actor, slug, phase, opening=False)
 
 
@@ -145,19 +133,19 @@ def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) ->
 def reschedule(
     store: Store, actor: Actor, slug: str, phase: str, *, opens: datetime | None = None, closes: datetime | None = None
 ) -> ChallengeView:
-    """Give a phase another opening or closing time; a time without an offset is in the phase's time zone."""
+    """Change when a phase opens or closes; a time without an offset is in the phase's time zone."""
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
-        found = find_phase(session, challenge, phase)
-        zone = ZoneInfo(found.time_zone)
+        changed = find_phase(session, challenge, phase)
+        zone = ZoneInfo(changed.time_zone)
         begin, end = (
             before if time is None else time if time.tzinfo else time.replace(tzinfo=zone)
-            for before, time in ((found.opens_at, opens), (found.closes_at, closes))
+            for before, time in ((changed.opens_at, opens), (changed.closes_at, closes))
         )
         if end is not None and (begin is None or end <= begin):
             raise Invalid("the phase must close after it opens", field="closes")
-        found.opens_at, found.closes_at = begin, end
+        changed.opens_at, changed.closes_at = begin, end
         moments = {name: time.isoformat() for name, time in (("opens", begin), ("closes", end)) if time is not None}
         record(session, store, actor, "phase.schedule", f"{slug}/{phase}", challenge_id=challenge.id, **moments)
         session.flush()
@@ -165,7 +153,7 @@ def reschedule(
 
 
 def replace_gold(store: Store, actor: Actor, slug: str, phase: str, path: str | Path) -> None:
-    """Give a phase other gold labels. All its results become stale; `rescore` makes new ones."""
+    """Replace a phase's gold labels. All its results become stale until `rescore`."""
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
@@ -182,20 +170,12 @@ def replace_gold(store: Store, actor: Actor, slug: str, phase: str, path: str | 
         changed = session.get_one(Phase, old.id)
         before, changed.gold_sha256, changed.humans = changed.gold_sha256, gold.sha256, humans
         queue_comparison(session, changed.id, store.clock())
-        record(
-            session,
-            store,
-            actor,
-            "phase.gold",
-            f"{slug}/{phase}",
-            challenge_id=challenge.id,
-            before=before,
-            after=gold.sha256,
-        )
+        change = {"before": before, "after": gold.sha256}
+        record(session, store, actor, "phase.gold", f"{slug}/{phase}", challenge_id=challenge.id, **change)
 
 
 def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> int:
-    """Queue every submission that has no result of the present code and gold; returns how many."""
+    """Queue every submission without a result of the present code and gold; returns how many."""
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
@@ -208,11 +188,11 @@ def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> 
 
 def _rescore_phase(session: Session, phase: Phase, scorer: str, now: datetime) -> int:
     scored = select(Result.submission_id).where(Result.scorer_sha256 == scorer, Result.gold_sha256 == phase.gold_sha256)
-    wanting = select(Submission).where(
+    unscored = select(Submission).where(
         Submission.phase_id == phase.id, Submission.state != "rejected", Submission.id.not_in(scored)
     )
     queued = 0
-    for submission in session.scalars(wanting.order_by(Submission.id)):
+    for submission in session.scalars(unscored.order_by(Submission.id)):
         if queue_scoring(session, submission, phase, scorer, now):
             queued += 1
             log(session, submission.id, now, "queued to be scored anew")
@@ -241,15 +221,15 @@ def _set_deleted(store: Store, actor: Actor, slug: str, *, deleted: bool) -> Non
         record(session, store, actor, action, slug, challenge_id=challenge.id)
 
 
-def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> Download:
+def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> FileView:
     """The file participants answer, from the moment the phase opens."""
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
-        found = find_phase(session, challenge, phase)
-        if phase_state(found, store.clock()) == "planned" and not actor.organises(challenge.id):
+        chosen = find_phase(session, challenge, phase)
+        if phase_state(chosen, store.clock()) == "planned" and not actor.organises(challenge.id):
             raise NotFound(f"the file is given out when phase {phase} opens")
-        path = store.files.path("unlabelled", found.unlabelled_sha256)
-        return Download(str(path), found.unlabelled_name, path.stat().st_size, found.unlabelled_sha256)
+        path = store.files.path("unlabelled", chosen.unlabelled_sha256)
+        return FileView(str(path), chosen.unlabelled_name)
 
 
 def challenge_view(session: Session, store: Store, actor: Actor, challenge: Challenge) -> ChallengeView:

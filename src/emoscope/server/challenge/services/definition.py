@@ -1,4 +1,4 @@
-"""A challenge as its organiser writes it down: a TOML file, checked before anything is made of it."""
+"""The TOML file that defines a challenge, checked before anything is created from it."""
 
 import tomllib
 from datetime import datetime
@@ -72,7 +72,7 @@ class Definition(_Strict):
     title: Title
     task: str
     metric: str | None = None  # the task's official one, unless another is named
-    description: str = Field(default="", max_length=20_000)
+    description: Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)] = ""
     registration: Literal["open", "closed"] = "open"
     max_teams: int = Field(default=2_000, ge=1, le=100_000)
     phases: tuple[PhaseDefinition, ...] = Field(min_length=1, max_length=20)

@@ -1,4 +1,4 @@
-"""Finding what is asked for, and nothing that the actor may not know of."""
+"""Finding objects by name, and none that the actor may not know of."""
 
 from datetime import datetime
 
@@ -6,26 +6,26 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.services.actor import Actor
-from emoscope.server.challenge.services.views import PhaseState
+from emoscope.server.challenge.views import PhaseState
 from emoscope.server.errors import Conflict, NotFound
 from emoscope.server.store.models import Challenge, Phase, Team
 
 
 def find_challenge(session: Session, actor: Actor, slug: str, *, deleted: bool = False) -> Challenge:
-    """A challenge by its name; a deleted one only for organisers who say so."""
-    found = session.scalar(select(Challenge).where(Challenge.slug == slug))
-    if found is None or (found.deleted_at is not None and not (deleted and actor.organises(found.id))):
+    """A challenge by its name; a deleted one only on request, and for its organisers."""
+    challenge = session.scalar(select(Challenge).where(Challenge.slug == slug))
+    if challenge is None or (challenge.deleted_at is not None and not (deleted and actor.organises(challenge.id))):
         raise NotFound(f"no challenge {slug[:64]!r}")
-    return found
+    return challenge
 
 
 def find_phase(session: Session, challenge: Challenge, name: str) -> Phase:
     """A phase of a challenge by its name."""
-    found = session.scalar(select(Phase).where(Phase.challenge_id == challenge.id, Phase.name == name))
-    if found is None:
+    phase = session.scalar(select(Phase).where(Phase.challenge_id == challenge.id, Phase.name == name))
+    if phase is None:
         names = ", ".join(phase.name for phase in phases_of(session, challenge))
         raise NotFound(f"{challenge.slug} has no phase {name[:64]!r}; it has: {names}", field="phase")
-    return found
+    return phase
 
 
 def phases_of(session: Session, challenge: Challenge) -> list[Phase]:
@@ -34,10 +34,16 @@ def phases_of(session: Session, challenge: Challenge) -> list[Phase]:
 
 
 def phase_state(phase: Phase, now: datetime) -> PhaseState:
-    """Whether a phase has begun, is running or is over."""
+    """Whether a phase is yet to open, open or closed."""
     if phase.opens_at is None or now < phase.opens_at:
         return "planned"
     return "open" if phase.closes_at is None or now < phase.closes_at else "closed"
+
+
+def require_running(session: Session, challenge: Challenge, now: datetime) -> None:
+    """Refuse what makes no sense once all phases are closed."""
+    if all(phase_state(phase, now) == "closed" for phase in phases_of(session, challenge)):
+        raise Conflict(f"{challenge.slug} is over")
 
 
 def open_phase_of(session: Session, challenge: Challenge, now: datetime) -> Phase:
@@ -62,7 +68,7 @@ def find_team(session: Session, challenge: Challenge, team_id: int, *, lock: boo
     if lock:
         # What was read before the lock may be out of date.
         query = query.with_for_update().execution_options(populate_existing=True)
-    found = session.scalar(query)
-    if found is None:
+    team = session.scalar(query)
+    if team is None:
         raise NotFound("no such team in this challenge")
-    return found
+    return team

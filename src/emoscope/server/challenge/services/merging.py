@@ -1,34 +1,34 @@
-"""Teams that join. The rule is Kaggle's: together they may not have submitted more than one team could have by now."""
+"""Merging teams, by Kaggle's rule: together they may not have submitted more than one team could have by now."""
 
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_team, phase_state, phases_of
-from emoscope.server.challenge.services.names import name_key
+from emoscope.server.challenge.services.lookup import find_challenge, find_team, phases_of, require_running
 from emoscope.server.challenge.services.quotas import days_running, usage
-from emoscope.server.challenge.services.teams import MAX_MEMBERS, merge_view
-from emoscope.server.challenge.services.views import MergeView
+from emoscope.server.challenge.services.teams import MAX_MEMBERS, count_members, merge_view
+from emoscope.server.challenge.views import MergeView
 from emoscope.server.errors import Conflict, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Merge, Submission, Team
+from emoscope.server.store.names import name_key
 
 
 def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeView:
-    """Offer one's team to another, into which it goes if that one accepts."""
+    """Offer to merge the actor's team into another, which has to accept."""
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         own = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
         _alive(own)
-        wanted = select(Team).where(
+        named = select(Team).where(
             Team.challenge_id == challenge.id,
             Team.key == name_key(team_name[:200]),
             Team.deleted_at.is_(None),
             Team.merged_into.is_(None),
         )
-        other = session.scalar(wanted)
+        other = session.scalar(named)
         if other is None:
             raise NotFound("no such team in this challenge", field="team")
         if other.id == own.id:
@@ -47,7 +47,7 @@ def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeV
 
 
 def answer_merge(store: Store, actor: Actor, slug: str, merge_id: int, *, accept: bool) -> MergeView:
-    """Accept or decline an offer to one's team; who offered may take it back by declining."""
+    """Accept or decline an offer to the actor's team; the offering team takes it back by declining."""
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         own_id = require_member(actor, challenge.id)
@@ -84,13 +84,11 @@ def _alive(team: Team) -> None:
 
 def _check_rule(session: Session, store: Store, challenge: Challenge, first: Team, second: Team) -> None:
     now = store.clock()
-    phases = phases_of(session, challenge)
-    if all(phase_state(phase, now) == "closed" for phase in phases):
-        raise Conflict(f"{challenge.slug} is over")
-    people = session.scalar(select(func.count()).where(Member.team_id.in_([first.id, second.id]))) or 0
+    require_running(session, challenge, now)
+    people = count_members(session, first.id, second.id)
     if people > MAX_MEMBERS:
         raise Conflict(f"together the teams have {people} members, at most {MAX_MEMBERS} are allowed")
-    for phase in phases:
+    for phase in phases_of(session, challenge):
         used = usage(session, phase, [first.id, second.id], now).used_total
         allowed = phase.per_day * days_running(phase, now)
         if phase.total is not None:
@@ -107,7 +105,7 @@ def _join(session: Session, store: Store, joining: Team, staying: Team) -> None:
     session.execute(update(Submission).where(Submission.team_id == joining.id).values(team_id=staying.id))
     joining.merged_into = staying.id
     queue_comparisons(session, staying.challenge_id, store.clock())
-    others = Merge.from_team_id.in_([joining.id]) | Merge.to_team_id.in_([joining.id])
+    others = (Merge.from_team_id == joining.id) | (Merge.to_team_id == joining.id)
     session.execute(
         update(Merge)
         .where(others, Merge.state == "offered")

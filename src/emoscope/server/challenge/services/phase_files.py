@@ -1,4 +1,4 @@
-"""The files a phase is made of, checked against each other before anybody is let in."""
+"""The files of a phase, checked against each other before the challenge is created."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,30 +25,29 @@ class PhaseFiles:
     @classmethod
     def checked(cls, task: Task, unlabelled: Path, gold: Path, humans: str | None = None) -> "PhaseFiles":
         """The files, if participants get no labels and the gold is for the same items in the same order."""
-        given = list(task.read(unlabelled))
-        for number, example in enumerate(given, start=1):
+        items = list(task.read(unlabelled))
+        for number, example in enumerate(items, start=1):
             if example.label is not None or example.votes:
                 raise InputError(unlabelled, "has a label; participants would get it", row=f"item {number:,}")
-        right = read_gold(task, gold)
-        right.scored(task)
-        if len(right.labels) != len(given):
-            raise InputError(
-                gold, f"has {len(right.labels):,} labels for the {len(given):,} items of {unlabelled.name}"
-            )
-        for number, (one, other) in enumerate(zip(given, right.examples or [], strict=False), start=1):
-            if _said(one) != _said(other):
+        gold_labels = read_gold(task, gold)
+        gold_labels.scored(task)
+        count = len(gold_labels.labels)
+        if count != len(items):
+            raise InputError(gold, f"has {count:,} labels for the {len(items):,} items of {unlabelled.name}")
+        for number, (one, other) in enumerate(zip(items, gold_labels.examples or [], strict=False), start=1):
+            if _content(one) != _content(other):
                 raise InputError(gold, f"is not the same item as in {unlabelled.name}", row=f"item {number:,}")
-        return cls(unlabelled, gold, len(given), humans)
+        return cls(unlabelled, gold, len(items), humans)
 
 
-def _said(example: Example) -> tuple[object, ...]:
+def _content(example: Example) -> tuple[object, ...]:
     return (example.turn, example.dialogue.texts)
 
 
 def check_files(definition: Definition, source: Path, folder: Path) -> list[PhaseFiles]:
     """The files of every phase; a mistake names the definition's field and the file at fault."""
     task = measured(definition.task, definition.metric)
-    found = []
+    checked = []
     for phase in definition.phases:
         unlabelled = _located(source, folder, phase, "unlabelled", phase.unlabelled)
         gold = _located(source, folder, phase, "gold", phase.gold)
@@ -56,12 +55,11 @@ def check_files(definition: Definition, source: Path, folder: Path) -> list[Phas
         if humans is not None and humans != "published":
             humans = str(_located(source, folder, phase, "humans", humans))
         try:
-            files = PhaseFiles.checked(task, unlabelled, gold, humans)
+            checked.append(PhaseFiles.checked(task, unlabelled, gold, humans))
             human_figures(task, gold, humans)
         except EmoscopeError as error:
             raise InputError(source, str(error), row=f"phases.{phase.name}") from None
-        found.append(files)
-    return found
+    return checked
 
 
 def _located(source: Path, folder: Path, phase: PhaseDefinition, field: str, name: str) -> Path:
@@ -72,12 +70,12 @@ def _located(source: Path, folder: Path, phase: PhaseDefinition, field: str, nam
 
 
 def human_figures(task: Task, gold: Path, humans: str | None) -> dict[str, Any] | None:
-    """How people do: those of the task's paper, or the judgements of a file on this gold."""
+    """The human baseline: that of the task's paper, or a file of judgements scored on this gold."""
     if humans is None:
         return None
     if humans == "published":
         judge = published_humans(task)
         return {"name": judge.name, "score": judge.overall.score, "items": judge.overall.items}
-    found = compare_with_humans(task, gold, humans)
-    scores = found.judges[0].overall
-    return {"name": f"humans ({found.workers} workers)", "score": scores.score, "items": scores.items}
+    comparison = compare_with_humans(task, gold, humans)
+    scores = comparison.judges[0].overall
+    return {"name": f"humans ({comparison.workers} workers)", "score": scores.score, "items": scores.items}

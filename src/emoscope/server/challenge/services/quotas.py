@@ -1,7 +1,7 @@
-"""How much a team has used of a phase. Counted from the submissions themselves, so there is nothing to drift.
+"""A team's quota in a phase, counted from the submissions themselves, so that nothing can drift.
 
-Whoever decides on a count holds the team's row (or, on SQLite, the write lock): parallel uploads are counted one after
-the other.
+Decisions on a count are made under the team's row lock (on SQLite, the write lock), so parallel uploads are counted one
+after the other.
 """
 
 import math
@@ -12,13 +12,13 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from emoscope.server.challenge.services.views import QuotaView
+from emoscope.server.challenge.views import QuotaView
 from emoscope.server.errors import QuotaExceeded
 from emoscope.server.store.models import Phase, Submission
 
 
 def local_day(phase: Phase, moment: datetime) -> date:
-    """The date of a moment where the phase is run."""
+    """The date of a moment in the phase's time zone."""
     return moment.astimezone(ZoneInfo(phase.time_zone)).date()
 
 
@@ -29,7 +29,7 @@ def next_day(phase: Phase, moment: datetime) -> datetime:
 
 
 def usage(session: Session, phase: Phase, team_ids: Sequence[int], now: datetime) -> QuotaView:
-    """What teams have used together."""
+    """What these teams have used together."""
     day = local_day(phase, now).isoformat()
     mine = (Submission.phase_id == phase.id, Submission.team_id.in_(team_ids))
     today = (*mine, Submission.day == day)
@@ -65,7 +65,7 @@ def check_accepted(quota: QuotaView, now: datetime) -> None:
 
 
 def check_rejected(quota: QuotaView, now: datetime) -> None:
-    """Refuse to look at more files where too many were refused today."""
+    """Refuse more files where too many were refused today."""
     if quota.rejected_today >= quota.rejected_per_day:
         raise QuotaExceeded(
             f"{quota.rejected_today:,} files of the team were refused on {quota.day}, which is the limit; "

@@ -1,9 +1,9 @@
-"""Submissions as they may be shown to the one who asks."""
+"""Submissions as views, with only what the actor may see."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.lookup import board_visible
-from emoscope.server.challenge.services.views import Figures, LogLine, SubmissionState, SubmissionView
+from emoscope.server.challenge.views import Figures, LogLine, SubmissionState, SubmissionView
 from emoscope.server.store.models import Challenge, LogEntry, Member, Phase, Result, Submission, Team
 
-# Databases take a limited number of values in one question.
+# Databases take a limited number of values in one query.
 _AT_ONCE = 5_000
 
 
@@ -28,8 +28,7 @@ def view(
     repeated: bool = False,
 ) -> SubmissionView:
     """One submission; its figures only for those who may see scores now."""
-    (found,) = views(session, actor, [submission], now, with_log=with_log, repeated=repeated)
-    return found
+    return next(views(session, actor, [submission], now, with_log=with_log, repeated=repeated))
 
 
 def views(
@@ -41,7 +40,7 @@ def views(
     with_log: bool = False,
     repeated: bool = False,
 ) -> Iterator[SubmissionView]:
-    """Submissions in the order given, with a few questions to the database for all of them."""
+    """Submissions in this order, with a few queries for all of them."""
     scorers: dict[int, str] = {}
     for start in range(0, len(submissions), _AT_ONCE):
         part = submissions[start : start + _AT_ONCE]
@@ -86,7 +85,7 @@ def views(
 
 
 def _latest(results: Sequence[Result], phase: Phase, scorer: str) -> tuple[Result | None, bool]:
-    """The result of the present code and gold, or else the newest one, which is stale."""
+    """The result of the present code and gold, or else the newest, and whether it is stale."""
     for result in results:
         if result.scorer_sha256 == scorer and result.gold_sha256 == phase.gold_sha256:
             return result, False
@@ -95,5 +94,4 @@ def _latest(results: Sequence[Result], phase: Phase, scorer: str) -> tuple[Resul
 
 def figures_of(result: Result) -> Figures:
     """The figures of a result."""
-    kept: dict[str, Any] = result.figures
-    return Figures(result.score, kept["low"], kept["high"], kept["per_class"])
+    return Figures(result.score, **result.figures)

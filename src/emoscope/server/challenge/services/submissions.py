@@ -1,8 +1,6 @@
-"""Submissions: received whole, verified at once, counted atomically, and never answered before they are safe."""
+"""Submissions: received whole, verified at once, counted atomically, and on the disk before they are answered."""
 
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import cast
 
@@ -14,13 +12,18 @@ from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services.actor import Actor, require_member, require_team
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, open_phase_of, phase_state
-from emoscope.server.challenge.services.names import check_media_type, clean_file_name, clean_key, clean_note
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
 from emoscope.server.challenge.services.submission_view import view, views
-from emoscope.server.challenge.services.uploads import refusals
-from emoscope.server.challenge.services.views import Download, QuotaView, SubmissionView
+from emoscope.server.challenge.services.uploads import (
+    check_media_type,
+    clean_file_name,
+    clean_key,
+    clean_note,
+    refusals,
+)
+from emoscope.server.challenge.views import FileView, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
-from emoscope.server.store import Store, StoredFile
+from emoscope.server.store import Store
 from emoscope.server.store.file_store import Readable
 from emoscope.server.store.models import Challenge, Phase, Submission
 from emoscope.tasks import get_task
@@ -38,101 +41,72 @@ def submit(
     note: str = "",
     key: str | None = None,
 ) -> SubmissionView:
-    """Take a file for a phase, or for the one that is open.
+    """Take a file for a phase, or for the only open one.
 
     Accepted means: the file is on the disk, the submission counts and its scoring is queued, all in one transaction.
-    A refused file is recorded, and costs the day's cap of refused files instead. With a `key` the same request may be
-    sent again after a lost answer: it gets the first one's answer.
+    A refused file is recorded, and counts towards the day's cap of refused files instead. With a `key` the same request
+    may be sent again after a lost answer: it gets the first one's answer.
     """
     check_media_type(media_type)
-    name, remark, request = clean_file_name(file_name), clean_note(note), clean_key(key)
+    name, note, key = clean_file_name(file_name), clean_note(note), clean_key(key)
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id)
         now = store.clock()
         chosen = open_phase_of(session, challenge, now) if phase is None else find_phase(session, challenge, phase)
-        if earlier := _repeated(session, actor, chosen, request, now):
+        if earlier := _repeated(session, actor, chosen, key, now):
             return earlier
-        # Asked for again under the lock; here it spares reading a file that cannot be taken.
+        # Checked again under the lock; this spares reading a file that cannot be taken.
         _check_open(chosen, now)
         used = usage(session, chosen, [team_id], now)
         check_accepted(used, now)
         check_rejected(used, now)
-    task = get_task(challenge.task)
     unlabelled = store.files.path("unlabelled", chosen.unlabelled_sha256)
     with store.files.incoming(upload, limit=chosen.max_bytes) as part:
         received = store.clock()
-        problems = refusals(task, part.path, unlabelled, file_name=name, items=chosen.items)
+        problems = refusals(get_task(challenge.task), part.path, unlabelled, file_name=name, items=chosen.items)
         if not problems:
             store.files.keep(part, "submissions")
-        with _deciding(store, actor, challenge, chosen, request, received) as (session, current, repeated):
-            if repeated is not None:
-                return repeated
-            used = usage(session, current, [team_id], received)
-            if problems:
-                check_rejected(used, received)
-            else:
-                check_accepted(used, received)
-            made = _new(actor, team_id, current, part, received, name, remark, request, problems)
-            session.add(made)
+        with store.database.write() as session:
+            # Nobody else decides for this team until the transaction ends.
+            team = find_team(session, challenge, team_id, lock=True)
+            if team.deleted_at is not None or team.merged_into is not None:
+                raise Conflict("your team has changed meanwhile; try again")
+            current = session.get_one(Phase, chosen.id)
+            if earlier := _repeated(session, actor, current, key, received):
+                return earlier
+            _check_open(current, received)
+            (check_rejected if problems else check_accepted)(usage(session, current, [team_id], received), received)
+            submission = Submission(
+                public_id=secrets.token_hex(8),
+                phase_id=current.id,
+                team_id=team_id,
+                member_id=cast(int, actor.member_id),
+                request_key=key,
+                sha256=part.sha256,
+                file_name=name,
+                size=part.size,
+                note=note,
+                received_at=received,
+                day=local_day(current, received).isoformat(),
+                state="rejected" if problems else "queued",
+                charged=not problems,
+                problems=problems,
+            )
+            session.add(submission)
             session.flush()
-            thing = f"submission {made.public_id}"
+            thing = f"submission {submission.public_id}"
             if problems:
-                log(session, made.id, received, f"refused: {problems[0]}")
+                log(session, submission.id, received, f"refused: {problems[0]}")
                 record(session, store, actor, "submission.reject", thing, challenge_id=challenge.id)
             else:
-                log(session, made.id, received, f"received {part.size:,} bytes and verified")
-                queue_scoring(session, made, current, scorer_sha256(challenge.task, challenge.metric), received)
+                log(session, submission.id, received, f"received {part.size:,} bytes and verified")
+                queue_scoring(session, submission, current, scorer_sha256(challenge.task, challenge.metric), received)
                 record(session, store, actor, "submission.accept", thing, challenge_id=challenge.id, sha256=part.sha256)
-            answer = view(session, actor, made, received)
+            accepted = view(session, actor, submission, received)
     if problems:
-        raise Rejected(problems, made.public_id)
-    return answer
-
-
-@contextmanager
-def _deciding(
-    store: Store, actor: Actor, challenge: Challenge, phase: Phase, request: str | None, received: datetime
-) -> Iterator[tuple[Session, Phase, SubmissionView | None]]:
-    """The transaction that decides: nobody else decides for this team until it ends."""
-    with store.database.write() as session:
-        team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
-        if team.deleted_at is not None or team.merged_into is not None:
-            raise Conflict("your team has changed meanwhile; try again")
-        current = session.get_one(Phase, phase.id)
-        repeated = _repeated(session, actor, current, request, received)
-        if repeated is None:
-            _check_open(current, received)
-        yield session, current, repeated
-
-
-def _new(
-    actor: Actor,
-    team_id: int,
-    phase: Phase,
-    part: StoredFile,
-    received: datetime,
-    name: str,
-    note: str,
-    request: str | None,
-    problems: list[str],
-) -> Submission:
-    return Submission(
-        public_id=secrets.token_hex(8),
-        phase_id=phase.id,
-        team_id=team_id,
-        member_id=cast(int, actor.member_id),
-        request_key=request,
-        sha256=part.sha256,
-        file_name=name,
-        size=part.size,
-        note=note,
-        received_at=received,
-        day=local_day(phase, received).isoformat(),
-        state="rejected" if problems else "queued",
-        charged=not problems,
-        problems=problems,
-    )
+        raise Rejected(problems, submission.public_id)
+    return accepted
 
 
 def _check_open(phase: Phase, now: datetime) -> None:
@@ -145,25 +119,23 @@ def _check_open(phase: Phase, now: datetime) -> None:
         raise Conflict(f"phase {phase.name} has been closed since {closed}", field="phase")
 
 
-def _repeated(
-    session: Session, actor: Actor, phase: Phase, request: str | None, now: datetime
-) -> SubmissionView | None:
-    """What the same request was answered with before."""
-    if request is None:
+def _repeated(session: Session, actor: Actor, phase: Phase, key: str | None, now: datetime) -> SubmissionView | None:
+    """The earlier submission with the same key."""
+    if key is None:
         return None
     query = select(Submission).where(
-        Submission.member_id == actor.member_id, Submission.phase_id == phase.id, Submission.request_key == request
+        Submission.member_id == actor.member_id, Submission.phase_id == phase.id, Submission.request_key == key
     )
-    found = session.scalar(query)
-    if found is None:
+    submission = session.scalar(query)
+    if submission is None:
         return None
-    if found.state == "rejected":
-        raise Rejected(found.problems, found.public_id)
-    return view(session, actor, found, now, repeated=True)
+    if submission.state == "rejected":
+        raise Rejected(submission.problems, submission.public_id)
+    return view(session, actor, submission, now, repeated=True)
 
 
 def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
-    """What one's team has used and has left."""
+    """What the actor's team has used and has left."""
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id)
@@ -173,8 +145,8 @@ def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
 def get_submission(store: Store, actor: Actor, submission_id: str) -> SubmissionView:
     """A submission with its log, for its team and the organisers."""
     with store.database.read() as session:
-        found, _, _ = _find(session, actor, submission_id)
-        return view(session, actor, found, store.clock(), with_log=True)
+        submission, _, _ = _find(session, actor, submission_id)
+        return view(session, actor, submission, store.clock(), with_log=True)
 
 
 def list_submissions(
@@ -187,19 +159,18 @@ def list_submissions(
     deleted: bool = False,
     limit: int | None = None,
 ) -> list[SubmissionView]:
-    """Newest first: one's team's, or for organisers all or those of one team; deleted ones only if wanted."""
+    """Newest first: those of the actor's team; for organisers all, or one team's. Deleted ones only on request."""
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
-        wanted = team_id
         if not actor.organises(challenge.id):
-            wanted = require_member(actor, challenge.id) if team_id is None else team_id
-            require_team(actor, challenge.id, wanted)
+            team_id = require_member(actor, challenge.id) if team_id is None else team_id
+            require_team(actor, challenge.id, team_id)
         query = select(Submission).join(Phase, Submission.phase_id == Phase.id)
         query = query.where(Phase.challenge_id == challenge.id).order_by(Submission.id.desc())
         if phase is not None:
             query = query.where(Phase.id == find_phase(session, challenge, phase).id)
-        if wanted is not None:
-            query = query.where(Submission.team_id == wanted)
+        if team_id is not None:
+            query = query.where(Submission.team_id == team_id)
         if not deleted:
             query = query.where(Submission.deleted_at.is_(None))
         if limit is not None:
@@ -207,18 +178,18 @@ def list_submissions(
         return list(views(session, actor, session.scalars(query).all(), store.clock()))
 
 
-def submission_file(store: Store, actor: Actor, submission_id: str) -> Download:
+def submission_file(store: Store, actor: Actor, submission_id: str) -> FileView:
     """The file as it was sent, for its team and the organisers."""
     with store.database.read() as session:
-        found, _, _ = _find(session, actor, submission_id)
-        if found.state == "rejected":
+        submission, _, _ = _find(session, actor, submission_id)
+        if submission.state == "rejected":
             raise NotFound("refused files are not kept")
-        path = store.files.path("submissions", found.sha256)
-        return Download(str(path), found.file_name, found.size, found.sha256)
+        path = store.files.path("submissions", submission.sha256)
+        return FileView(str(path), submission.file_name)
 
 
 def delete_submission(store: Store, actor: Actor, submission_id: str) -> None:
-    """Take a submission off the board. It stays counted, and `restore_submission` brings it back."""
+    """Take a submission off the board. It still counts towards the quota; `restore_submission` brings it back."""
     _set_deleted(store, actor, submission_id, deleted=True)
 
 
@@ -229,24 +200,24 @@ def restore_submission(store: Store, actor: Actor, submission_id: str) -> None:
 
 def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: bool) -> None:
     with store.database.write() as session:
-        found, phase, challenge = _find(session, actor, submission_id)
+        submission, phase, challenge = _find(session, actor, submission_id)
         now = store.clock()
         if not actor.organises(challenge.id) and phase_state(phase, now) != "open":
             raise Conflict("only an organiser can change this after the phase has closed")
-        found.deleted_at = now if deleted else None
+        submission.deleted_at = now if deleted else None
         queue_comparison(session, phase.id, now)
         action = "submission.delete" if deleted else "submission.restore"
-        record(session, store, actor, action, f"submission {found.public_id}", challenge_id=challenge.id)
+        record(session, store, actor, action, f"submission {submission.public_id}", challenge_id=challenge.id)
 
 
 def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submission, Phase, Challenge]:
-    """A submission the actor may see; for anybody else there is none."""
+    """A submission the actor may see; anybody else gets NotFound."""
     if actor.role == "public":
         raise Unauthenticated("this needs a team's token")
-    found = session.scalar(select(Submission).where(Submission.public_id == submission_id[:64]))
-    if found is not None:
-        phase = session.get_one(Phase, found.phase_id)
+    submission = session.scalar(select(Submission).where(Submission.public_id == submission_id[:64]))
+    if submission is not None:
+        phase = session.get_one(Phase, submission.phase_id)
         challenge = session.get_one(Challenge, phase.challenge_id)
-        if actor.organises(challenge.id) or (actor.plays(found.team_id) and challenge.deleted_at is None):
-            return found, phase, challenge
+        if actor.organises(challenge.id) or (actor.plays(submission.team_id) and challenge.deleted_at is None):
+            return submission, phase, challenge
     raise NotFound("no such submission")

@@ -1,5 +1,6 @@
-"""Teams: register, invite, join, see, remove and bring back."""
+"""Teams: register, invite, join, show, delete and restore."""
 
+import re
 from datetime import timedelta
 from typing import Literal, cast
 
@@ -10,23 +11,24 @@ from sqlalchemy.orm import Session
 from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member, require_organiser, require_team
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_team, phase_state, phases_of
-from emoscope.server.challenge.services.names import clean_email, clean_name, name_key
+from emoscope.server.challenge.services.lookup import find_challenge, find_team, require_running
 from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
-from emoscope.server.challenge.services.views import Issued, MemberView, MergeView, Registered, TeamView
-from emoscope.server.errors import Conflict, NotAllowed, NotFound
+from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamView
+from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Team
+from emoscope.server.store.names import clean_name, name_key
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50
 INVITATION_LASTS = timedelta(days=7)
+_EMAIL = re.compile(r"[^@\s<>\"',;:()\\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 
 
 def register_team(
     store: Store, actor: Actor, slug: str, *, team: str, member: str, email: str | None = None
 ) -> Registered:
-    """A new team with its first member, whose token is shown this once."""
+    """Register a team with its first member, whose token is shown this once."""
     name, person, address = clean_name(team, "team"), clean_name(member, "member"), clean_email(email)
     try:
         with store.database.write() as session:
@@ -35,7 +37,7 @@ def register_team(
             if challenge.registration != "open" and not organised:
                 raise NotAllowed("registration is closed; ask the organisers")
             if not organised:
-                _still_running(session, store, challenge)
+                require_running(session, challenge, store.clock())
             # One registration at a time, so that the cap holds.
             session.execute(select(Challenge.id).where(Challenge.id == challenge.id).with_for_update())
             count = session.scalar(select(func.count()).where(Team.challenge_id == challenge.id)) or 0
@@ -43,19 +45,27 @@ def register_team(
                 raise Conflict(f"{challenge.slug} takes no more than {challenge.max_teams:,} teams")
             if session.scalar(select(Team.id).where(Team.challenge_id == challenge.id, Team.key == name_key(name))):
                 raise Conflict(f"the team name {name!r} is taken", field="team")
-            made = Team(challenge_id=challenge.id, name=name, key=name_key(name), created_at=store.clock())
-            session.add(made)
+            row = Team(challenge_id=challenge.id, name=name, key=name_key(name), created_at=store.clock())
+            session.add(row)
             session.flush()
-            record(session, store, actor, "team.register", f"team {made.id}", challenge_id=challenge.id, name=name)
-            return _add_member(session, store, actor, challenge, made, person, address)
+            record(session, store, actor, "team.register", f"team {row.id}", challenge_id=challenge.id, name=name)
+            return _add_member(session, store, actor, challenge, row, person, address)
     except IntegrityError:
         raise Conflict(f"the team name {name!r} is taken", field="team") from None
 
 
-def _still_running(session: Session, store: Store, challenge: Challenge) -> None:
-    now = store.clock()
-    if all(phase_state(phase, now) == "closed" for phase in phases_of(session, challenge)):
-        raise Conflict(f"{challenge.slug} is over")
+def clean_email(text: str | None) -> str | None:
+    """An email address, or None.
+
+    >>> clean_email("ana@example.org"), clean_email(" ")
+    ('ana@example.org', None)
+    """
+    address = (text or "").strip()
+    if not address:
+        return None
+    if len(address) > 254 or not _EMAIL.fullmatch(address):
+        raise Invalid("the email is not an address", field="email")
+    return address
 
 
 def _add_member(
@@ -64,18 +74,18 @@ def _add_member(
     member = Member(team_id=team.id, name=name, email=email, created_at=store.clock())
     session.add(member)
     session.flush()
-    _, secret = add_member_token(session, store, member, challenge.id)
+    secret = add_member_token(session, store, member, challenge.id).token
     record(session, store, actor, "team.join", f"team {team.id}", challenge_id=challenge.id, member=member.id)
     return Registered(_view(session, challenge, team), _member(member), secret)
 
 
 def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) -> TeamView:
-    """A team as its members and the organisers see it; without an id one's own."""
+    """A team, for its members and the organisers; without an id the actor's own."""
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
-        wanted = require_member(actor, challenge.id) if team_id is None else team_id
-        require_team(actor, challenge.id, wanted)
-        return _view(session, challenge, find_team(session, challenge, wanted))
+        team_id = require_member(actor, challenge.id) if team_id is None else team_id
+        require_team(actor, challenge.id, team_id)
+        return _view(session, challenge, find_team(session, challenge, team_id))
 
 
 def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
@@ -88,7 +98,7 @@ def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
 
 
 def invite(store: Store, actor: Actor, slug: str) -> Issued:
-    """A one-time invitation into one's team, to be given to one person."""
+    """A one-time invitation into the actor's team, for one person."""
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
@@ -99,40 +109,40 @@ def invite(store: Store, actor: Actor, slug: str) -> Issued:
         if (session.scalar(waiting) or 0) >= MAX_INVITATIONS:
             raise Conflict(f"the team has {MAX_INVITATIONS} unused invitations already")
         secret = new_secret("inv")
-        made = Invitation(team_id=team.id, hash=hashed(secret), created_at=now, expires_at=now + INVITATION_LASTS)
-        session.add(made)
+        row = Invitation(team_id=team.id, hash=hashed(secret), created_at=now, expires_at=now + INVITATION_LASTS)
+        session.add(row)
         session.flush()
-        record(session, store, actor, "team.invite", f"team {team.id}", challenge_id=challenge.id, invitation=made.id)
-        return Issued(made.id, secret, made.expires_at)
+        record(session, store, actor, "team.invite", f"team {team.id}", challenge_id=challenge.id, invitation=row.id)
+        return Issued(row.id, secret, row.expires_at)
 
 
 def join_team(store: Store, actor: Actor, invitation: str, *, member: str, email: str | None = None) -> Registered:
-    """Join the team of an invitation, which is used up by it."""
+    """Join the team of an invitation, which cannot be used again."""
     person, address = clean_name(member, "member"), clean_email(email)
     with store.database.write() as session:
         query = select(Invitation).where(Invitation.hash == hashed(invitation[:200])).with_for_update()
-        found = session.scalar(query)
-        team = None if found is None else session.get(Team, found.team_id)
-        while team is not None and team.merged_into is not None:  # the team has moved on since it invited
+        row = session.scalar(query)
+        team = None if row is None else session.get(Team, row.team_id)
+        while team is not None and team.merged_into is not None:  # the team has merged since it invited
             team = session.get(Team, team.merged_into)
         challenge = None if team is None else session.get(Challenge, team.challenge_id)
-        usable = found is not None and found.used_at is None and found.expires_at > store.clock()
-        if not usable or found is None or team is None or team.deleted_at or challenge is None or challenge.deleted_at:
+        usable = row is not None and row.used_at is None and row.expires_at > store.clock()
+        if not usable or row is None or team is None or team.deleted_at or challenge is None or challenge.deleted_at:
             raise NotFound("the invitation is not valid: unknown, used or out of date", field="invitation")
         team = find_team(session, challenge, team.id, lock=True)
-        _room_for(session, team, 1)
-        found.used_at = store.clock()
+        if count_members(session, team.id) >= MAX_MEMBERS:
+            raise Conflict(f"a team has at most {MAX_MEMBERS} members")
+        row.used_at = store.clock()
         return _add_member(session, store, actor, challenge, team, person, address)
 
 
-def _room_for(session: Session, team: Team, more: int) -> None:
-    count = session.scalar(select(func.count()).where(Member.team_id == team.id)) or 0
-    if count + more > MAX_MEMBERS:
-        raise Conflict(f"a team has at most {MAX_MEMBERS} members")
+def count_members(session: Session, *team_ids: int) -> int:
+    """How many members teams have together."""
+    return session.scalar(select(func.count()).where(Member.team_id.in_(team_ids))) or 0
 
 
 def delete_team(store: Store, actor: Actor, slug: str, team_id: int) -> None:
-    """Take a team off the board and its tokens out of use; nothing is lost, `restore_team` brings it back."""
+    """Take a team off the board and disable its tokens; nothing is lost, `restore_team` brings it back."""
     _set_deleted(store, actor, slug, team_id, deleted=True)
 
 

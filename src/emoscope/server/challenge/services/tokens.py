@@ -1,9 +1,11 @@
-"""Tokens: the credential. Shown once, kept as a hash, revocable."""
+"""Tokens, the credentials: shown once, stored as a hash, revocable."""
 
+import contextlib
 import hashlib
 import hmac
 import secrets
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
@@ -11,11 +13,11 @@ from sqlalchemy.orm import Session
 from emoscope.server.challenge.services.actor import PUBLIC, Actor, require_organiser, require_team
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge
-from emoscope.server.challenge.services.names import clean_name
-from emoscope.server.challenge.services.views import Issued, TokenView
+from emoscope.server.challenge.views import Issued, TokenView
 from emoscope.server.errors import Conflict, NotFound, StoreUnavailable, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Team, Token
+from emoscope.server.store.names import clean_name
 
 MAX_TOKENS = 20  # valid ones of one member
 _NOTE_USE_EVERY = timedelta(hours=1)
@@ -28,12 +30,12 @@ def new_secret(prefix: str) -> str:
 
 
 def hashed(secret: str) -> str:
-    """What is kept of a secret. With 256 random bits in it, a slow hash would add nothing."""
+    """The stored form of a secret. It has 256 random bits, so a slow hash would add nothing."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def authenticate(store: Store, token: str | None) -> Actor:
-    """Who a token stands for; no token is the public. A token that is not valid is refused, whatever the reason.
+    """The actor of a token; without one, the public. Every invalid token is refused alike.
 
     >>> authenticate(None, None)  # type: ignore[arg-type]
     Actor(role='public', challenge_id=None, team_id=None, member_id=None, token_id=None, name='')
@@ -42,27 +44,25 @@ def authenticate(store: Store, token: str | None) -> Actor:
         return PUBLIC
     digest = hashed(token[:200])
     with store.database.read() as session:
-        found = session.scalar(select(Token).where(Token.hash == digest))
-        if found is None or not hmac.compare_digest(found.hash, digest):
+        row = session.scalar(select(Token).where(Token.hash == digest))
+        if row is None or not hmac.compare_digest(row.hash, digest):
             raise Unauthenticated(_REFUSED)
-        actor = _actor(session, found)
+        actor = _actor(session, row)
     now = store.clock()
-    if found.used_at is None or now - found.used_at > _NOTE_USE_EVERY:
-        try:
-            with store.database.write() as session:
-                session.execute(update(Token).where(Token.id == found.id).values(used_at=now))
-        except StoreUnavailable:
-            pass  # when a token was last used is a convenience; it must not keep anybody out
+    if row.used_at is None or now - row.used_at > _NOTE_USE_EVERY:
+        # When a token was last used is a convenience; failing to note it must not lock anybody out.
+        with contextlib.suppress(StoreUnavailable), store.database.write() as session:
+            session.execute(update(Token).where(Token.id == row.id).values(used_at=now))
     return actor
 
 
 def actor_of(store: Store, token_id: int) -> Actor:
-    """Who a token stands for now, by its id: for sessions that were begun with it and end when it is revoked."""
+    """The actor of a token by its id, for sessions, which end when their token is revoked."""
     with store.database.read() as session:
-        found = session.get(Token, token_id)
-        if found is None:
+        token = session.get(Token, token_id)
+        if token is None:
             raise Unauthenticated(_REFUSED)
-        return _actor(session, found)
+        return _actor(session, token)
 
 
 def _actor(session: Session, token: Token) -> Actor:
@@ -78,28 +78,27 @@ def _actor(session: Session, token: Token) -> Actor:
     return Actor("participant", team.challenge_id, team.id, member.id, token.id, member.name)
 
 
-def add_member_token(session: Session, store: Store, member: Member, challenge_id: int) -> tuple[Token, str]:
+def add_member_token(session: Session, store: Store, member: Member, challenge_id: int) -> Issued:
     """A new token in the present transaction."""
-    secret = new_secret("emo")
-    token = Token(
-        hash=hashed(secret),
-        role="participant",
-        name=member.name,
-        challenge_id=challenge_id,
-        member_id=member.id,
-        created_at=store.clock(),
+    return _add_token(
+        session, store, role="participant", name=member.name, challenge_id=challenge_id, member_id=member.id
     )
+
+
+def _add_token(session: Session, store: Store, **values: Any) -> Issued:
+    secret = new_secret("emo")
+    token = Token(hash=hashed(secret), created_at=store.clock(), **values)
     session.add(token)
     session.flush()
-    return token, secret
+    return Issued(token.id, secret)
 
 
 def issue_member_token(store: Store, actor: Actor, slug: str, member_id: int | None = None) -> Issued:
-    """Another token for a member: for oneself, or by an organiser for somebody who lost theirs."""
+    """Another token for the actor, or by an organiser for a member who lost theirs."""
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
-        wanted = actor.member_id if member_id is None else member_id
-        member = session.get(Member, wanted) if wanted is not None else None
+        member_id = actor.member_id if member_id is None else member_id
+        member = session.get(Member, member_id) if member_id is not None else None
         team = session.get(Team, member.team_id) if member is not None else None
         if member is None or team is None or team.challenge_id != challenge.id:
             raise NotFound("no such member in this challenge")
@@ -109,34 +108,26 @@ def issue_member_token(store: Store, actor: Actor, slug: str, member_id: int | N
         valid = session.scalars(select(Token.id).where(Token.member_id == member.id, Token.revoked_at.is_(None))).all()
         if len(valid) >= MAX_TOKENS:
             raise Conflict(f"a member may have {MAX_TOKENS} tokens; revoke one first")
-        token, secret = add_member_token(session, store, member, challenge.id)
-        record(session, store, actor, "token.issue", f"member {member.id}", challenge_id=challenge.id, token=token.id)
-        return Issued(token.id, secret)
+        issued = add_member_token(session, store, member, challenge.id)
+        record(session, store, actor, "token.issue", f"member {member.id}", challenge_id=challenge.id, token=issued.id)
+        return issued
 
 
 def issue_organiser_token(store: Store, actor: Actor, *, name: str, slug: str | None = None) -> Issued:
-    """A token for an organiser, of one challenge or of all; only who may do all that can give it."""
+    """A token for an organiser of one challenge or of all; nobody can grant more than they have."""
     with store.database.write() as session:
         challenge = None if slug is None else find_challenge(session, actor, slug)
         challenge_id = None if challenge is None else challenge.id
         require_organiser(actor, challenge_id)
-        secret = new_secret("emo")
-        token = Token(
-            hash=hashed(secret),
-            role="organiser",
-            name=clean_name(name, "organiser"),
-            challenge_id=challenge_id,
-            created_at=store.clock(),
-        )
-        session.add(token)
-        session.flush()
+        name = clean_name(name, "organiser")
+        issued = _add_token(session, store, role="organiser", name=name, challenge_id=challenge_id)
         scope = slug or "all challenges"
-        record(session, store, actor, "token.organiser", scope, challenge_id=challenge_id, token=token.id)
-        return Issued(token.id, secret)
+        record(session, store, actor, "token.organiser", scope, challenge_id=challenge_id, token=issued.id)
+        return issued
 
 
 def list_tokens(store: Store, actor: Actor, slug: str | None = None) -> list[TokenView]:
-    """A participant's own tokens, or for organisers those of a challenge (of all without one)."""
+    """A participant's own tokens; for organisers those of a challenge, or all without one."""
     with store.database.read() as session:
         query = select(Token, Team.name).outerjoin(Member, Token.member_id == Member.id)
         query = query.outerjoin(Team, Member.team_id == Team.id).order_by(Token.id)
@@ -165,7 +156,7 @@ def list_tokens(store: Store, actor: Actor, slug: str | None = None) -> list[Tok
 
 
 def revoke_token(store: Store, actor: Actor, token_id: int) -> None:
-    """Make a token worthless: one's own, or by an organiser any in what they organise."""
+    """Revoke the actor's own token, or as an organiser any of their challenges."""
     with store.database.write() as session:
         token = session.get(Token, token_id)
         own = token is not None and token.member_id is not None and token.member_id == actor.member_id

@@ -1,9 +1,12 @@
-"""A first look at an upload, before the task's own verifier: is this text at all, and not far too much of it?"""
+"""Checks of an upload's name, note and content; the content must be text before the task's verifier reads it."""
 
+import re
+import unicodedata
 from pathlib import Path
 
 from emoscope.core.errors import InputError
-from emoscope.server.errors import StoreUnavailable
+from emoscope.server.errors import Invalid, StoreUnavailable
+from emoscope.server.store.names import has_control_characters
 from emoscope.tasks import Task
 
 _CHUNK = 1 << 20
@@ -21,33 +24,35 @@ _KINDS = {
     b"\xd0\xcf\x11\xe0": "an old office document",
     b"PAR1": "a Parquet file",
 }
-_UNICODE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_NOT_TEXT = {f"application/{kind}" for kind in ("zip", "gzip", "x-gzip", "x-tar", "x-7z-compressed", "pdf", "wasm")}
+_KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 def line_limit(items: int) -> int:
-    """More lines than any layout of the answers needs; indented JSON takes about five an item."""
+    """More lines than any submission format needs; indented JSON takes about five per item."""
     return 20 * items + 10_000
 
 
 def refusals(task: Task, path: Path, unlabelled: Path, *, file_name: str, items: int) -> list[str]:
     """Everything that is wrong with an upload, one line each with its row; none means it is accepted.
 
-    Archives are refused, never unpacked: there is nothing to gain from a bomb.
+    Archives are refused, never unpacked, so that a zip bomb does no harm.
     """
-    if found := _not_text(path, items):
-        return [f"{file_name}: {found}"]
+    if problem := _not_text(path, items):
+        return [f"{file_name}: {problem}"]
     try:
         problems = task.verify(path, unlabelled)
     except InputError as error:
-        # Not about the upload, so about our own file; its text is no business of the sender's.
+        # Not about the upload, so about our own file, whose text the sender must not see.
         problem = "the challenge's own file cannot be read; nothing was accepted, the organisers have to mend it"
         raise StoreUnavailable(problem) from error
-    # The verifier names the file by where it lies here.
+    # The verifier names the file by its path on the server.
     return [_printable(problem.replace(str(path), file_name)) for problem in problems]
 
 
 def _not_text(path: Path, items: int) -> str | None:
-    """Why a file is no text of a sensible length, without reading more of it than that takes."""
+    """Why a file is not text of a sensible length; reads no more than it has to."""
     lines = 0
     with path.open("rb") as handle:
         first = True
@@ -57,9 +62,8 @@ def _not_text(path: Path, items: int) -> str | None:
                 for mark, kind in _KINDS.items():
                     if chunk.startswith(mark):
                         return f"is {kind}; send the plain text file"
-                for mark, kind in _UNICODE.items():
-                    if chunk.startswith(mark):
-                        return f"is {kind}, expected UTF-8"
+                if chunk.startswith(_UTF16):
+                    return "is UTF-16, expected UTF-8"
             if b"\0" in chunk:
                 row = lines + chunk[: chunk.index(b"\0")].count(b"\n") + 1
                 return f"row {row}: holds a NUL byte; expected UTF-8 text"
@@ -70,5 +74,54 @@ def _not_text(path: Path, items: int) -> str | None:
 
 
 def _printable(line: str) -> str:
-    """The line without control characters it may have quoted from the file, and of bounded length."""
+    """The line without control characters quoted from the file, and of bounded length."""
     return "".join(mark if mark.isprintable() else "�" for mark in line)[:400]
+
+
+def clean_file_name(text: str) -> str:
+    """The name of an upload; a path is refused.
+
+    >>> clean_file_name("../../etc/passwd")
+    Traceback (most recent call last):
+    emoscope.server.errors.Invalid: the file name must be a plain name, without a path
+    """
+    name = unicodedata.normalize("NFC", text).strip()
+    if "/" in name or "\\" in name or name in {".", ".."} or re.match(r"[A-Za-z]:", name):
+        raise Invalid("the file name must be a plain name, without a path", field="file")
+    if not name or has_control_characters(name):
+        raise Invalid("the file name is missing or holds control characters", field="file")
+    if len(name) > 100 or len(name.encode()) > 240:
+        raise Invalid("the file name is longer than 100 characters", field="file")
+    return name
+
+
+def check_media_type(text: str | None) -> None:
+    """Refuse an upload whose media type is not text. Browsers call text by many names, which are all accepted.
+
+    >>> check_media_type("application/vnd.ms-excel")  # what some call .csv
+    >>> check_media_type("image/png")
+    Traceback (most recent call last):
+    emoscope.server.errors.Invalid: the file says it is image/png; expected a text file
+    """
+    kind = (text or "").partition(";")[0].strip().lower()
+    if kind.partition("/")[0] in {"image", "audio", "video", "font", "model"} or kind in _NOT_TEXT:
+        raise Invalid(f"the file says it is {kind[:60]}; expected a text file", field="file")
+
+
+def clean_note(text: str) -> str:
+    """A note on a submission, on one line."""
+    note = " ".join(unicodedata.normalize("NFC", text).split())
+    if len(note) > 300:
+        raise Invalid("the note is longer than 300 characters", field="note")
+    if has_control_characters(note):
+        raise Invalid("the note may not hold control characters", field="note")
+    return note
+
+
+def clean_key(text: str | None) -> str | None:
+    """A request's idempotency key."""
+    if text is None or text == "":
+        return None
+    if not _KEY.fullmatch(text):
+        raise Invalid("the idempotency key must be 1 to 128 printable ASCII characters", field="key")
+    return text

@@ -2,60 +2,59 @@
 
 from typing import cast
 
-from sqlalchemy import select
-
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.scoring.measure import measured
 from emoscope.server.challenge.scoring.scorer import LEVEL, scorer_sha256
-from emoscope.server.challenge.scoring.standing import Standing, fingerprint, standings
+from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
 from emoscope.server.challenge.services.submission_view import figures_of
-from emoscope.server.challenge.services.views import BoardView, Entry, SubmissionState
+from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
 from emoscope.server.errors import NotAllowed
 from emoscope.server.store import Store
-from emoscope.server.store.models import Comparison, Phase
+from emoscope.server.store.models import BoardComparison, Phase
 from emoscope.tasks.published import published as published_results
 
 
-def leaderboard(store: Store, actor: Actor, slug: str, phase: str, *, published: bool = True) -> BoardView:
-    """The board: teams by score, the earliest first among equals; those without a present score come last, unranked.
+def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, published: bool = True) -> BoardView:
+    """The board: teams by score, the earliest first among equals; those without a current score come last, unranked.
 
     `published=False` leaves out the systems of the task's paper.
     """
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
-        found = find_phase(session, challenge, phase)
+        phase = find_phase(session, challenge, phase_name)
         now = store.clock()
-        if not board_visible(actor, found, now):
-            when = "opens" if phase_state(found, now) == "planned" else "is closed"
-            raise NotAllowed(f"the board of phase {phase} is shown when the phase {when}")
+        if not board_visible(actor, phase, now):
+            when = "opens" if phase_state(phase, now) == "planned" else "is closed"
+            raise NotAllowed(f"the board of phase {phase_name} is shown when the phase {when}")
         task = measured(challenge.task, challenge.metric)
         scorer = scorer_sha256(challenge.task, challenge.metric)
-        teams = standings(session, found, scorer)
+        teams = standings(session, phase, scorer)
         ranked = [standing for standing in teams if standing.ranked]
-        kept = session.scalar(select(Comparison).where(Comparison.phase_id == found.id))
-    ready = bool(kept) and kept is not None and kept.fingerprint == fingerprint(ranked, found, scorer)
-    compared = kept.rows if ready and kept is not None else {}
+        comparison = session.get(BoardComparison, phase.id)
+    current = fingerprint([standing.submission for standing in ranked], phase, scorer)
+    ready = comparison is not None and comparison.fingerprint == current
+    compared = comparison.rows if ready and comparison is not None else {}
     entries = [
-        _team(actor, found, standing, rank, compared.get(standing.submission.public_id, {}))
+        _team(actor, phase, standing, rank, compared.get(standing.submission.public_id, {}))
         for rank, standing in enumerate(ranked, start=1)
     ]
-    beside = [*(_published(task.name) if published and found.published else []), *_humans(found)]
+    beside = [*(_published(task.name) if published and phase.published else []), *_humans(phase)]
     for other in beside:
         # After the teams that are as good.
         place = next((at for at, entry in enumerate(entries) if (entry.score or 0) < (other.score or 0)), len(entries))
         entries.insert(place, other)
-    unranked = [_team(actor, found, standing, None, {}) for standing in teams if not standing.ranked]
+    unranked = [_team(actor, phase, standing, None, {}) for standing in teams if not standing.ranked]
     return BoardView(
         challenge=challenge.slug,
-        phase=found.name,
-        title=f"{challenge.title}: {found.title}",
+        phase=phase.name,
+        title=f"{challenge.title}: {phase.title}",
         task=task.name,
         metric=task.metadata.metric.name,
         metric_description=task.metadata.metric.description,
-        counts="best" if found.counts == "best" else "last",
-        state=phase_state(found, now),
+        counts="best" if phase.counts == "best" else "last",
+        state=phase_state(phase, now),
         computed=now,
         entries=(*entries, *unranked),
         clusters_ready=ready or not ranked,
@@ -64,7 +63,9 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase: str, *, published:
     )
 
 
-def _team(actor: Actor, phase: Phase, standing: Standing, rank: int | None, compared: dict[str, int | None]) -> Entry:
+def _team(
+    actor: Actor, phase: Phase, standing: TeamStanding, rank: int | None, compared: dict[str, int | None]
+) -> Entry:
     figures = None if standing.result is None else figures_of(standing.result)
     own = actor.plays(standing.team.id)
     submission = standing.submission
@@ -112,7 +113,7 @@ def _humans(phase: Phase) -> list[Entry]:
     return [Entry(kind="human", name=phase.humans["name"], score=phase.humans["score"], note=note)]
 
 
-def _notes(teams: list[Standing], beside: list[Entry]) -> list[str]:
+def _notes(teams: list[TeamStanding], beside: list[Entry]) -> list[str]:
     notes = []
     if stale := sum(standing.stale for standing in teams):
         notes.append(

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from emoscope.server.challenge.services.views import BoardView
+from emoscope.server.challenge.views import BoardView
 
 
 @dataclass(frozen=True, slots=True)

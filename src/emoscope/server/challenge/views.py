@@ -1,4 +1,4 @@
-"""What the services answer with: plain values, nothing of the store behind them and never a gold label."""
+"""What the services return: plain values, detached from the database, never with a gold label."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,22 +11,15 @@ EntryKind = Literal["team", "published", "human"]
 
 
 class View:
-    """A dataclass that knows its JSON."""
+    """The base of the dataclasses below."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON: times in ISO 8601 with their offset."""
-        found: dict[str, Any] = _plain(asdict(self))  # type: ignore[call-overload]
-        return found
+        return asdict(self, dict_factory=_with_iso_times)  # type: ignore[call-overload,no-any-return]
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    return value
+def _with_iso_times(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in fields}
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +249,8 @@ class AuditLine(View):
 
 
 @dataclass(frozen=True, slots=True)
-class Download(View):
-    """A file to hand out: where it lies on the server, and what it is called for the one who gets it."""
+class FileView(View):
+    """A file to download: its path on the server, and its name for the client."""
 
     path: str
     name: str
-    size: int
-    sha256: str

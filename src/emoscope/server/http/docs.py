@@ -1,16 +1,28 @@
-"""The OpenAPI description as what the documentation page shows."""
+"""The documentation page: every API operation, from the OpenAPI description, with a form to try it."""
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse
+
+from emoscope.server.http.rendering import page
+
+router = APIRouter(include_in_schema=False)
 _METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@router.get("/docs")
+async def docs_page(request: Request) -> HTMLResponse:
+    """The API reference."""
+    return page("docs.html.j2", here="docs", groups=operations(request.app.openapi()))
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """A field of a request: what may stand there."""
+    """A parameter or body field of a request."""
 
     name: str
     kind: str
@@ -20,7 +32,7 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing the API does."""
+    """An API operation, as the page shows it."""
 
     id: str
     method: str
@@ -29,7 +41,7 @@ class Operation:
     description: str
     parameters: tuple[FieldRow, ...]
     fields: tuple[FieldRow, ...]
-    example: str | None  # a JSON body to begin with
+    example: str | None  # a JSON body to start from
     takes_file: bool
     answers: tuple[tuple[str, str], ...]
 
@@ -77,8 +89,8 @@ def _resolved(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapp
     if "$ref" not in schema:
         return schema
     name = schema["$ref"].rsplit("/", 1)[-1]
-    found: Mapping[str, Any] = description["components"]["schemas"][name]
-    return found
+    resolved: Mapping[str, Any] = description["components"]["schemas"][name]
+    return resolved
 
 
 def _fields(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[FieldRow]:

@@ -1,7 +1,7 @@
 """The board as a chart: each team's score with its interval, the published systems as ticks."""
 
 from emoscope.core.plots import INK, QUIET, Chart, altair, rows, titled
-from emoscope.server.challenge.services.views import BoardView
+from emoscope.server.challenge.views import BoardView
 
 _ACCENT = "#2f6fdb"
 _SHOWN = 40

@@ -1,16 +1,16 @@
-"""Boards and challenges as files. Nothing here reads a gold file, and files hold only what the actor may see."""
+"""Boards and challenges as files, with only what the actor may see; nothing here reads a gold file."""
 
 import csv
 import io
 import json
 from typing import Any
 
-from emoscope.server.challenge.board.board import leaderboard
+from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.challenges import get_challenge
 from emoscope.server.challenge.services.submissions import list_submissions
 from emoscope.server.challenge.services.teams import list_teams
-from emoscope.server.challenge.services.views import BoardView
+from emoscope.server.challenge.views import BoardView
 from emoscope.server.store import Store
 
 _COLUMNS = (
@@ -43,7 +43,7 @@ def board_csv(board: BoardView) -> str:
 
 
 def _cell(value: object) -> object:
-    """Text that a spreadsheet would run as a formula is made plain."""
+    """Escapes text that a spreadsheet would run as a formula."""
     if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"}:
         return f"'{value}"
     return "" if value is None else value
@@ -58,12 +58,12 @@ def export_challenge(store: Store, actor: Actor, slug: str) -> dict[str, Any]:
     """A challenge with the boards the actor may see; for organisers also its teams and submissions."""
     challenge = get_challenge(store, actor, slug)
     visible = [phase.name for phase in challenge.phases if phase.board_visible]
-    found: dict[str, Any] = {
+    exported: dict[str, Any] = {
         "challenge": challenge.as_dict(),
         "exported": store.clock().isoformat(),
         "boards": [leaderboard(store, actor, slug, phase).as_dict() for phase in visible],
     }
     if actor.role == "organiser":
-        found["teams"] = [team.as_dict() for team in list_teams(store, actor, slug)]
-        found["submissions"] = [one.as_dict() for one in list_submissions(store, actor, slug, deleted=True)]
-    return found
+        exported["teams"] = [team.as_dict() for team in list_teams(store, actor, slug)]
+        exported["submissions"] = [one.as_dict() for one in list_submissions(store, actor, slug, deleted=True)]
+    return exported

@@ -1,0 +1,209 @@
+"""The operator's commands: teams, tokens, the audit log, the worker, backup and migrations."""
+
+import signal
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from emoscope.cli.challenge.command import (
+    DatabaseOption,
+    DataDirOption,
+    SlugArgument,
+    command,
+    group,
+    opened,
+    print_views,
+)
+from emoscope.cli.output import JsonOption
+from emoscope.server.challenge.services.actor import OPERATOR
+
+if TYPE_CHECKING:
+    from emoscope.server.store import Store
+
+TeamArgument = Annotated[int, typer.Argument(metavar="TEAM", help="The team's number; `challenge teams` lists them.")]
+SubmissionArgument = Annotated[str, typer.Argument(metavar="ID")]
+
+
+@command("teams")
+def teams_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -> None:
+    """List the teams of a challenge and their members."""
+    from emoscope.server.challenge.services.teams import list_teams
+
+    print_views(
+        list_teams(store, OPERATOR, slug),
+        {
+            "team": lambda team: str(team.id),
+            "name": lambda team: escape(team.name),
+            "state": lambda team: "deleted" if team.deleted else "",
+            "members (number)": lambda team: escape(", ".join(f"{one.name} ({one.id})" for one in team.members)),
+        },
+        as_json=as_json,
+    )
+
+
+@command("delete-team")
+def delete_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> None:
+    """Take a team off the board and its tokens out of use; `restore-team` brings it back."""
+    from emoscope.server.challenge.services.teams import delete_team
+
+    delete_team(store, OPERATOR, slug, team)
+    typer.echo(f"team {team}: deleted")
+
+
+@command("restore-team")
+def restore_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> None:
+    """Bring a deleted team back."""
+    from emoscope.server.challenge.services.teams import restore_team
+
+    restore_team(store, OPERATOR, slug, team)
+    typer.echo(f"team {team}: restored")
+
+
+@command("delete-submission")
+def delete_submission_cli(store: "Store", submission: SubmissionArgument) -> None:
+    """Take a submission off the board; `restore-submission` brings it back."""
+    from emoscope.server.challenge.services.submissions import delete_submission
+
+    delete_submission(store, OPERATOR, submission)
+    typer.echo(f"submission {submission}: deleted")
+
+
+@command("restore-submission")
+def restore_submission_cli(store: "Store", submission: SubmissionArgument) -> None:
+    """Bring a deleted submission back."""
+    from emoscope.server.challenge.services.submissions import restore_submission
+
+    restore_submission(store, OPERATOR, submission)
+    typer.echo(f"submission {submission}: restored")
+
+
+@command("organiser")
+def organiser_cli(
+    store: "Store",
+    name: Annotated[str, typer.Argument(help="Whose token it is, for the audit log.")],
+    challenge: Annotated[str | None, typer.Option("--challenge", help="Only for this challenge.")] = None,
+) -> None:
+    """Make an organiser's token. It is shown this once."""
+    from emoscope.server.challenge.services.tokens import issue_organiser_token
+
+    typer.echo(issue_organiser_token(store, OPERATOR, name=name, slug=challenge).token)
+
+
+@command("token")
+def token_cli(
+    store: "Store",
+    slug: SlugArgument,
+    member: Annotated[int, typer.Argument(metavar="MEMBER", help="The member's number; `challenge teams` lists them.")],
+) -> None:
+    """Make a new token for a member who lost theirs. It is shown this once."""
+    from emoscope.server.challenge.services.tokens import issue_member_token
+
+    typer.echo(issue_member_token(store, OPERATOR, slug, member).token)
+
+
+@command("tokens")
+def tokens_cli(
+    store: "Store",
+    challenge: Annotated[str | None, typer.Option("--challenge", help="Only of this challenge.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List tokens by number, never their secrets."""
+    from emoscope.server.challenge.services.tokens import list_tokens
+
+    print_views(
+        list_tokens(store, OPERATOR, challenge),
+        {
+            "token": lambda token: str(token.id),
+            "role": lambda token: token.role,
+            "name": lambda token: escape(token.name),
+            "team": lambda token: escape(token.team or ""),
+            "last used": lambda token: token.used and token.used.isoformat(timespec="minutes"),
+            "state": lambda token: "revoked" if token.revoked else "valid",
+        },
+        as_json=as_json,
+    )
+
+
+@command("revoke")
+def revoke_cli(
+    store: "Store",
+    token: Annotated[int, typer.Argument(metavar="TOKEN", help="The token's number; `challenge tokens` lists them.")],
+) -> None:
+    """Make a token worthless."""
+    from emoscope.server.challenge.services.tokens import revoke_token
+
+    revoke_token(store, OPERATOR, token)
+    typer.echo(f"token {token}: revoked")
+
+
+@command("audit")
+def audit_cli(
+    store: "Store",
+    challenge: Annotated[str | None, typer.Option("--challenge", help="Only of this challenge.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many lines, the newest first.")] = 50,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what was done, by whom, newest first."""
+    from emoscope.server.challenge.services.audit import read_audit
+
+    print_views(
+        read_audit(store, OPERATOR, challenge, limit=limit),
+        {
+            "at": lambda line: line.at.isoformat(timespec="seconds"),
+            "actor": lambda line: escape(line.actor),
+            "action": lambda line: line.action,
+            "object": lambda line: escape(line.object),
+        },
+        as_json=as_json,
+    )
+
+
+@command("worker")
+def worker_cli(
+    store: "Store",
+    once: Annotated[bool, typer.Option("--once", help="Do the jobs there are, then stop.")] = False,
+    score_seconds: Annotated[int, typer.Option("--time-limit", min=1, help="Seconds one scoring may take.")] = 120,
+) -> None:
+    """Score what is queued, until interrupted. `emoscope serve` has a worker of its own; more can run beside it."""
+    from emoscope.server.challenge.scoring.worker import ScoringWorker
+
+    worker = ScoringWorker(store, score_seconds=score_seconds)
+    if once:
+        typer.echo(f"{worker.drain(seconds=86_400):,} jobs done")
+        return
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    worker.run(stop)
+
+
+@command("backup")
+def backup_cli(store: "Store", target: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder.")]) -> None:
+    """Copy database and files while the server runs. The copy holds gold, and can be served with --data-dir."""
+    from emoscope.server.store.backup import backup
+
+    backup(store, target)
+    sqlite = store.database.is_sqlite
+    typer.echo(f"{target}: done" if sqlite else f"{target}: files copied; the database is copied by pg_dump")
+
+
+@group.command("upgrade")
+def upgrade_cli(data_dir: DataDirOption = None, database: DatabaseOption = None) -> None:
+    """Bring the database to this version's schema; SQLite does that by itself."""
+    from emoscope.core.extras import check_installed
+
+    check_installed("sqlalchemy", "alembic", extra="server")
+    from emoscope.server.store.database import Database
+    from emoscope.server.store.migrate import newest, upgrade
+
+    if database is None:
+        with opened(data_dir, None):
+            pass
+    else:
+        opened_database = Database(database)
+        upgrade(opened_database)
+        opened_database.close()
+    typer.echo(f"the database is at revision {newest()}")

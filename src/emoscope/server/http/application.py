@@ -1,0 +1,44 @@
+"""What every application of ours shares: error handling, static files, limits and security headers."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+
+from emoscope import __version__
+from emoscope.server.http import problems
+from emoscope.server.http.limits import BodyLimit
+from emoscope.server.http.metrics import Metrics, RequestMetrics
+from emoscope.server.http.security import SecurityHeaders
+from emoscope.server.http.static import ASSETS
+from emoscope.server.settings import Settings
+
+
+def new_app(
+    settings: Settings,
+    routers: tuple[APIRouter, ...],
+    *,
+    body_limit: Callable[[str], int],
+    metrics: Metrics | None = None,
+    **options: Any,
+) -> FastAPI:
+    """An application with these routes. `body_limit` is the number of bytes a path takes; `options` go to FastAPI."""
+    app = FastAPI(
+        version=__version__,
+        # What people write must not leave this process, whatever the environment configures.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        **options,
+    )
+    app.state.settings = settings
+    app.state.metrics = metrics
+    problems.add_handlers(app)
+    for router in routers:
+        app.include_router(router)
+    app.mount("/static", ASSETS, name="static")
+    # The last one added is the outermost.
+    app.add_middleware(problems.Faults)
+    app.add_middleware(BodyLimit, limit_of=body_limit, receive_seconds=settings.receive_seconds)
+    if metrics is not None:
+        app.add_middleware(RequestMetrics, metrics=metrics)
+    app.add_middleware(SecurityHeaders, https=settings.https)
+    return app

@@ -1,0 +1,23 @@
+"""What the request bodies of all features share."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+
+def _whole_characters(value: str) -> str:
+    """JSON can spell halves of characters, which no encoding can carry back."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a character (a surrogate without its pair)") from None
+    return value
+
+
+Text = Annotated[str, AfterValidator(_whole_characters)]
+
+
+class StrictInput(BaseModel):
+    """A request body: no conversions, no unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
