@@ -16,12 +16,13 @@ from emoscope.core.extras import require
 from emoscope.detector import Detector, load
 from emoscope.detector.bundle import resolve
 from emoscope.parallel.threads import one_core
-from emoscope.scoring.output import Output, scores_file
-from emoscope.scoring.part import BATCH, Job, Model, Scorer
+from emoscope.scoring.batch_size import DEFAULT as BATCH
+from emoscope.scoring.output import OutputFolder, scores_file
 from emoscope.scoring.part_file import read_footer
-from emoscope.scoring.plan import Plan, make_plan
+from emoscope.scoring.plan import ScoringPlan, make_plan
+from emoscope.scoring.predict import predict
 from emoscope.scoring.reading import CHUNK
-from emoscope.tables.inputs import find_sources
+from emoscope.tables.inputs import find_inputs
 from speed_worker import SMALL
 
 SECONDS = 2.0
@@ -52,12 +53,12 @@ def windows(conversations: Iterable[Sequence[str]], turns: int) -> list[tuple[st
 
 def cache_gain(detector: Detector, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     """Dialogues a second with repeats answered once, and with each of them answered."""
-    scorer = Scorer(Job(None, None, Model("nano")), detector)  # type: ignore[arg-type]
     chunk = list(dialogues[:CHUNK])
     ordered = sorted(chunk, key=lambda dialogue: sum(map(len, dialogue.texts)))
 
     def once() -> int:
-        return len(scorer.answer(chunk)[0])
+        with one_core():
+            return len(predict(detector, chunk, BATCH)[0])
 
     def each() -> int:
         with one_core():
@@ -106,7 +107,7 @@ def serial(rows: Sequence[Sequence[str]]) -> dict[str, float]:
     """What the process that starts a run does alone, each a second: rows looked through, files, parts gathered."""
     import json
 
-    from emoscope.scoring.run import score
+    from emoscope.scoring import score
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -115,16 +116,16 @@ def serial(rows: Sequence[Sequence[str]]) -> dict[str, float]:
         quoted = [",".join(f'"{t}"' for t in (x.replace('"', '""') for x in turns)) + "\n" for turns in rows]
         (root / "a.csv").write_text("turn1,turn2,turn3\n" + "".join(quoted), encoding="utf-8")
         done = score([str(root / "a.jsonl")], root / "out", model="nano", part_rows=1000)
-        output = Output(str(root / "out"))
+        output = OutputFolder(str(root / "out"))
 
         def planned(name: str) -> int:
-            return make_plan(find_sources([str(root / name)]), {}).rows
+            return make_plan(find_inputs([str(root / name)]), {}).rows
 
         def footers() -> int:
             return sum(read_footer(output, scores_file(part)) is not None for part in range(len(done.parts)))
 
         def parquet() -> int:
-            plan: Plan = make_plan(find_sources([str(root / "out" / "scores")]), {})
+            plan: ScoringPlan = make_plan(find_inputs([str(root / "out" / "scores")]), {})
             return len(plan.files)
 
         return {

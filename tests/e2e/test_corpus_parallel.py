@@ -17,7 +17,7 @@ from kits.score_kit import content, kill, named, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 ROWS = 5_000
-WORKER, RAY_WORKER = "spawn_main", "ray::_part"
+WORKER, RAY_WORKER = "spawn_main", "ray::run_part"
 PARTS = -(-ROWS // 512)
 _SAID = (
     "i am so happy today|you idiot|my name is Anna|mail me at anna@example.com|what a lovely morning|who was that"

@@ -1,6 +1,8 @@
 """`kill -9` of a run and of its workers: what was written stays whole, the rest is scored once, nothing is lost."""
 
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -63,13 +65,13 @@ def test_a_killed_worker_is_replaced(table: Path, whole: dict[str, bytes], tmp_p
 
 def test_a_part_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    path = write_jsonl(tmp_path / "a.jsonl", chats(40_000))
-    process = start(path, "-o", out, "-m", "nano", "--workers", "2", "--part-rows", "40000")  # one part, one worker
-    killed: set[int] = set()
-    while len(killed) < 3:  # each long before it can have finished
-        worker = until(lambda: next((pid for pid in named(process.pid, WORKER) if pid not in killed), None))
-        killed.add(worker)
-        kill(worker)
+    path = write_jsonl(tmp_path / "a.jsonl", chats(80_000))
+    process = start(path, "-o", out, "-m", "nano", "--workers", "2", "--part-rows", "40000")
+    while process.poll() is None:  # each long before it can have finished
+        for worker in named(process.pid, WORKER):
+            with suppress(ProcessLookupError):
+                kill(worker)
+        time.sleep(0.01)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 2
     assert error.strip() == "emoscope: part 0: its worker died 3 times (signal 9; is there too little memory?)"

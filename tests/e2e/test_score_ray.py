@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.xdist_group("ray"),  # one cluster, not one for each process that tests
 ]
 ROWS = 20_000
-TASK = "ray::_part"
+TASK = "ray::run_part"
 
 
 @pytest.fixture(scope="module")
@@ -105,4 +105,4 @@ def test_no_cluster_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ray, "init", refuse)
     path = write_jsonl(tmp_path / "a.jsonl", chats(2))
     with pytest.raises(EmoscopeError, match=r"^no Ray cluster answers at 127\.0\.0\.1:1 \(Could not connect\)$"):
-        score([str(path)], tmp_path / "out", model="nano", engine="ray", ray_address="127.0.0.1:1")
+        score([str(path)], tmp_path / "out", model="nano", engine="ray", ray_address="127.0.0.1:1", part_rows=1)

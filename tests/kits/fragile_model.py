@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import emoscope.scoring.run
+import emoscope.scoring.score_tables
 from emoscope.cli.main import run
 from emoscope.core.dialogue import Dialogue, DialogueLike
 from emoscope.detector import Detector
-from emoscope.scoring.part import Model
+from emoscope.scoring.part_scorer import ModelSpec
 
 
 class FragileDetector(Detector):
@@ -29,17 +29,17 @@ class BrokenDetector(Detector):
 
 
 @dataclass(frozen=True, slots=True)
-class FragileModel(Model):
+class FragileModel(ModelSpec):
     def load(self) -> Detector:
-        detector = Model.load(self)
+        detector = ModelSpec.load(self)
         detector.__class__ = FragileDetector
         return detector
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenModel(Model):
+class BrokenModel(ModelSpec):
     def load(self) -> Detector:
-        detector = Model.load(self)
+        detector = ModelSpec.load(self)
         detector.__class__ = BrokenDetector
         return detector
 
@@ -47,5 +47,5 @@ class BrokenModel(Model):
 if __name__ == "__main__":
     import kits.fragile_model as fragile_model  # noqa: PLW0406  under its own name, by which other processes know it
 
-    emoscope.scoring.run.Model = fragile_model.FragileModel  # type: ignore[misc]
+    emoscope.scoring.score_tables.ModelSpec = fragile_model.FragileModel  # type: ignore[misc]
     run()

@@ -2,8 +2,10 @@
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -66,10 +68,10 @@ def detect_cli(
     abstain_below: Annotated[
         float, typer.Option("--abstain-below", min=0.0, max=1.0, help="Answer 'unsure' below this probability.")
     ] = 0.0,
-    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or text.")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, json, jsonl, parquet or text.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Label dialogues: turns as arguments, or a file (CSV, TSV, JSONL, Parquet), or a pipe."""
+    """Label dialogues: turns as arguments, or a file (CSV, TSV, JSON, JSONL, Parquet; .gz, .zst), or a pipe."""
     from emoscope.detector import load
 
     explains = explain or explain_label is not None
@@ -160,45 +162,35 @@ def detect_file(detector: "Detector", source: str, target: str, *, format: str |
     return count
 
 
-def _progress(source: str, target: str) -> Any:
+@contextmanager
+def _progress(source: str, target: str) -> Iterator[Callable[[int], None]]:
     """A progress bar on standard error, unless the output itself goes to the screen."""
-    from contextlib import contextmanager
-
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    @contextmanager
-    def shown() -> Any:
-        quiet = source == "-" or target == "-"
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.completed:,.0f} dialogues, {task.fields[rate]}"),
-            TimeElapsedColumn(),
-        )
-        with Progress(*columns, console=console(stderr=True), transient=True, disable=quiet) as bar:
-            task = bar.add_task("detect", total=None, rate="")
-            begun = time.perf_counter()
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} dialogues, {task.fields[rate]}"), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True, disable="-" in (source, target)) as bar:
+        task = bar.add_task("detect", total=None, rate="")
+        begun = time.perf_counter()
 
-            def advance(amount: int) -> None:
-                done = bar.tasks[0].completed + amount
-                bar.update(task, advance=amount, rate=f"{done / (time.perf_counter() - begun):,.0f} a second")
+        def advance(amount: int) -> None:
+            done = bar.tasks[0].completed + amount
+            bar.update(task, advance=amount, rate=f"{done / (time.perf_counter() - begun):,.0f} a second")
 
-            yield advance
-
-    return shown()
+        yield advance
 
 
-def _show(turns: "list[str] | tuple[str, ...]", found: "list[Detection]") -> None:
+def _show(turns: "list[str] | tuple[str, ...]", detections: "list[Detection]") -> None:
     """One line a turn: the label in its colour, how sure, and what was said."""
     screen = console()
-    for text, detection in zip(turns, found, strict=True):
+    for text, detection in zip(turns, detections, strict=True):
         sure = detection.score if detection.label is None else detection.scores[detection.label]
         name = detection.label or "unsure"
         answer = f"{coloured(detection.label)}{' ' * (9 - len(name))}{sure:6.1%} {'█' * round(sure * 10):<10}"
         screen.print(f"{answer}  {escape(text)}")
-    if any(detection.truncated for detection in found):
+    if any(detection.truncated for detection in detections):
         screen.print("[dim]Input was cut: the model reads a few turns, and of each a certain length, only.[/]")
-    if len(found) == 1:
-        rest = sorted(found[0].scores.items(), key=lambda pair: -pair[1])
+    if len(detections) == 1:
+        rest = sorted(detections[0].scores.items(), key=lambda pair: -pair[1])
         screen.print("[dim]" + "  ".join(f"{label} {score:.1%}" for label, score in rest) + "[/]")
 
 

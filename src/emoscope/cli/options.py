@@ -8,8 +8,7 @@ import typer
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
-    from emoscope.parallel.engines import Engine
-    from emoscope.parallel.spread import Spread
+    from emoscope.parallel import Engine, Executor
 
 TaskOption = Annotated[
     str, typer.Option("--task", "-t", help="Task name (`emoscope tasks` lists them), or the folder of a corpus.")
@@ -44,12 +43,12 @@ def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
     return "ray" if engine == "ray" else "local"
 
 
-def chosen_spread(engine: str, workers: int | None, ray_address: str | None) -> "Spread":
+def chosen_spread(engine: str, workers: int | None, ray_address: str | None) -> "Executor":
     """Who works on the parts of a corpus, by the options; the result is the same whoever does."""
     chosen = chosen_engine(engine, ray_address)
     from emoscope.core.extras import check_installed
-    from emoscope.parallel.spread import Spread
+    from emoscope.parallel import Executor
 
     if chosen == "ray":
         check_installed("ray", extra="ray")
-    return Spread(chosen, workers, ray_address)
+    return Executor(chosen, workers, ray_address)

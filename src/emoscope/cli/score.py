@@ -12,8 +12,8 @@ from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, 
 from emoscope.cli.output import JsonOption, console, print_json, table
 
 if TYPE_CHECKING:
-    from emoscope.scoring.manifest import Manifest
-    from emoscope.scoring.run import Progress
+    from emoscope.scoring.manifest import ScoringManifest
+    from emoscope.scoring.score_tables import ScoringProgress
 
 _FAR = 0.1  # a drift from which on another prior is proposed
 _LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
@@ -24,7 +24,7 @@ def score_cli(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="Parquet, JSONL, CSV or TSV: files, folders, globs, or addresses such as s3://bucket/logs/.",
+            help="Parquet, JSONL, CSV or TSV, text also as .gz or .zst: files, folders, globs, addresses (s3://bucket/logs/).",
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; a run stopped there goes on.")],
@@ -58,7 +58,7 @@ def score_cli(
     kept = 0
     with _progress() as show:
 
-        def report(progress: "Progress") -> None:
+        def report(progress: "ScoringProgress") -> None:
             nonlocal kept
             kept = progress.kept
             show(progress)
@@ -83,7 +83,7 @@ def score_cli(
         _show(manifest, output, time.perf_counter() - begun, kept)
 
 
-def _show(manifest: "Manifest", output: str, seconds: float, kept: int) -> None:
+def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -> None:
     screen = console()
     rows = [
         [
@@ -114,36 +114,36 @@ def _show(manifest: "Manifest", output: str, seconds: float, kept: int) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[["Progress"], None]]:
+def _progress() -> Iterator[Callable[["ScoringProgress"], None]]:
     """A bar on a screen, a line now and then elsewhere: rows, rows a second, time left."""
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
     screen = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    begun = said = time.perf_counter()
+    begun = printed = time.perf_counter()
     with Bar(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("looking through the input", total=None)
 
-        def report(progress: "Progress") -> None:
-            nonlocal begun, said
+        def report(progress: "ScoringProgress") -> None:
+            nonlocal begun, printed
             now = time.perf_counter()
             if progress.done == progress.kept:
                 begun = now
             text = progress_line(progress, now - begun)
             bar.update(task, description=text, completed=progress.done, total=progress.total)
-            if not screen.is_terminal and now - said >= _LINE_EVERY:
-                said = now
+            if not screen.is_terminal and now - printed >= _LINE_EVERY:
+                printed = now
                 screen.print(text)
 
         yield report
 
 
-def progress_line(progress: "Progress", seconds: float) -> str:
+def progress_line(progress: "ScoringProgress", seconds: float) -> str:
     """How far a run is, how fast it goes, and how long it will take.
 
-    >>> from emoscope.scoring.run import Progress
-    >>> progress_line(Progress(done=3000, total=9000, kept=1000), 2.0)
+    >>> from emoscope.scoring.score_tables import ScoringProgress
+    >>> progress_line(ScoringProgress(done=3000, total=9000, kept=1000), 2.0)
     '3,000 of 9,000 rows, 1,000 a second, 6 s left'
     """
     new = progress.done - progress.kept

@@ -87,11 +87,11 @@ def crossvalidate_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Score a system on folds of a task's labelled data: for tasks without a development set."""
-    from emoscope.runs.crossvalidate import crossvalidate_seeds
+    from emoscope.runs.crossvalidate import crossvalidate
     from emoscope.systems.recipe import parse_setting
 
     with console(stderr=True).status(f"cross-validating {system} on {task}"):
-        results = crossvalidate_seeds(
+        results = crossvalidate(
             system,
             task,
             folds=folds,

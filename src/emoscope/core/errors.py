@@ -1,6 +1,8 @@
 """Errors a user can cause: each is one clear line, which the command line prints without a traceback."""
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 
 class EmoscopeError(Exception):
@@ -20,6 +22,9 @@ class InputError(EmoscopeError):
         self.problem = problem
         place = f"row {row}" if isinstance(row, int) else row
         super().__init__(f"{self.path}: {problem}" if place is None else f"{self.path}, {place}: {problem}")
+
+    def __reduce__(self) -> tuple[Any, ...]:  # so that it can come from another process
+        return partial(type(self), row=self.row), (self.path, self.problem)
 
 
 class MissingExtraError(EmoscopeError):

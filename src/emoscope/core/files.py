@@ -4,12 +4,14 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from emoscope.core.errors import EmoscopeError, InputError
+
+T = TypeVar("T")
 
 # No line of any format we read comes near this; a longer one is a binary or broken file.
 MAX_LINE_BYTES = 1 << 20
@@ -32,30 +34,23 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     target = Path(path)
     if target.is_dir():
         raise EmoscopeError(f"{target}: is a folder, expected a file to write")
-    if not target.parent.is_dir():
-        raise EmoscopeError(f"{target.parent}: no such folder to write {target.name} into")
-    text = "b" not in mode
-    try:
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    except OSError as error:
-        raise EmoscopeError(f"{target}: cannot write here ({error.strerror})") from None
-    part = Path(name)
-    try:
-        with os.fdopen(descriptor, mode, encoding="utf-8" if text else None, newline="" if text else None) as handle:
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
-        part.chmod(0o666 & ~_umask())
-        part.replace(target)
-    except OSError as error:
-        raise EmoscopeError(f"{target}: could not be written ({error.strerror or error})") from None
-    finally:
-        part.unlink(missing_ok=True)
+    options: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    with _made_beside(target, tempfile.mkstemp) as (descriptor, name):
+        part = Path(name)
+        try:
+            with os.fdopen(descriptor, mode, **options) as handle:
+                yield handle
+                handle.flush()
+                os.fsync(handle.fileno())
+            part.chmod(0o666 & ~_umask())
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 @contextmanager
 def atomic_folder(path: str | Path) -> Iterator[Path]:
-    """A folder to fill, which appears under `path` only when the block ends without an error.
+    """Make a folder to fill, which appears under `path` only when the block ends without an error.
 
     >>> import tempfile, pathlib
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "out"
@@ -67,22 +62,32 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise EmoscopeError(f"{target}: exists already; expected a new or an empty folder to write")
-    if not target.absolute().parent.is_dir():
+    with _made_beside(target, tempfile.mkdtemp) as name:
+        part = Path(name)
+        try:
+            yield part
+            part.chmod(0o777 & ~_umask())
+            if target.is_dir():
+                target.rmdir()
+            part.rename(target)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+@contextmanager
+def _made_beside(target: Path, make: Callable[..., T]) -> Iterator[T]:
+    """Make a hidden file or folder beside the target to write into; what fails is one clear line."""
+    parent = target.absolute().parent
+    if not parent.is_dir():
         raise EmoscopeError(f"{target.parent}: no such folder to write {target.name} into")
     try:
-        part = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}.", suffix=".part"))
+        temporary = make(dir=parent, prefix=f".{target.name}.", suffix=".part")
     except OSError as error:
         raise EmoscopeError(f"{target}: cannot write here ({error.strerror})") from None
     try:
-        yield part
-        part.chmod(0o777 & ~_umask())
-        if target.is_dir():
-            target.rmdir()
-        part.rename(target)
+        yield temporary
     except OSError as error:
         raise EmoscopeError(f"{target}: could not be written ({error.strerror or error})") from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _umask() -> int:
@@ -97,50 +102,50 @@ def folder_size(folder: Path) -> int:
     >>> folder_size(Path("/nowhere"))
     0
     """
-    found = (path.stat() for path in folder.rglob("*") if path.is_file())
-    return sum({(each.st_dev, each.st_ino): each.st_size for each in found}.values())
+    stats = (path.stat() for path in folder.rglob("*") if path.is_file())
+    return sum({(stat.st_dev, stat.st_ino): stat.st_size for stat in stats}.values())
 
 
 def content_digest(path: Path) -> str:
     """A digest of a file's content; computed once for a file that does not change, under whatever name."""
-    found = path.stat()
-    which = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-    if which not in _DIGESTS:
+    stat = path.stat()
+    key = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    if key not in _DIGESTS:
         with path.open("rb") as handle:
-            _DIGESTS[which] = hashlib.file_digest(handle, "blake2b").hexdigest()
-    return _DIGESTS[which]
+            _DIGESTS[key] = hashlib.file_digest(handle, "blake2b").hexdigest()
+    return _DIGESTS[key]
 
 
 def link_equal_files(folder: Path) -> None:
-    """Let files below a folder that have the same content be one file with several names, where the system can."""
+    """Replace copies of a file below a folder by hard links to it, where the system can."""
     sizes: dict[int, list[Path]] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             sizes.setdefault(path.stat().st_size, []).append(path)
     for alike in sizes.values():
-        first: dict[str, Path] = {}
+        firsts: dict[str, Path] = {}
         for path in alike if len(alike) > 1 else ():
-            kept = first.setdefault(content_digest(path), path)
-            if kept != path and not path.samefile(kept):
+            first = firsts.setdefault(content_digest(path), path)
+            if first != path and not path.samefile(first):
                 path.unlink()
                 try:
-                    path.hardlink_to(kept)
+                    path.hardlink_to(first)
                 except OSError:
-                    shutil.copy2(kept, path)
+                    shutil.copy2(first, path)
 
 
 def existing_file(path: str | Path) -> Path:
     """The path, if it is a readable, non-empty file."""
-    found = Path(path)
-    if not found.exists():
-        raise InputError(found, "no such file")
-    if found.is_dir():
-        raise InputError(found, "is a folder, expected a file")
-    if not os.access(found, os.R_OK):
-        raise InputError(found, "cannot be read (permission denied)")
-    if found.is_file() and found.stat().st_size == 0:
-        raise InputError(found, "is empty")
-    return found
+    file = Path(path)
+    if not file.exists():
+        raise InputError(file, "no such file")
+    if file.is_dir():
+        raise InputError(file, "is a folder, expected a file")
+    if not os.access(file, os.R_OK):
+        raise InputError(file, "cannot be read (permission denied)")
+    if file.is_file() and file.stat().st_size == 0:
+        raise InputError(file, "is empty")
+    return file
 
 
 def text_lines(path: str | Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, str]]:
@@ -154,11 +159,8 @@ def text_lines(path: str | Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator
     >>> list(text_lines(file))
     [(1, 'one'), (2, 'two')]
     """
-    found = existing_file(path)
-    with found.open("rb") as handle:
-        row = 0
-        while raw := handle.readline(max_bytes + 1):
-            row += 1
+    with existing_file(path).open("rb") as handle:
+        for row, raw in enumerate(iter(lambda: handle.readline(max_bytes + 1), b""), start=1):
             if len(raw) > max_bytes:
                 raise InputError(path, f"line is longer than {max_bytes:,} bytes; this is not a text table", row=row)
             yield row, decode_line(path, row, raw)
@@ -180,10 +182,10 @@ def decode_line(path: str | Path, row: int, raw: bytes) -> str:
 
 def whole_text(path: str | Path, *, max_bytes: int = 1 << 30) -> str:
     """A whole UTF-8 file, for formats that cannot be streamed."""
-    found = existing_file(path)
-    if found.stat().st_size > max_bytes:
+    file = existing_file(path)
+    if file.stat().st_size > max_bytes:
         raise InputError(path, f"is larger than {max_bytes:,} bytes")
-    raw = found.read_bytes()
+    raw = file.read_bytes()
     if raw.startswith(_UTF16_MARKS):
         raise InputError(path, "is UTF-16, expected UTF-8")
     if b"\x00" in raw:

@@ -1,7 +1,7 @@
-"""Work on millions of dialogues in parts: a file for each part's result, so that a run that was killed goes on.
+"""Results of parts in files, so that a run that was killed resumes.
 
-The parts depend on the input alone, and a file is named by all that its content depends on: what is done, and to what.
-So the results are the same from any number of processes, and no result is ever used for something else.
+The parts depend on the input alone, and a file is named by a digest of all that its content depends on. So the results
+are the same from any number of workers, and none is ever used for something else.
 """
 
 import json
@@ -10,39 +10,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.files import atomic_write
+from emoscope.parallel.executor import SERIAL, Executor
 
-P = TypeVar("P")
-R = TypeVar("R")
-Work = Callable[[bytes], bytes]
-_NOTHING = b""
-
-
-class Spread(Protocol):
-    """`map`, or something like it that works on several parts at once, perhaps on other machines.
-
-    It then pickles the function and the parts; the results come in the order of the parts either way.
-    """
-
-    def __call__(self, function: Callable[[P], R], parts: Iterable[P], /) -> Iterator[R]:
-        """The results."""
-
-
-def in_this_process(function: Callable[[P], R], parts: Iterable[P], /) -> Iterator[R]:
-    """Part after part.
-
-    >>> list(in_this_process(abs, [-1, 2]))
-    [1, 2]
-    """
-    return map(function, parts)
+T = TypeVar("T")
+_DONE = b""
 
 
 def packed(dialogues: Iterable[Dialogue]) -> bytes:
-    """The turns of dialogues as a part.
+    """Serialise the turns of dialogues.
 
     >>> packed([Dialogue.of(["hi", {"speaker": "ann", "text": "hello"}])])
     b'[[["hi", null], ["hello", "ann"]]]'
@@ -51,7 +32,7 @@ def packed(dialogues: Iterable[Dialogue]) -> bytes:
 
 
 def unpacked(part: bytes) -> list[Dialogue]:
-    """The dialogues whose turns were packed.
+    """Read the dialogues that `packed` wrote.
 
     >>> unpacked(b'[[["hi", null], ["hello", "ann"]]]')[0].texts
     ('hi', 'hello')
@@ -61,7 +42,7 @@ def unpacked(part: bytes) -> list[Dialogue]:
 
 @dataclass(frozen=True, slots=True)
 class PartFolder:
-    """A folder of results. `depends` is all that they depend on besides the parts; `suffix` ends their names.
+    """A folder of results, one file a part; `depends` names all that they depend on besides the parts.
 
     >>> import tempfile
     >>> folder = PartFolder(Path(tempfile.mkdtemp()), "upper case", ".txt")
@@ -73,22 +54,24 @@ class PartFolder:
     depends: str
     suffix: str
 
-    def fill(self, parts: Iterable[bytes], work: Work, spread: Spread = in_this_process) -> Iterator[Path]:
-        """Work on the parts without a result; the files of all, in order. At the end, files of other parts go."""
+    def fill(
+        self, parts: Iterable[bytes], function: Callable[[bytes], bytes], executor: Executor = SERIAL
+    ) -> Iterator[Path]:
+        """Compute what is missing, and yield the files of all parts in order. At the end, files of other parts go."""
         known: set[str] = set()
-        waiting: deque[tuple[Path, bool]] = deque()  # those that are read and not done
+        waiting: deque[tuple[Path, bool]] = deque()  # parts that were read and have no result yet
 
         def missing() -> Iterator[bytes]:
             for number, part in enumerate(parts):
                 path = self.folder / f"{number:05d}-{self._digest(part)}{self.suffix}"
-                there = path.exists()
+                exists = path.exists()
                 known.add(path.name)
-                waiting.append((path, there))
-                yield _NOTHING if there else part
+                waiting.append((path, exists))
+                yield _DONE if exists else part
 
-        for result in spread(_Unless(work), missing()):
-            path, there = waiting.popleft()
-            if not there:
+        for result in executor.map(_UnlessDone(function), missing()):
+            path, exists = waiting.popleft()
+            if not exists:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 with atomic_write(path, "wb") as handle:
                     handle.write(result)
@@ -105,26 +88,21 @@ class PartFolder:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unless:
-    """The work, unless there is nothing to do: parts that are done take their turn, but no time."""
+class _UnlessDone:
+    """The function, unless there is nothing to do: parts that are done take their turn, but no time."""
 
-    work: Work
+    function: Callable[[bytes], bytes]
 
     def __call__(self, part: bytes) -> bytes:
-        return part if part == _NOTHING else self.work(part)
+        return part if part == _DONE else self.function(part)
 
 
-def batches(items: Iterable[R], size: int) -> Iterator[Sequence[R]]:
-    """The items, so many at a time.
+def batches(items: Iterable[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield the items in lists of `size`, as `itertools.batched` does from Python 3.12 on.
 
     >>> list(batches("abc", 2))
     [['a', 'b'], ['c']]
     """
-    found: list[R] = []
-    for item in items:
-        found.append(item)
-        if len(found) == size:
-            yield found
-            found = []
-    if found:
-        yield found
+    stream = iter(items)
+    while batch := list(islice(stream, size)):
+        yield batch

@@ -1,8 +1,10 @@
-"""All cores of this machine: a process for each, that opens the work for itself and does part after part.
+"""Worker processes of this machine: each unpickles the function once and is given part after part.
 
-Processes rather than threads: reading, tokenising and all of `nano` are Python's, and threads would take turns at it.
+Not `ProcessPoolExecutor`: its workers outlive a parent that is killed, and one that dies breaks the pool without
+saying which part it was at.
 """
 
+import atexit
 import multiprocessing
 import pickle
 import signal
@@ -14,149 +16,137 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.parallel.events import Advanced, Event, Failed, Finished, Lost
-from emoscope.parallel.work import Part, Steps, Take, Work
+from emoscope.parallel.executor import PartResult, TakeItem, WorkItem
+from emoscope.parallel.progress import Report, reporting_to
 
-ATTEMPTS = 3  # a part whose worker dies so often is not tried again
-
-
-def work_here(work: Work, take: Take) -> Generator[Event, None, None]:
-    """Do parts in this process, one after the other."""
-    do = work.open()
-    while (part := take()) is not None:
-        yield from _events(do, part)
+ATTEMPTS = 3  # how often a part whose worker dies is tried
+_READY = "ready"
 
 
-def work_in_processes(work: Work, take: Take, workers: int) -> Generator[Event, None, None]:
-    """Do parts in up to so many processes; a process that dies is replaced, and its part done again."""
-    # Started afresh rather than forked: a fork would copy locks that other threads of this process hold.
-    context = multiprocessing.get_context("spawn")
-    packed = pickle.dumps(work)
-    again: deque[Part] = deque()
-    attempts: Counter[int] = Counter()
-    team: list[_Worker] = []
+class WorkerDiedError(Exception):
+    """A worker process ended before its part was done; the message says how."""
+
+
+def run_in_processes(
+    function: Callable[[Any], Any], take: TakeItem, workers: int, progress: Report
+) -> Generator[PartResult, None, None]:
+    """Do parts in up to `workers` processes, and yield each outcome as it comes."""
+    pickled = pickle.dumps(function)
+    repeats: deque[WorkItem] = deque()
+    deaths: Counter[int] = Counter()
+    idle: list[_Worker] = []
+    busy: dict[Connection, _Worker] = {}
     try:
         while True:
-            _occupy(team, lambda: again.popleft() if again else take(), lambda: _Worker(context, packed), workers)
-            busy = [worker for worker in team if worker.part is not None]
+            while len(busy) < workers and (item := repeats.popleft() if repeats else take()) is not None:
+                worker = idle.pop() if idle else _Worker(pickled)
+                worker.start(item)
+                busy[worker.pipe] = worker
             if not busy:
                 return
-            ready = wait([worker.pipe for worker in busy])
-            for worker in busy:
-                if worker.pipe not in ready or worker.part is None:
-                    continue
-                part = worker.part
-                event = worker.told()
-                yield event
-                if isinstance(event, Lost):
-                    team.remove(worker)
-                    attempts[part.number] += 1
-                    if attempts[part.number] == ATTEMPTS:
-                        yield Failed(
-                            part.number, f"part {part.number}: its worker died {ATTEMPTS} times ({worker.end()})"
-                        )
-                    else:
-                        again.append(part)
+            for pipe in wait(list(busy)):
+                worker = busy[pipe]  # type: ignore[index]
+                try:
+                    outcome = worker.receive(progress)
+                except WorkerDiedError as death:
+                    del busy[worker.pipe]
                     worker.stop()
+                    progress(-worker.advanced)
+                    deaths[worker.item.number] += 1
+                    if deaths[worker.item.number] < ATTEMPTS:
+                        repeats.append(worker.item)
+                    else:
+                        yield worker.item.death(ATTEMPTS, str(death))
+                    continue
+                if outcome is not None:
+                    idle.append(busy.pop(worker.pipe))
+                    yield outcome
     finally:
-        for worker in team:
+        for worker in (*idle, *busy.values()):
             worker.stop()
-
-
-def _occupy(team: "list[_Worker]", take: Take, hire: "Callable[[], _Worker]", most: int) -> None:
-    """Give parts to those who have none, and to new ones, as long as there are parts."""
-    while True:
-        idle = next((worker for worker in team if worker.part is None), None)
-        if (idle is None and len(team) == most) or (part := take()) is None:
-            return
-        if idle is None:
-            idle = hire()
-            team.append(idle)
-        idle.give(part)
 
 
 class _Worker:
     """A process, the pipe to it, and the part it works on."""
 
-    def __init__(self, context: Any, work: bytes) -> None:
+    item: WorkItem
+
+    def __init__(self, function: bytes) -> None:
+        # Spawned rather than forked: a fork copies locks that other threads hold, and cannot use a GPU.
+        context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        # The work is not among the arguments: were the worker to die while Python hands those over, that would hang.
-        self._process = context.Process(target=_work, args=(theirs,), daemon=True, name="emoscope")
+        # The function is not among the arguments: were the worker to die while Python writes those, that would hang.
+        # Not a daemon either, for those may not start workers of their own; `atexit` ends it instead.
+        self._process = context.Process(target=_work, args=(theirs,), name="emoscope")
         self._process.start()
+        atexit.register(self.stop)
         theirs.close()  # so that the pipe ends when the worker does
-        self._work: bytes | None = work  # until it is up and can be told
-        self.part: Part | None = None
+        self._function: bytes | None = function  # until it has been sent
+        self._ready = False
+        self.advanced = 0
 
-    def give(self, part: Part) -> None:
+    def start(self, item: WorkItem) -> None:
         """Give it a part."""
-        self.part = part
-        if self._work is None:
-            self._send(part)
+        self.item = item
+        self.advanced = 0
+        if self._ready:
+            self._send(item)
 
-    def _send(self, *things: Any) -> None:
-        with suppress(OSError):  # it is dead, which the next look at its pipe will show
-            for thing in things:
-                self.pipe.send(thing)
-
-    def told(self) -> Event:
-        """What it has to say; that it is lost, if it died."""
-        assert self.part is not None
-        number = self.part.number
+    def receive(self, progress: Report) -> PartResult | None:
+        """Take the next message; returns the outcome if it is one."""
         try:
-            event: Event | str | None = self.pipe.recv()
+            message = self.pipe.recv()
         except (EOFError, OSError):
-            return Lost(number)
-        if event is None:
-            self._send(self._work, self.part)
-            self._work = None
-            return Advanced(number, 0)
-        if isinstance(event, str):
-            raise RuntimeError(f"part {number}: a worker failed\n{event}")
-        if not isinstance(event, Advanced):
-            self.part = None
-        return event
+            raise WorkerDiedError(self._end()) from None
+        if message == _READY:
+            self._ready = True
+            self._send(self._function)
+            self._function = None
+            self._send(self.item)
+        elif isinstance(message, int):
+            self.advanced += message
+            progress(message)
+        elif isinstance(message, str):
+            raise RuntimeError(f"part {self.item.number}: a worker failed\n{message}")
+        else:
+            outcome: PartResult = message
+            return outcome
+        return None
 
-    def end(self) -> str:
-        """How it ended."""
+    def _send(self, message: Any) -> None:
+        with suppress(OSError):  # it is dead, which the next `receive` will show
+            self.pipe.send(message)
+
+    def _end(self) -> str:
         self._process.join(5)
         code = self._process.exitcode
         return f"signal {-code}; is there too little memory?" if code is not None and code < 0 else f"exit code {code}"
 
     def stop(self) -> None:
-        """End it."""
+        """End the process."""
+        atexit.unregister(self.stop)
         self.pipe.close()
         self._process.kill()
         self._process.join()
 
 
 def _work(pipe: Connection) -> None:
-    """A worker's life: parts come through the pipe until it ends, with the run or with the process that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the run, which ends its workers
+    """Do the parts that come through the pipe until it ends, with the run or with the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which ends its workers
     try:
-        pipe.send(None)  # it is up
-        work: bytes = pipe.recv()
-        do: Callable[[Any], Steps] | None = None
+        pipe.send(_READY)
+        pickled: bytes = pipe.recv()
+        function: Callable[[Any], Any] | None = None
         while True:
-            part: Part = pipe.recv()
+            number, content = pipe.recv()
             try:
-                do = do or pickle.loads(work).open()
+                function = function or pickle.loads(pickled)
+                with reporting_to(pipe.send):
+                    outcome = PartResult(number, function(content))
             except EmoscopeError as error:
-                pipe.send(Failed(part.number, str(error)))
-                continue
-            for event in _events(do, part):
-                pipe.send(event)
+                outcome = PartResult(number, problem=str(error))
+            pipe.send(outcome)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
     except BaseException:
         pipe.send(traceback.format_exc())
-
-
-def _events(do: Callable[[Any], Steps], part: Part) -> Generator[Event, None, None]:
-    steps = do(part.content)
-    try:
-        while True:
-            yield Advanced(part.number, next(steps))
-    except StopIteration as end:
-        yield Finished(part.number, end.value)
-    except EmoscopeError as error:
-        yield Failed(part.number, str(error))

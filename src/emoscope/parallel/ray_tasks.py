@@ -1,53 +1,53 @@
-"""The cores of a Ray cluster, or of this machine through Ray: each part is a task, each worker keeps the work open.
+"""Parts as tasks of a Ray cluster, or of Ray on this machine; each worker unpickles the function once.
 
 Plain tasks rather than Ray Data: a part reads and writes its own files, so nothing flows between tasks that Ray Data
-could help with. Ray places the tasks, tries again those whose worker or node died, and adds nodes for those that wait.
+could help with. Ray places the tasks, repeats those whose worker or node died, and adds nodes for those that wait.
 """
 
 import os
 import pickle
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from hashlib import blake2b
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
-from emoscope.parallel.events import Advanced, Event, Failed, Finished
-from emoscope.parallel.work import Part, Steps, Take, Work
+from emoscope.parallel.executor import PartResult, TakeItem, WorkItem
+from emoscope.parallel.progress import Report, reporting_to
 
 ATTEMPTS = 5
-WAITING = 1000  # tasks that Ray may know of at once where no number of workers is given: what it adds nodes for
-_opened: dict[str, Callable[[Any], Steps]] = {}  # the work of this worker, by its digest
+MOST_TASKS = 1000  # that Ray knows of at once if the number of workers is not given: what it adds nodes for
+_functions: dict[str, Callable[[Any], Any]] = {}  # of this worker, by digest; only the last one is kept
 
 
-def work_on_ray(work: Work, take: Take, workers: int | None, address: str | None) -> Generator[Event, None, None]:
-    """Do parts as Ray tasks, on the cluster at `address` or on one that is started here for the purpose."""
-    ray = _ray()
+def run_on_ray(
+    function: Callable[[Any], Any], take: TakeItem, workers: int | None, address: str | None, progress: Report
+) -> Generator[PartResult, None, None]:
+    """Do parts as Ray tasks, and yield each outcome as it comes."""
+    # Ray reads these from the environment only, when it starts.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray 3 will do; the other way it warns
+    ray = require("ray", extra="ray")
     started = not ray.is_initialized()
     if started:
         _connect(ray, workers, address)
     try:
-        task = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(_part)
-        packed = pickle.dumps(work)
-        digest, shared = blake2b(packed, digest_size=16).hexdigest(), ray.put(packed)
-        running: dict[Any, int] = {}
+        task = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(run_part)
+        pickled = pickle.dumps(function)
+        digest, shared = blake2b(pickled, digest_size=16).hexdigest(), ray.put(pickled)
+        running: dict[Any, WorkItem] = {}
         while True:
-            while len(running) < (workers or WAITING) and (part := take()) is not None:
-                running[task.remote(digest, shared, part)] = part.number
+            while len(running) < (workers or MOST_TASKS) and (item := take()) is not None:
+                running[task.remote(digest, shared, item)] = item
             if not running:
                 return
-            done, _ = ray.wait(list(running), num_returns=1)
-            for reference in done:
-                yield from _outcome(ray, reference, running.pop(reference))
+            (reference,), _ = ray.wait(list(running), num_returns=1)
+            outcome, advanced = _result(ray, reference, running.pop(reference))
+            progress(advanced)
+            yield outcome
     finally:
         if started:
             ray.shutdown()
-
-
-def _ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray 3 will do; the other way it warns
-    return require("ray", extra="ray")
 
 
 def _connect(ray: Any, workers: int | None, address: str | None) -> None:
@@ -62,32 +62,24 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
         raise EmoscopeError(f"{where} ({(str(error).strip().splitlines() or ['?'])[0]})") from None
 
 
-def _outcome(ray: Any, reference: Any, part: int) -> Iterator[Event]:
+def _result(ray: Any, reference: Any, item: WorkItem) -> tuple[PartResult, int]:
     try:
-        rows, answer, problem = ray.get(reference)
+        outcome, advanced = ray.get(reference)
     except ray.exceptions.RayTaskError:
         raise
     except ray.exceptions.RayError as error:
-        yield Failed(part, f"part {part}: its worker died {ATTEMPTS} times ({str(error).strip().splitlines()[0]})")
-        return
-    if problem is not None:
-        yield Failed(part, problem)
-    else:
-        yield Advanced(part, rows)
-        yield Finished(part, answer)
+        return item.death(ATTEMPTS, str(error).strip().splitlines()[0]), 0
+    return outcome, advanced
 
 
-def _part(digest: str, work: bytes, part: Part) -> tuple[int, Any, str | None]:
-    """In a worker: how many rows are done and the answer, or why they cannot be done."""
+def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, int]:
+    """In a worker: the outcome of a part, and how far it advanced."""
+    advanced: list[int] = []
     try:
-        if digest not in _opened:
-            _opened.clear()
-            _opened[digest] = pickle.loads(work).open()
-        rows, steps = 0, _opened[digest](part.content)
-        while True:
-            try:
-                rows += next(steps)
-            except StopIteration as end:
-                return rows, end.value, None
+        if digest not in _functions:
+            _functions.clear()
+            _functions[digest] = pickle.loads(pickled)
+        with reporting_to(advanced.append):
+            return PartResult(item.number, _functions[digest](item.content)), sum(advanced)
     except EmoscopeError as error:
-        return 0, None, str(error)
+        return PartResult(item.number, problem=str(error)), 0

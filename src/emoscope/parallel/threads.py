@@ -1,4 +1,4 @@
-"""Threads of this process: how many cores it may use, and work shared out among them."""
+"""Threads of this process, and how many cores it may use."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -34,8 +34,8 @@ def cores() -> int:
     """How many cores this process may use; `EMOSCOPE_CORES` sets a lower limit."""
     if _single_core.get():
         return 1
-    if (given := os.environ.get("EMOSCOPE_CORES", "")).isdigit():
-        return max(1, int(given))
+    if (limit := os.environ.get("EMOSCOPE_CORES", "")).isdigit():
+        return max(1, int(limit))
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

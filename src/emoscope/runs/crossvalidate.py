@@ -1,8 +1,6 @@
 """Folds cut between dialogues, the same for the same data: how tasks without a development set are judged."""
 
-import multiprocessing
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.models.ensembles.folds import fold_numbers
+from emoscope.parallel import SERIAL, Executor
 from emoscope.runs.train import official_score
 from emoscope.systems import SYSTEMS
 from emoscope.tasks import get_task
@@ -39,47 +38,15 @@ class CrossValidation:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "metric": self.metric,
-            "scores": list(self.scores),
-            "mean": self.mean,
-            "deviation": self.deviation,
-            "pooled": self.pooled,
-        }
+        own = {"metric": self.metric, "scores": list(self.scores)}
+        return {**own, "mean": self.mean, "deviation": self.deviation, "pooled": self.pooled}
 
 
 def crossvalidate(
     system_name: str,
     task_name: str,
     *,
-    folds: int = 5,
-    splits: Sequence[str] | None = None,
-    seed: int = 0,
-    settings: Mapping[str, Any] | None = None,
-    device: str = "auto",
-    workers: int = 1,
-    root: Path | None = None,
-) -> CrossValidation:
-    """Fit on all folds but one, score on that one, for each; `workers` folds at a time."""
-    (result,) = crossvalidate_seeds(
-        system_name,
-        task_name,
-        seeds=(seed,),
-        folds=folds,
-        splits=splits,
-        settings=settings,
-        device=device,
-        workers=workers,
-        root=root,
-    )
-    return result
-
-
-def crossvalidate_seeds(
-    system_name: str,
-    task_name: str,
-    *,
-    seeds: Sequence[int],
+    seeds: Sequence[int] = (0,),
     folds: int = 5,
     splits: Sequence[str] | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -87,9 +54,9 @@ def crossvalidate_seeds(
     workers: int = 1,
     root: Path | None = None,
 ) -> list[CrossValidation]:
-    """A cross-validation for each seed, on the same folds; `workers` folds at a time, of whichever seed.
+    """Cross-validate with each seed on the same folds; `workers` folds at a time, of whichever seed.
 
-    Workers that no fold needs train parts of ensembles. The scores do not depend on their number.
+    Workers that no fold needs fit members of ensembles. The scores do not depend on their number.
     """
     task = get_task(task_name)
     chosen_splits = splits or (SYSTEMS[system_name].metadata.learns_from,)
@@ -97,14 +64,17 @@ def crossvalidate_seeds(
     numbers = np.array(fold_numbers(examples, folds))
     jobs = [(seed, fold) for seed in seeds for fold in range(folds)]
     at_once = min(workers, len(jobs))
-    shared = _Shared(system_name, task_name, examples, numbers, settings, device, max(1, workers // at_once), root)
+    executor = SERIAL if at_once == 1 else Executor(workers=at_once, single_core=False)
+    predict = _FoldPredictor(
+        system_name, task_name, examples, numbers, settings, device, max(1, workers // at_once), root
+    )
     predicted = {seed: [""] * len(examples) for seed in seeds}
     scores: dict[int, list[float]] = {seed: [] for seed in seeds}
-    for (seed, fold), answers in zip(jobs, _answers_of(jobs, shared, at_once), strict=True):
+    for (seed, fold), labels in zip(jobs, executor.map(predict, jobs), strict=True):
         held_out = np.flatnonzero(numbers == fold)
-        scores[seed].append(official_score(task, [examples[index] for index in held_out], answers))
-        for index, answer in zip(held_out, answers, strict=True):
-            predicted[seed][index] = answer
+        scores[seed].append(official_score(task, [examples[index] for index in held_out], labels))
+        for index, label in zip(held_out, labels, strict=True):
+            predicted[seed][index] = label
     return [
         CrossValidation(task.metadata.metric.name, tuple(scores[seed]), official_score(task, examples, predicted[seed]))
         for seed in seeds
@@ -112,8 +82,8 @@ def crossvalidate_seeds(
 
 
 @dataclass(frozen=True, slots=True)
-class _Shared:
-    """What every fold needs."""
+class _FoldPredictor:
+    """Fits on all folds but one, and predicts that one; called with a seed and the number of the fold."""
 
     system: str
     task: str
@@ -124,39 +94,17 @@ class _Shared:
     workers: int
     root: Path | None
 
-
-def _answers_of(jobs: Sequence[tuple[int, int]], shared: _Shared, at_once: int) -> Iterator[list[str]]:
-    if at_once == 1:
-        yield from (_fold_answers(shared, seed, fold) for seed, fold in jobs)
-        return
-    # Started afresh rather than forked: a forked process cannot use the GPU, and may inherit locks that nobody opens.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(at_once, context, _share, (shared,)) as pool:
-        yield from pool.map(_answers_in_worker, jobs)
-
-
-def _fold_answers(shared: _Shared, seed: int, fold: int) -> list[str]:
-    """Fit on the other folds, and answer for this one."""
-    held_out = [example for example, number in zip(shared.examples, shared.numbers, strict=True) if number == fold]
-    learnt = [example for example, number in zip(shared.examples, shared.numbers, strict=True) if number != fold]
-    system = SYSTEMS[shared.system](get_task(shared.task), seed=seed, settings=shared.settings)
-    fitting = FitContext(
-        seed=seed,
-        device=shared.device,
-        resources=data_root(shared.root),
-        unseen=frozenset(example.text for example in held_out),
-        workers=shared.workers,
-    )
-    system.fit(learnt, fitting)
-    return list(system.predict(held_out))
-
-
-_in_worker: list[_Shared] = []  # sent once, when a worker starts
-
-
-def _share(shared: _Shared) -> None:
-    _in_worker[:] = [shared]
-
-
-def _answers_in_worker(job: tuple[int, int]) -> list[str]:
-    return _fold_answers(_in_worker[0], *job)
+    def __call__(self, job: tuple[int, int]) -> list[str]:
+        seed, fold = job
+        held_out = [example for example, number in zip(self.examples, self.numbers, strict=True) if number == fold]
+        rest = [example for example, number in zip(self.examples, self.numbers, strict=True) if number != fold]
+        system = SYSTEMS[self.system](get_task(self.task), seed=seed, settings=self.settings)
+        context = FitContext(
+            seed=seed,
+            device=self.device,
+            resources=data_root(self.root),
+            unseen=frozenset(example.text for example in held_out),
+            workers=self.workers,
+        )
+        system.fit(rest, context)
+        return list(system.predict(held_out))

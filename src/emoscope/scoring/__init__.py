@@ -1,5 +1,5 @@
 """Scoring tables of any size: streamed, in parallel, resumable; on one machine or on a Ray cluster."""
 
-from emoscope.scoring.run import score
+from emoscope.scoring.score_tables import score
 
 __all__ = ["score"]

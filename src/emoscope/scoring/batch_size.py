@@ -1,4 +1,4 @@
-"""How many dialogues the model had best answer together on this machine, found by trying at the start of a run."""
+"""The batch size that is fastest on this machine, measured at the start of a run."""
 
 import time
 from collections.abc import Sequence
@@ -7,33 +7,32 @@ from itertools import chain, islice
 from emoscope.core.dialogue import Dialogue
 from emoscope.detector import Detector
 from emoscope.parallel.threads import one_core
-from emoscope.scoring.answering import answer_batch
-from emoscope.scoring.part import BATCH
-from emoscope.scoring.plan import Plan
+from emoscope.scoring.plan import ScoringPlan
+from emoscope.scoring.predict import predict_batch
 from emoscope.scoring.reading import read_part
 
-SIZES = (128, 512, 2048)
-WORTH = 50_000  # rows from which on the second it takes is gained back
-SECONDS = 0.3  # for each size
+DEFAULT = 512
+CANDIDATES = (128, 512, 2048)
+WORTH_MEASURING = 50_000  # rows from which on the second it takes is gained back
+SECONDS = 0.3  # for each candidate
 
 
-def best_batch(detector: Detector, plan: Plan) -> int:
-    """The fastest batch size for the first rows of the run. It changes the time that a run takes, never a score."""
-    if plan.rows < WORTH:
-        return BATCH
-    dialogues = list(islice(chain.from_iterable(chunk.dialogues for chunk in read_part(plan, 0)), max(SIZES)))
+def measure_batch_size(detector: Detector, plan: ScoringPlan) -> int:
+    """The fastest batch size for the first rows of the run. It changes how long a run takes, never a score."""
+    if plan.rows < WORTH_MEASURING:
+        return DEFAULT
+    dialogues = list(islice(chain.from_iterable(chunk.dialogues for chunk in read_part(plan, 0)), max(CANDIDATES)))
     if not dialogues:
-        return BATCH
+        return DEFAULT
     with one_core():
-        answer_batch(detector, dialogues[:32])  # the first answers of a process are slower
-        return max(SIZES, key=lambda size: rate(detector, dialogues, size))
+        predict_batch(detector, dialogues[:32])  # the first predictions of a process are slower
+        return max(CANDIDATES, key=lambda size: _dialogues_per_second(detector, dialogues, size))
 
 
-def rate(detector: Detector, dialogues: Sequence[Dialogue], size: int) -> float:
-    """Dialogues a second, in batches of a size, over about as long as is fair to spend."""
+def _dialogues_per_second(detector: Detector, dialogues: Sequence[Dialogue], size: int) -> float:
     begun = time.perf_counter()
     count = 0
     while (spent := time.perf_counter() - begun) < SECONDS:
         first = count % len(dialogues)
-        count += len(answer_batch(detector, dialogues[first : first + size])[0])
+        count += len(predict_batch(detector, dialogues[first : first + size])[0])
     return count / spent

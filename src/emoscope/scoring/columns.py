@@ -7,6 +7,8 @@ from typing import Any
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 
+pa = require("pyarrow", extra="scale")
+
 MAX_COLUMNS = 1000
 _EXACT = 1 << 53  # whole numbers beyond it are not exact as floats
 _LARGEST = 1 << 63
@@ -29,9 +31,9 @@ def value_kind(value: object) -> str:
     return _SIMPLE.get(type(value), "json")
 
 
-def merge_kinds(into: Kinds, found: Mapping[str, Iterable[str]]) -> None:
+def merge_kinds(into: Kinds, more: Mapping[str, Iterable[str]]) -> None:
     """Add what was seen in one place to what was seen in others, columns in the order they were met."""
-    for name, kinds in found.items():
+    for name, kinds in more.items():
         into.setdefault(name, set()).update(kinds)
     if len(into) > MAX_COLUMNS:
         raise EmoscopeError(f"the JSON rows have more than {MAX_COLUMNS:,} different keys; expected columns")
@@ -43,7 +45,6 @@ def json_schema(kinds: Mapping[str, Iterable[str]]) -> Schema:
     >>> json_schema({"id": ["int"], "extra": ["int", "string"], "turns": ["strings"]}).types
     [DataType(int64), DataType(string), ListType(list<item: string>)]
     """
-    pa = require("pyarrow", extra="scale")
     types = {
         frozenset[str](): pa.null(),
         frozenset({"bool"}): pa.bool_(),
@@ -54,19 +55,14 @@ def json_schema(kinds: Mapping[str, Iterable[str]]) -> Schema:
         frozenset({"int", "float"}): pa.float64(),
         frozenset({"strings"}): pa.list_(pa.string()),
     }
-    return pa.schema([(name, types.get(frozenset(found) - {"null"}, pa.string())) for name, found in kinds.items()])
+    return pa.schema([(name, types.get(frozenset(seen) - {"null"}, pa.string())) for name, seen in kinds.items()])
 
 
 def json_array(values: Sequence[Any], type: Any) -> Any:
     """Values of JSON rows as an array of a column's type."""
-    pa = require("pyarrow", extra="scale")
     if pa.types.is_string(type):
-        values = [value if value is None or isinstance(value, str) else _json(value) for value in values]
+        values = [v if v is None or isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values]
     return pa.array(values, type)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def unify(schemas: Sequence[tuple[str, Schema]]) -> Schema:
@@ -76,34 +72,16 @@ def unify(schemas: Sequence[tuple[str, Schema]]) -> Schema:
     >>> unify([("a", pa.schema([("id", pa.int32())])), ("b", pa.schema([("id", pa.int64()), ("x", pa.null())]))]).types
     [DataType(int64), DataType(string)]
     """
-    pa = require("pyarrow", extra="scale")
-    merged = pa.schema([])
-    first: dict[str, str] = {}
+    types: dict[str, tuple[Any, str]] = {}  # and the first file that has the column
     for path, schema in schemas:
-        plain = pa.schema([(field.name, _plain(field.type)) for field in schema])
-        if len(set(plain.names)) != len(plain.names):
+        if len(set(schema.names)) != len(schema.names):
             raise InputError(path, "names a column twice")
-        for name in plain.names:
-            first.setdefault(name, path)
-        try:
-            merged = pa.unify_schemas([merged, plain], promote_options="permissive")
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            name = next(n for n in plain.names if n in merged.names and not _fit(merged.field(n), plain.field(n)))
-            raise InputError(
-                path, f"column {name!r} is {plain.field(name).type}, but {merged.field(name).type} in {first[name]}"
-            ) from None
-    return pa.schema([(field.name, pa.string() if pa.types.is_null(field.type) else field.type) for field in merged])
-
-
-def _plain(type: Any) -> Any:
-    pa = require("pyarrow", extra="scale")
-    return type.value_type if pa.types.is_dictionary(type) else type
-
-
-def _fit(one: Any, other: Any) -> bool:
-    pa = require("pyarrow", extra="scale")
-    try:
-        pa.unify_schemas([pa.schema([one]), pa.schema([other])], promote_options="permissive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return False
-    return True
+        for field in schema:
+            plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            known, first = types.get(field.name, (plain, path))
+            try:
+                both = [pa.schema([(field.name, known)]), pa.schema([(field.name, plain)])]
+                types[field.name] = pa.unify_schemas(both, promote_options="permissive").types[0], first
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                raise InputError(path, f"column {field.name!r} is {plain}, but {known} in {first}") from None
+    return pa.schema([(name, pa.string() if pa.types.is_null(type) else type) for name, (type, _) in types.items()])

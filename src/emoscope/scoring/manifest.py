@@ -1,4 +1,4 @@
-"""What a run did, written when all parts are there: inputs, model, counts, the mix of labels and how far it drifted."""
+"""What a run did: inputs, model, counts, the mix of labels and how far it drifted; written when all parts are there."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
 from emoscope.models.label_shift import estimate_prior, shift_prior
-from emoscope.scoring.output import MANIFEST, UNREADABLE, Output, rejects_file, scores_file
-from emoscope.scoring.part_file import answer_names, read_footer
-from emoscope.scoring.plan import FORMAT, Plan
+from emoscope.scoring.output import MANIFEST, UNREADABLE, OutputFolder, rejects_file, scores_file
+from emoscope.scoring.part_file import read_footer
+from emoscope.scoring.plan import FORMAT, ScoringPlan
+from emoscope.tables.writing import detection_names
 
 # The rows that a prior is estimated from, spread evenly: a share of them is off by a thousandth or so.
 SAMPLE_ROWS, SAMPLE_PARTS = 200_000, 200
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class ScoringManifest:
     """The content of `manifest.json`. The same inputs and model give the same one, to the byte."""
 
     format: str
@@ -43,15 +44,15 @@ class Manifest:
         return asdict(self)
 
 
-def finish(plan: Plan, output: Output, detector: Detector) -> Manifest:
-    """Gather the parts' counts, make sure that no row is missing, and write the manifest."""
+def write_manifest(plan: ScoringPlan, output: OutputFolder, detector: Detector) -> ScoringManifest:
+    """Add up the parts' counts, make sure that no row is missing, and write the manifest."""
     labels = detector.labels
     parts, counts, sums = [], dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)
     for part in range(plan.parts):
         name = scores_file(part)
         footer = read_footer(output, name)
-        wanted = sum(piece.count for piece in plan.slices(part))
-        if footer is None or not footer["rows"] == footer["scored"] + footer["rejected"] == wanted:
+        expected = sum(rows.count for rows in plan.row_ranges(part))
+        if footer is None or not footer["rows"] == footer["scored"] + footer["rejected"] == expected:
             raise EmoscopeError(
                 f"{output.path}/{name}: is missing or not whole; do all workers write to the same {output.path}?"
             )
@@ -63,10 +64,10 @@ def finish(plan: Plan, output: Output, detector: Detector) -> Manifest:
             counts[label] += footer["labels"][label]
             sums[label] += footer["sums"][label]
     scored = sum(part["scored"] for part in parts)
-    estimated = _estimated(plan, output, detector, scored)
+    estimated = _estimated_prior(plan, output, detector, scored)
     if plan.unreadable:
         _write_unreadable(plan, output)
-    manifest = Manifest(
+    manifest = ScoringManifest(
         format=FORMAT,
         settings=plan.settings,
         inputs=[
@@ -89,27 +90,29 @@ def finish(plan: Plan, output: Output, detector: Detector) -> Manifest:
     return manifest
 
 
-def drift(found: Mapping[str, float], expected: Mapping[str, float]) -> float:
+def drift(estimated: Mapping[str, float], expected: Mapping[str, float]) -> float:
     """How far two mixes of labels lie apart: the share of rows that would have to change their label.
 
     >>> round(drift({"happy": 0.3, "others": 0.7}, {"happy": 0.1, "others": 0.9}), 3)
     0.2
     """
-    return sum(abs(found[label] - expected[label]) for label in expected) / 2
+    return sum(abs(estimated[label] - expected[label]) for label in expected) / 2
 
 
-def _estimated(plan: Plan, output: Output, detector: Detector, scored: int) -> dict[str, float]:
+def _estimated_prior(plan: ScoringPlan, output: OutputFolder, detector: Detector, scored: int) -> dict[str, float]:
     """The mix of labels that explains the scores best; nothing without scores."""
     if not scored:
         return {}
-    answers = np.concatenate(list(_sample(plan, output, detector.labels, scored)))
+    probabilities = np.concatenate(list(_sample(plan, output, detector.labels, scored)))
     expected, trained = (np.array(list(prior.values())) for prior in (detector.prior, detector.training_prior))
-    found = estimate_prior(shift_prior(answers, expected, trained), trained)
-    return dict(zip(detector.labels, found.tolist(), strict=True))
+    estimated = estimate_prior(shift_prior(probabilities, expected, trained), trained)
+    return dict(zip(detector.labels, estimated.tolist(), strict=True))
 
 
-def _sample(plan: Plan, output: Output, labels: Sequence[str], scored: int) -> Iterator[NDArray[np.float64]]:
-    _, _, names = answer_names(labels, plan.schema.names)
+def _sample(
+    plan: ScoringPlan, output: OutputFolder, labels: Sequence[str], scored: int
+) -> Iterator[NDArray[np.float64]]:
+    _, _, *names = detection_names(labels, plan.schema.names)
     parts = range(0, plan.parts, -(-plan.parts // SAMPLE_PARTS))
     step = max(1, -(-scored * len(parts) // (plan.parts * SAMPLE_ROWS)))
     for part in parts:
@@ -118,7 +121,7 @@ def _sample(plan: Plan, output: Output, labels: Sequence[str], scored: int) -> I
         yield np.stack([table.column(name).to_numpy() for name in names], axis=1)[::step].astype(np.float64)
 
 
-def _write_unreadable(plan: Plan, output: Output) -> None:
+def _write_unreadable(plan: ScoringPlan, output: OutputFolder) -> None:
     with output.write(UNREADABLE) as handle:
         for path, reason in plan.unreadable:
             handle.write(

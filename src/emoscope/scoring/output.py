@@ -10,8 +10,7 @@ from typing import IO, Any
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.core.files import atomic_write
-from emoscope.tables.inputs import address, file_system, is_local
-from emoscope.tables.text_rows import open_binary
+from emoscope.tables.files import address, file_system, is_local, open_binary
 
 PLAN, MANIFEST = "plan.json", "manifest.json"
 SCORES, REJECTS = "scores", "rejects"
@@ -19,7 +18,7 @@ UNREADABLE = f"{REJECTS}/files.jsonl"
 
 
 def scores_file(part: int) -> str:
-    """A part's scores.
+    """The file of a part's scores.
 
     >>> scores_file(7)
     'scores/part-00007.parquet'
@@ -28,20 +27,20 @@ def scores_file(part: int) -> str:
 
 
 def rejects_file(part: int) -> str:
-    """A part's rejects; there is none if all its rows were scored."""
+    """The file of a part's rejects; there is none if all its rows were scored."""
     return f"{REJECTS}/part-{part:05d}.jsonl"
 
 
-class Output:
-    """Files under one folder, by their names in it."""
+class OutputFolder:
+    """A folder of files, by their names in it."""
 
     def __init__(self, root: str) -> None:
         self._system, self._root = file_system(root)
         self._local = is_local(self._system)
         self.path = address(self._system, self._root)
 
-    def __reduce__(self) -> tuple[type["Output"], tuple[str]]:
-        return Output, (self.path,)
+    def __reduce__(self) -> tuple[type["OutputFolder"], tuple[str]]:
+        return OutputFolder, (self.path,)
 
     def prepare(self) -> None:
         """Make the folders."""
@@ -52,7 +51,7 @@ class Output:
             raise EmoscopeError(f"{self.path}: cannot write here ({error.strerror or error})") from None
 
     def tidy(self) -> None:
-        """Remove what killed workers had begun to write."""
+        """Remove what killed workers left half written."""
         if self._local:
             for folder in (SCORES, REJECTS):
                 for begun in Path(self._at(folder)).glob(".*.part"):
@@ -79,13 +78,13 @@ class Output:
 
     @contextmanager
     def write(self, name: str) -> Iterator[IO[bytes]]:
-        """A file that is there, whole, when the block ends without an error."""
+        """Open a file that appears, whole, when the block ends without an error."""
         if self._local:
             with atomic_write(self._at(name), "wb") as handle:
                 yield handle
             return
         try:
-            # Elsewhere a file appears whole when its upload ends; it begins when all is written.
+            # Elsewhere a file appears whole when its upload ends, which begins when all is written.
             with tempfile.NamedTemporaryFile(suffix=".part") as handle:
                 yield handle
                 handle.flush()
@@ -93,18 +92,13 @@ class Output:
         except OSError as error:
             raise EmoscopeError(f"{self.path}/{name}: could not be written ({error.strerror or error})") from None
 
-    def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
-        if self.has(name):
-            self._system.rm_file(self._at(name))
-
     def write_json(self, name: str, value: Any) -> None:
-        """A JSON document."""
+        """Write a JSON document."""
         with self.write(name) as handle:
             handle.write((json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
 
     def read_json(self, name: str) -> Any:
-        """What `write_json` wrote."""
+        """Read what `write_json` wrote."""
         try:
             return json.loads(self._system.cat_file(self._at(name)))
         except (OSError, ValueError) as error:
@@ -112,7 +106,7 @@ class Output:
 
     @contextmanager
     def parquet(self, name: str) -> Iterator[Any]:
-        """A Parquet file, open to be read."""
+        """Open a Parquet file to read."""
         pq = require("pyarrow.parquet", extra="scale")
         with open_binary(address(self._system, self._at(name))) as handle, pq.ParquetFile(handle) as file:
             yield file

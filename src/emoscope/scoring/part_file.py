@@ -1,4 +1,4 @@
-"""A part's Parquet file: the input's columns, the answers, and, in its footer, what became of the part's rows."""
+"""A part's Parquet file: the input's columns, the detections, and, in its footer, what became of the part's rows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,36 +8,25 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.scoring.columns import Schema
-from emoscope.scoring.output import Output
+from emoscope.scoring.output import OutputFolder
+from emoscope.tables.writing import detection_names
+
+pa = require("pyarrow", extra="scale")
+pq = require("pyarrow.parquet", extra="scale")
 
 FOOTER = "emoscope"  # the key under which a part's counts stand in its file
 ROW_GROUP = 16_384
 _COMPRESSION = "zstd"
 
 
-def answer_names(labels: Sequence[str], taken: Sequence[str]) -> tuple[str, str, list[str]]:
-    """The names of the columns with the label, whether input was cut, and the scores; as `emoscope detect` has them.
-
-    >>> answer_names(["sad"], ["id", "label"])
-    ('predicted_label', 'truncated', ['score_sad'])
-    """
-    used = set(taken)
-    label, truncated, *scores = (
-        f"predicted_{name}" if name in used else name
-        for name in ("label", "truncated", *map("score_{}".format, labels))
-    )
-    return label, truncated, scores
-
-
 class PartWriter:
-    """Writes tables with their answers, in row groups of one size, holding no more than one."""
+    """Writes tables with their detections, in row groups of one size, holding no more than one."""
 
     def __init__(self, handle: IO[bytes], schema: Schema, labels: Sequence[str]) -> None:
-        pa = require("pyarrow", extra="scale")
-        pq = require("pyarrow.parquet", extra="scale")
-        label, truncated, scores = answer_names(labels, schema.names)
+        label, truncated, *scores = detection_names(labels, schema.names)
         fields = [
             *schema,
             pa.field(label, pa.string()),
@@ -54,7 +43,6 @@ class PartWriter:
         self, table: Any, probabilities: NDArray[np.float64], chosen: NDArray[np.int64], truncated: Sequence[bool]
     ) -> None:
         """Add rows."""
-        pa = require("pyarrow", extra="scale")
         arrays = [
             *table.columns,
             self._labels.take(pa.array(chosen, pa.int64())),
@@ -73,7 +61,6 @@ class PartWriter:
         self._writer.add_key_value_metadata({FOOTER: json.dumps(counts)})
 
     def _flush(self, rows: int) -> None:
-        pa = require("pyarrow", extra="scale")
         whole = pa.concat_tables(self._waiting)
         self._writer.write_table(whole.slice(0, rows), row_group_size=rows)
         self._rows -= rows
@@ -88,12 +75,11 @@ class PartWriter:
         self._writer.close()
 
 
-def read_footer(output: Output, name: str) -> dict[str, Any] | None:
+def read_footer(output: OutputFolder, name: str) -> dict[str, Any] | None:
     """A part's counts; None if it is not a whole part."""
-    pa = require("pyarrow", extra="scale")
     try:
         with output.parquet(name) as file:
-            found = json.loads((file.metadata.metadata or {})[FOOTER.encode()])
-    except (pa.ArrowException, OSError, KeyError, ValueError):
+            counts = json.loads((file.metadata.metadata or {})[FOOTER.encode()])
+    except (pa.ArrowException, EmoscopeError, KeyError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return counts if isinstance(counts, dict) else None

@@ -1,16 +1,15 @@
-"""How a run's rows are shared out: parts of so many rows, whose borders depend on the inputs alone.
+"""How a run's rows are divided into parts, whose borders depend on the inputs alone.
 
-The same inputs give the same parts whatever the number of workers and the engine. So a run that was stopped goes on
+The same inputs give the same parts whatever the engine and the number of workers. So a run that was stopped goes on
 with the parts that are missing, and two runs write the same files.
 """
 
 import base64
 import hashlib
 import json
-import multiprocessing
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate, islice
@@ -18,12 +17,14 @@ from typing import Any
 
 from emoscope.core.errors import InputError
 from emoscope.core.extras import require
+from emoscope.parallel import Executor
 from emoscope.scoring.columns import Schema
-from emoscope.scoring.describe import STRETCH, Described, Mark, common_schema, describe, join, stretches
-from emoscope.tables import turn_columns
-from emoscope.tables.inputs import Source
-from emoscope.tables.text_rows import Place
-from emoscope.tables.turns import EXPECTED
+from emoscope.scoring.summary import RANGE_BYTES, Mark, RowSummary, byte_ranges, common_schema, join, summarise
+from emoscope.tables.inputs import InputFile
+from emoscope.tables.rows import Place
+from emoscope.tables.turns import EXPECTED, turn_columns
+
+pa = require("pyarrow", extra="scale")
 
 FORMAT = "emoscope-score-1"
 # Enough parts to keep many workers busy to the end, none so large that a part lost to a kill costs much.
@@ -35,14 +36,14 @@ _OPENED_AT_ONCE = 8
 class PlannedFile:
     """A file and where its rows lie."""
 
-    source: Source
+    source: InputFile
     rows: int
     marks: Sequence[Mark]
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """Rows of one file, `count` of them from number `first` (from 0) on."""
+class RowRange:
+    """Rows of one file: `count` of them from number `first` (from 0) on."""
 
     file: PlannedFile
     first: int
@@ -50,7 +51,7 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScoringPlan:
     """Everything that decides what the output is."""
 
     settings: Mapping[str, Any]
@@ -70,10 +71,10 @@ class Plan:
 
     @property
     def parts(self) -> int:
-        """How many parts they are shared out to."""
+        """How many parts there are."""
         return -(-self.rows // self.part_rows)
 
-    def slices(self, part: int) -> Iterator[Slice]:
+    def row_ranges(self, part: int) -> Iterator[RowRange]:
         """The rows of a part, file by file."""
         first, last = part * self.part_rows, min(self.rows, (part + 1) * self.part_rows)
         number = bisect_right(self._ends, first)
@@ -81,12 +82,12 @@ class Plan:
             end = min(last, self._ends[number])
             if end > first:
                 file = self.files[number]
-                yield Slice(file, first - (self._ends[number] - file.rows), end - first)
+                yield RowRange(file, first - (self._ends[number] - file.rows), end - first)
             first, number = end, number + 1
 
     @cached_property
     def fingerprint(self) -> str:
-        """What two runs have in common if, and only if, they write the same parts."""
+        """A hash that two runs share if, and only if, they write the same parts."""
         content = {**self.as_dict(), "files": [asdict(file.source) for file in self.files]}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -102,11 +103,10 @@ class Plan:
         }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> "Plan":
-        """What `as_dict` gave."""
-        pa = require("pyarrow", extra="scale")
+    def from_dict(cls, content: Mapping[str, Any]) -> "ScoringPlan":
+        """Read what `as_dict` gave."""
         files = [
-            PlannedFile(Source(**file["source"]), file["rows"], [Mark(row, Place(*at)) for row, at in file["marks"]])
+            PlannedFile(InputFile(**file["source"]), file["rows"], [Mark(row, Place(*at)) for row, at in file["marks"]])
             for file in content["files"]
         ]
         schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(content["schema"])))
@@ -115,32 +115,32 @@ class Plan:
 
 
 def make_plan(
-    sources: Sequence[Source],
+    files: Sequence[InputFile],
     settings: Mapping[str, Any],
     *,
     part_rows: int | None = None,
     strict: bool = False,
     workers: int = 1,
-) -> Plan:
-    """Look through the files, with several processes if that pays, and share out their rows.
+) -> ScoringPlan:
+    """Scan the files, in several processes if that pays, and divide their rows into parts.
 
     `strict` ends at a file that cannot be read.
     """
-    described: list[tuple[Source, Described]] = []
+    summaries: list[tuple[InputFile, RowSummary]] = []
     unreadable = []
-    for source, found in zip(sources, _look_through(sources, workers), strict=True):
-        if isinstance(found, Described):
-            described.append((source, found))
+    for file, summary in zip(files, _summarise(files, workers), strict=True):
+        if isinstance(summary, RowSummary):
+            summaries.append((file, summary))
         elif strict:
-            raise found
+            raise summary
         else:
-            unreadable.append((source.path, found.problem))
-    if not described:
+            unreadable.append((file.path, summary.problem))
+    if not summaries:
         raise InputError(*unreadable[0])
-    _check_columns(described)
-    rows = sum(found.rows for _, found in described)
-    files = [PlannedFile(source, found.rows, found.marks) for source, found in described]
-    return Plan(settings, files, unreadable, part_rows or usual_part_rows(rows), common_schema(described))
+    _check_columns(summaries)
+    rows = sum(summary.rows for _, summary in summaries)
+    planned = [PlannedFile(file, summary.rows, summary.marks) for file, summary in summaries]
+    return ScoringPlan(settings, planned, unreadable, part_rows or usual_part_rows(rows), common_schema(summaries))
 
 
 def usual_part_rows(rows: int) -> int:
@@ -152,30 +152,30 @@ def usual_part_rows(rows: int) -> int:
     return min(MOST, max(LEAST, -(-rows // (PARTS * LEAST)) * LEAST))
 
 
-def _look_through(sources: Sequence[Source], workers: int) -> Iterator[Described | InputError]:
-    """What is known of each file. Text takes computing, so large text gets processes; Parquet takes waiting only."""
-    pieces = [stretches(source) for source in sources]
-    text = sum(source.size for source in sources if source.kind != "parquet")
-    context = multiprocessing.get_context("spawn")
-    pool: Executor = (
-        ProcessPoolExecutor(min(workers, text // STRETCH + 1), context)
-        if workers > 1 and text > STRETCH
-        else ThreadPoolExecutor(_OPENED_AT_ONCE)
+def _summarise(files: Sequence[InputFile], workers: int) -> Iterator[RowSummary | InputError]:
+    """A summary of each file. Large text takes computing, hence processes; Parquet only waits for its footers."""
+    ranges = [byte_ranges(file) for file in files]
+    text_bytes = sum(file.size for file in files if file.kind != "parquet")
+    with ThreadPoolExecutor(_OPENED_AT_ONCE) as threads:
+        every = [one for file in ranges for one in file]
+        if workers > 1 and text_bytes > RANGE_BYTES:
+            summaries = Executor(workers=min(workers, text_bytes // RANGE_BYTES + 1)).map(summarise, every)
+        else:
+            summaries = threads.map(summarise, every)
+        for file in ranges:
+            yield _join(list(islice(summaries, len(file))))
+
+
+def _join(summaries: Sequence[RowSummary | InputError]) -> RowSummary | InputError:
+    readable = [each for each in summaries if isinstance(each, RowSummary)]
+    return (
+        join(readable) if len(readable) == len(summaries) else next(e for e in summaries if isinstance(e, InputError))
     )
-    with pool:
-        found = pool.map(describe, [piece for file in pieces for piece in file])
-        for file in pieces:
-            yield _joined(list(islice(found, len(file))))
 
 
-def _joined(found: Sequence[Described | InputError]) -> Described | InputError:
-    whole = [each for each in found if isinstance(each, Described)]
-    return join(whole) if len(whole) == len(found) else next(each for each in found if isinstance(each, InputError))
-
-
-def _check_columns(described: Sequence[tuple[Source, Described]]) -> None:
+def _check_columns(summaries: Sequence[tuple[InputFile, RowSummary]]) -> None:
     """Where no file could hold a single turn, the user meant something else."""
-    tables = [(source, found) for source, found in described if found.rows]
-    if tables and all(found.schema is not None and not turn_columns(found.schema.names) for _, found in tables):
-        source, found = tables[0]
-        raise InputError(source.path, f"{EXPECTED}; found {found.schema.names}")
+    tables = [(file, summary) for file, summary in summaries if summary.rows]
+    if tables and all(summary.schema is not None and not turn_columns(summary.schema.names) for _, summary in tables):
+        file, summary = tables[0]
+        raise InputError(file.path, f"{EXPECTED}; found {summary.schema.names}")

@@ -11,10 +11,13 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 from emoscope.scoring.columns import Schema, json_array
-from emoscope.scoring.plan import Plan, Slice
-from emoscope.tables import turn_columns
-from emoscope.tables.text_rows import TextRow, open_binary, text_rows
-from emoscope.tables.turns import EXPECTED, dialogue_of, row_dialogue
+from emoscope.scoring.plan import RowRange, ScoringPlan
+from emoscope.tables.files import open_binary
+from emoscope.tables.rows import TextRow, text_rows
+from emoscope.tables.turns import dialogue_of, row_dialogue, turn_columns
+
+pa = require("pyarrow", extra="scale")
+pq = require("pyarrow.parquet", extra="scale")
 
 CHUNK = 4096  # rows that are read, and scored, together
 
@@ -28,7 +31,7 @@ class Reject:
     reason: str
 
     def error(self) -> InputError:
-        """As what stops a strict run."""
+        """The error that stops a strict run."""
         return InputError(self.file, self.reason, row=self.row)
 
 
@@ -43,48 +46,43 @@ class Chunk:
     rejects: Sequence[Reject]
 
     def without(self, problems: Mapping[int, str]) -> "Chunk":
-        """The same with some dialogues, named by their place, among the rejects, which are in the rows' order."""
+        """The same with some dialogues, named by their place, among the rejects."""
         if not problems:
             return self
-        pa = require("pyarrow", extra="scale")
         kept = [place for place in range(len(self.dialogues)) if place not in problems]
-        found = [Reject(self.file, self.rows[place], problem) for place, problem in problems.items()]
+        rejects = [Reject(self.file, self.rows[place], problem) for place, problem in problems.items()]
         return Chunk(
             self.file,
             self.table.take(pa.array(kept, pa.int64())),
             [self.dialogues[place] for place in kept],
             [self.rows[place] for place in kept],
-            sorted([*self.rejects, *found], key=attrgetter("row")),
+            sorted([*self.rejects, *rejects], key=attrgetter("row")),
         )
 
 
-def read_part(plan: Plan, part: int) -> Iterator[Chunk]:
-    """The rows of a part, each of them in a chunk's table or among its rejects."""
-    for piece in plan.slices(part):
-        yield from (_read_parquet if piece.file.source.kind == "parquet" else _read_text)(piece, plan.schema)
+def read_part(plan: ScoringPlan, part: int) -> Iterator[Chunk]:
+    """Yield the rows of a part, each of them in a chunk's table or among its rejects."""
+    for rows in plan.row_ranges(part):
+        yield from (_read_parquet if rows.file.source.kind == "parquet" else _read_text)(rows, plan.schema)
 
 
 # Text
 
 
-def _read_text(piece: Slice, schema: Schema) -> Iterator[Chunk]:
-    source = piece.file.source
-    left = piece.count
-    mark = piece.file.marks[bisect_right(piece.file.marks, piece.first, key=attrgetter("row")) - 1]
-    skipped = piece.first - mark.row
-    try:
-        chosen = islice(text_rows(source.path, source.kind, mark.place), skipped, skipped + piece.count)
-        while chunk := list(islice(chosen, CHUNK)):
-            left -= len(chunk)
-            yield _text_chunk(source.path, chunk, schema)
-    except OSError as error:
-        raise InputError(source.path, f"cannot be read ({error.strerror or error})") from None
+def _read_text(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
+    source, marks = rows.file.source, rows.file.marks
+    mark = marks[bisect_right(marks, rows.first, key=attrgetter("row")) - 1]
+    skipped = rows.first - mark.row
+    left = rows.count
+    chosen = islice(text_rows(source.path, source.kind, mark.place), skipped, skipped + rows.count)
+    while chunk := list(islice(chosen, CHUNK)):
+        left -= len(chunk)
+        yield _text_chunk(source.path, chunk, schema)
     if left:
         raise InputError(source.path, "has fewer rows than when the run began")
 
 
 def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
-    pa = require("pyarrow", extra="scale")
     dialogues, kept, numbers, rejects = [], [], [], []
     for row in rows:
         if row.columns is None:
@@ -104,33 +102,29 @@ def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
 # Parquet
 
 
-def _read_parquet(piece: Slice, schema: Schema) -> Iterator[Chunk]:
+def _read_parquet(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
     """Row group by row group; what cannot be read of one is rejected row by row, and reading goes on with the next."""
-    pa = require("pyarrow", extra="scale")
-    pq = require("pyarrow.parquet", extra="scale")
-    path = piece.file.source.path
-    first, last = piece.first, piece.first + piece.count
+    path = rows.file.source.path
+    first, last = rows.first, rows.first + rows.count
+    begin = 0
     try:
         with open_binary(path) as handle, pq.ParquetFile(handle, buffer_size=1 << 20) as file:
-            begin = 0
             for group in range(file.metadata.num_row_groups):
                 end = begin + file.metadata.row_group(group).num_rows
                 if end > first and begin < last:
                     yield from _row_group(path, file, group, (begin, end), (max(first, begin), min(last, end)), schema)
                 begin = end
-            rows = begin
-    except (pa.ArrowException, OSError) as error:
+    except pa.ArrowException as error:
         raise InputError(path, f"cannot be read ({(str(error).splitlines() or ['?'])[0]})") from None
-    if rows < last:
+    if begin < last:
         raise InputError(path, "has fewer rows than when the run began")
 
 
 def _row_group(
-    path: str, file: Any, group: int, bounds: tuple[int, int], wanted: tuple[int, int], schema: Schema
+    path: str, file: Any, group: int, bounds: tuple[int, int], rows: tuple[int, int], schema: Schema
 ) -> Iterator[Chunk]:
-    pa = require("pyarrow", extra="scale")
     row = bounds[0]
-    done, last = wanted
+    done, last = rows
     problem = "is missing from its row group"
     try:
         for batch in file.iter_batches(CHUNK, row_groups=[group], use_threads=False):
@@ -151,16 +145,12 @@ def _row_group(
 
 
 def _parquet_chunk(path: str, table: Any, first: int, schema: Schema) -> Chunk:
-    pa = require("pyarrow", extra="scale")
     dialogues, kept, rejects = [], [], []
     names = turn_columns(table.column_names)
-    listed = names == ["turns"]
     columns = [_values(table.column(name)) for name in names]
     for number in range(len(table)):
         try:
-            if not names:
-                raise EmoscopeError(f"has no turns; {EXPECTED}")
-            dialogues.append(dialogue_of([_checked(column[number]) for column in columns], listed=listed))
+            dialogues.append(dialogue_of(names, [_checked(column[number]) for column in columns]))
         except EmoscopeError as error:
             rejects.append(Reject(path, first + number + 1, str(error)))
         else:
@@ -193,7 +183,6 @@ def _checked(value: Any) -> Any:
 
 def _conform(table: Any, schema: Schema) -> Any:
     """The table with the columns of the whole output."""
-    pa = require("pyarrow", extra="scale")
     present = set(table.column_names)
     columns = [
         table.column(field.name).cast(field.type) if field.name in present else pa.nulls(len(table), field.type)

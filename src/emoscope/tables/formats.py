@@ -1,37 +1,62 @@
-"""Which kind of table a file is, by its name or by what the user says."""
+"""Which format a table has, by its name or by what the user says, and how it is compressed."""
 
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Literal, get_args
 
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 
-Format = Literal["csv", "tsv", "jsonl", "parquet", "text"]
+Format = Literal["csv", "tsv", "json", "jsonl", "parquet", "text"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+Compression = Literal["gzip", "zstd"]
 PIPE = "-"
-_SUFFIXES: dict[str, Format] = {
+SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".tsv": "tsv",
+    ".json": "json",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".pq": "parquet",
     ".txt": "text",
 }
+_COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 
 
-def format_of(path: str, given: str | None = None) -> Format | None:
-    """The format a file name stands for, or the one given; None for a pipe, whose first line will tell.
+def format_of(path: str, named: str | None = None) -> Format | None:
+    """The format that a file name stands for, or the one named; None for a pipe, whose first line will tell.
 
-    >>> format_of("logs.csv"), format_of("-", "tsv")
+    >>> format_of("logs.csv.gz"), format_of("-", "tsv")
     ('csv', 'tsv')
     """
-    if given is not None:
+    if named is not None:
         for known in FORMATS:
-            if given == known:
+            if named == known:
                 return known
-        raise EmoscopeError(f"unknown format {given!r}; expected one of: {', '.join(FORMATS)}")
+        raise EmoscopeError(f"unknown format {named!r}; expected one of: {', '.join(FORMATS)}")
     if path == PIPE:
         return None
-    suffix = Path(path).suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise EmoscopeError(f"{path}: unknown kind of file; name one of {', '.join(_SUFFIXES)}, or give --format")
-    return _SUFFIXES[suffix]
+    format = suffix_format(path)
+    if format is None:
+        raise EmoscopeError(f"{path}: unknown kind of file; name one of {', '.join(SUFFIXES)}, or give --format")
+    if format == "parquet" and compression_of(path) is not None:
+        raise InputError(path, "is Parquet, which is compressed by itself; expected a name without .gz or .zst")
+    return format
+
+
+def suffix_format(path: str) -> Format | None:
+    """The format that a file name stands for, if any.
+
+    >>> suffix_format("logs.JSONL.zst"), suffix_format("README")
+    ('jsonl', None)
+    """
+    name = PurePosixPath(path)
+    return SUFFIXES.get((PurePosixPath(name.stem) if compression_of(path) else name).suffix.lower())
+
+
+def compression_of(path: str) -> Compression | None:
+    """How a file is compressed, by its name.
+
+    >>> compression_of("logs.csv.gz"), compression_of("logs.csv")
+    ('gzip', None)
+    """
+    return _COMPRESSIONS.get(PurePosixPath(path).suffix.lower())

@@ -3,84 +3,56 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal, get_args
+from typing import Any
 
-from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.extras import require
+from emoscope.core.errors import InputError
+from emoscope.tables.files import address, file_system
+from emoscope.tables.formats import SUFFIXES, Format, compression_of, suffix_format
 
-Kind = Literal["parquet", "jsonl", "csv", "tsv"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-_SUFFIXES: Mapping[str, Kind] = {f".{kind}": kind for kind in KINDS} | {".ndjson": "jsonl", ".pq": "parquet"}
+# Those of which a row can be found again: JSON arrays and plain lines in a folder are mostly something else.
+_SCORED = ("parquet", "jsonl", "csv", "tsv")
+_EXPECTED = ", ".join(suffix for suffix, format in SUFFIXES.items() if format in _SCORED)
 # What file systems call the thing that changes when a file does, the surest first.
 _STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A file to read: where it is, what it is, and what tells whether it has changed."""
+class InputFile:
+    """A file to read: its path or address, its format, and what tells whether it has changed."""
 
     path: str
-    kind: Kind
+    kind: Format
     size: int
     stamp: str
 
 
-def find_sources(inputs: Sequence[str]) -> list[Source]:
+def find_inputs(inputs: Sequence[str]) -> list[InputFile]:
     """The files of each input in turn, those of a folder or a glob by name; one that is meant twice is read once."""
-    found: dict[str, Source] = {}
-    for given in inputs:
-        for source in _sources(given):
-            found.setdefault(source.path, source)
-    return list(found.values())
+    files: dict[str, InputFile] = {}
+    for named in inputs:
+        for file in _find(named):
+            files.setdefault(file.path, file)
+    return list(files.values())
 
 
-def file_system(path: str) -> tuple[Any, str]:
-    """The file system an address belongs to, and the path in it.
-
-    >>> file_system("logs/a.csv")[1].endswith("logs/a.csv")
-    True
-    """
-    fsspec = require("fsspec", extra="scale")
-    try:
-        system, inner = fsspec.core.url_to_fs(path)
-    except ImportError as error:  # the package for that kind of address
-        raise EmoscopeError(f"{path}: {error}") from None
-    except ValueError as error:
-        raise EmoscopeError(f"{path}: cannot be opened ({error})") from None
-    return system, str(inner)
-
-
-def is_local(system: Any) -> bool:
-    """Whether files lie in folders of this machine."""
-    return "file" in ((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
-
-
-def address(system: Any, path: str) -> str:
-    """How a file is named in messages and manifests: the plain path here, the whole address elsewhere."""
-    return path if is_local(system) else str(system.unstrip_protocol(path))
-
-
-def _sources(given: str) -> list[Source]:
-    system, path = file_system(given)
+def _find(named: str) -> list[InputFile]:
+    system, path = file_system(named)
     try:
         if system.isfile(path):
-            return [_source(system, system.info(path), _kind(given))]
+            return [_input_file(system, system.info(path))]
         if system.isdir(path):
-            listed = system.find(path, detail=True)
-            hidden = len(PurePosixPath(path).parts)
-            chosen = [info for name, info in sorted(listed.items()) if _is_table(PurePosixPath(name).parts[hidden:])]
+            depth = len(PurePosixPath(path).parts)
+            listed = sorted(system.find(path, detail=True).items())
+            chosen = [info for name, info in listed if _is_table(PurePosixPath(name).parts[depth:])]
         elif any(sign in path for sign in "*?["):
-            listed = system.glob(path, detail=True)
-            chosen = [info for name, info in sorted(listed.items()) if _is_matched(name, info)]
+            chosen = [info for name, info in sorted(system.glob(path, detail=True).items()) if _is_matched(name, info)]
         else:
-            raise InputError(given, "no such file or folder")
-    except (OSError, PermissionError) as error:
-        raise InputError(given, f"cannot be read ({error.strerror or error})") from None
-    return [_source(system, info, _kind(info["name"])) for info in chosen] or _nothing(given)
-
-
-def _nothing(given: str) -> list[Source]:
-    raise InputError(given, f"holds no table to read; expected files named {', '.join(_SUFFIXES)}")
+            raise InputError(named, "no such file or folder")
+    except OSError as error:
+        raise InputError(named, f"cannot be read ({error.strerror or error})") from None
+    if not chosen:
+        raise InputError(named, f"holds no table to read; expected files named {_EXPECTED}")
+    return [_input_file(system, info) for info in chosen]
 
 
 def _is_matched(name: str, info: Mapping[str, Any]) -> bool:
@@ -90,16 +62,19 @@ def _is_matched(name: str, info: Mapping[str, Any]) -> bool:
 
 def _is_table(parts: Sequence[str]) -> bool:
     """Whether a file of a folder is meant: others, and what is hidden or marked as not data, are left alone."""
-    return PurePosixPath(parts[-1]).suffix.lower() in _SUFFIXES and not any(part[0] in "._" for part in parts)
+    return _scored_format(parts[-1]) is not None and not any(part[0] in "._" for part in parts)
 
 
-def _kind(path: str) -> Kind:
-    suffix = PurePosixPath(path).suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InputError(path, f"unknown kind of file; expected one of {', '.join(_SUFFIXES)}")
-    return _SUFFIXES[suffix]
+def _scored_format(path: str) -> Format | None:
+    format = suffix_format(path)
+    compressed = compression_of(path) is not None
+    return format if format in _SCORED and not (compressed and format == "parquet") else None
 
 
-def _source(system: Any, info: Mapping[str, Any], kind: Kind) -> Source:
+def _input_file(system: Any, info: Mapping[str, Any]) -> InputFile:
+    path = address(system, info["name"])
+    kind = _scored_format(path)
+    if kind is None:
+        raise InputError(path, f"unknown kind of file; expected one of {_EXPECTED}, or of text with .gz or .zst")
     stamp = next((str(info[name]) for name in _STAMPS if info.get(name) is not None), "")
-    return Source(address(system, info["name"]), kind, int(info["size"] or 0), stamp)
+    return InputFile(path, kind, int(info["size"] or 0), stamp)

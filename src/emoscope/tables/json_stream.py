@@ -4,13 +4,15 @@ import codecs
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from emoscope.core.errors import InputError
 from emoscope.core.files import existing_file
+from emoscope.tables.files import open_binary
 
 _CHUNK = 1 << 16
 _MAX_ELEMENT = 1 << 26  # characters; one dialogue is a few thousand
+_TRUNCATED = "ends early: the file is truncated"
 
 
 def array_elements(path: str | Path) -> Iterator[Any]:
@@ -22,107 +24,98 @@ def array_elements(path: str | Path) -> Iterator[Any]:
     >>> list(array_elements(file))
     [{'a': 1}, [2, 3]]
     """
-    buffer = _Buffer(path)
-    if buffer.peek() != "[":
-        raise InputError(path, "expected a JSON list")
-    buffer.skip()
-    number = 0
-    if buffer.peek() == "]":
-        buffer.skip()
-    else:
-        while True:
+    with open_binary(str(existing_file(path))) as handle:
+        window = _Window(path, handle)
+        if window.peek() != "[":
+            raise InputError(path, "expected a JSON list")
+        window.skip()
+        number = 0
+        mark = window.peek()
+        while mark != "]":
             number += 1
-            yield buffer.element(number)
-            mark = buffer.peek()
-            buffer.skip()
-            if mark == "]":
-                break
-            if mark != ",":
-                where = f"after element {number:,}"
-                raise InputError(
-                    path, "ends early: the file is truncated" if not mark else "is not valid JSON", row=where
-                )
-    if buffer.peek():
-        raise InputError(path, "has more text after the end of its JSON list")
+            yield window.element(number)
+            mark = window.peek()
+            if mark == ",":
+                window.skip()
+            elif mark != "]":
+                raise InputError(path, "is not valid JSON" if mark else _TRUNCATED, row=f"after element {number:,}")
+        window.skip()
+        if window.peek():
+            raise InputError(path, "has more text after the end of its JSON list")
 
 
-class _Buffer:
+class _Window:
     """A window over the file that grows until it holds one whole element."""
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = path
-        self.handle = existing_file(path).open("rb")
-        self.decode = codecs.getincrementaldecoder("utf-8-sig")()
-        self.decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)
-        self.text = ""
-        self.at = 0
-        self.ended = False
-
-    def _grow(self) -> None:
-        raw = self.handle.read(_CHUNK)
-        if b"\x00" in raw:
-            raise InputError(self.path, "holds a NUL byte; expected UTF-8 JSON")
-        try:
-            fresh = self.decode.decode(raw, final=not raw)
-        except UnicodeDecodeError:
-            raise InputError(self.path, "not valid UTF-8") from None
-        if not raw:
-            self.ended = True
-            self.handle.close()
-        self.text = self.text[self.at :] + fresh
-        self.at = 0
+    def __init__(self, path: str | Path, handle: IO[bytes]) -> None:
+        self._path = path
+        self._handle = handle
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")()
+        self._decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+        self._text = ""
+        self._at = 0
+        self._ended = False
 
     def peek(self) -> str:
         """The next character that is not white space, or nothing at the end."""
         while True:
-            while self.at < len(self.text):
-                if not self.text[self.at].isspace():
-                    return self.text[self.at]
-                self.at += 1
-            if self.ended:
+            while self._at < len(self._text):
+                if not self._text[self._at].isspace():
+                    return self._text[self._at]
+                self._at += 1
+            if self._ended:
                 return ""
             self._grow()
 
     def skip(self) -> None:
-        self.at += 1
+        self._at += 1
 
     def element(self, number: int) -> Any:
-        where = f"element {number:,}"
+        row = f"element {number:,}"
         if not self.peek():
-            raise InputError(self.path, "ends early: the file is truncated", row=where)
+            raise InputError(self._path, _TRUNCATED, row=row)
         while True:
             try:
-                value, end = self.decoder.raw_decode(self.text, self.at)
+                value, end = self._decoder.raw_decode(self._text, self._at)
                 # A number at the window's edge may go on in the next chunk.
-                if end < len(self.text) or self.ended:
-                    self.at = end
+                if end < len(self._text) or self._ended:
+                    self._at = end
                     return value
             except json.JSONDecodeError as error:
-                if self.ended:
-                    cut = error.pos >= len(self.text) - 1 or error.msg.startswith("Unterminated")
-                    problem = "ends early: the file is truncated" if cut else f"is not valid JSON: {error.msg.lower()}"
-                    raise InputError(self.path, problem, row=where) from None
+                if self._ended:
+                    cut = error.pos >= len(self._text) - 1 or error.msg.startswith("Unterminated")
+                    problem = _TRUNCATED if cut else f"is not valid JSON: {error.msg.lower()}"
+                    raise InputError(self._path, problem, row=row) from None
             except RecursionError:
-                raise InputError(self.path, "is nested too deeply", row=where) from None
+                raise InputError(self._path, "is nested too deeply", row=row) from None
             except ValueError as error:
-                raise InputError(self.path, str(error), row=where) from None
-            if len(self.text) - self.at > _MAX_ELEMENT:
-                raise InputError(self.path, f"is longer than {_MAX_ELEMENT:,} characters", row=where)
-            self._grow_twofold()
-
-    def _grow_twofold(self) -> None:
-        """Double the window, so that a long element is parsed a few times only."""
-        wanted = 2 * (len(self.text) - self.at)
-        self._grow()
-        while not self.ended and len(self.text) < wanted:
+                raise InputError(self._path, str(error), row=row) from None
+            if len(self._text) - self._at > _MAX_ELEMENT:
+                raise InputError(self._path, f"is longer than {_MAX_ELEMENT:,} characters", row=row)
+            # Twice the size, so that a long element is parsed a few times only.
+            size = 2 * (len(self._text) - self._at)
             self._grow()
+            while not self._ended and len(self._text) < size:
+                self._grow()
+
+    def _grow(self) -> None:
+        raw = self._handle.read(_CHUNK)
+        if b"\x00" in raw:
+            raise InputError(self._path, "holds a NUL byte; expected UTF-8 JSON")
+        try:
+            fresh = self._decode.decode(raw, final=not raw)
+        except UnicodeDecodeError:
+            raise InputError(self._path, "not valid UTF-8") from None
+        self._ended = not raw
+        self._text = self._text[self._at :] + fresh
+        self._at = 0
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         raise ValueError("holds an object with the same key twice")
-    return found
+    return unique
 
 
 def _no_constant(name: str) -> None:

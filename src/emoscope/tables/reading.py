@@ -1,33 +1,48 @@
-"""Dialogues from tables: CSV, TSV, JSONL, Parquet, plain text lines, and pipes."""
+"""Dialogues from tables of any format, in files and pipes."""
 
-import csv
-import json
-import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import MAX_LINE_BYTES, decode_line, existing_file, text_lines
+from emoscope.core.files import existing_file
 from emoscope.tables.formats import PIPE, Format, format_of
+from emoscope.tables.json_stream import array_elements
+from emoscope.tables.rows import (
+    Line,
+    Place,
+    TextRow,
+    json_row,
+    json_rows,
+    lines_of,
+    plain_rows,
+    read_header,
+    read_lines,
+    table_rows,
+)
+from emoscope.tables.turns import EXPECTED, TURN_COLUMN, row_dialogue, turn_columns
 
-_TURN_COLUMN = re.compile(r"turn_?(\d+)", re.IGNORECASE)
 _PARQUET_SLICE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: its dialogue and the columns it came with."""
+    """One row: its number, its dialogue, and the columns it came with."""
 
     row: int
     dialogue: Dialogue
     columns: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_records(path: str, given: str | None = None, *, column: str | None = None) -> Iterator[Record]:
-    """Stream the dialogues of a file, or of standard input for `-`; with `column`, each row's one text is there.
+def read_records(
+    path: str, format: str | None = None, *, column: str | None = None, replace_surrogates: bool = False
+) -> Iterator[Record]:
+    """Stream the dialogues of a file, or of standard input for `-`; the first bad row is an InputError.
+
+    With `column`, each row's one text is there. `replace_surrogates` reads JSON that holds halves of characters.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
@@ -35,171 +50,89 @@ def read_records(path: str, given: str | None = None, *, column: str | None = No
     >>> [(record.dialogue.texts, record.columns["id"]) for record in read_records(str(file))]
     [(('hi', 'hello, you'), '7')]
     """
-    kind = format_of(path, given)
-    if kind == "parquet":
-        return _read_parquet(path, column)
-    lines = _pipe_lines() if path == PIPE else text_lines(path)
-    first = next(lines, None)
-    if first is None:
-        raise InputError(_shown(path), "is empty")
-    kind = kind if kind in ("csv", "jsonl") else _sniffed(first[1], kind, column)
-    everything = _chained(first, lines)
-    if kind == "jsonl":
-        return _read_jsonl(path, everything, column)
-    if kind == "text":
-        return _read_text(path, everything)
-    return _read_delimited(path, everything, "," if kind == "csv" else "\t", column)
+    shown = "standard input" if path == PIPE else path
+    kind = format_of(path, format)
+    if kind in ("parquet", "json"):
+        if path == PIPE:
+            raise EmoscopeError(f"{'Parquet' if kind == 'parquet' else 'a JSON array'} cannot be read from a pipe")
+        rows = _parquet_rows(path, column) if kind == "parquet" else _array_rows(path, replace_surrogates)
+    else:
+        lines = lines_of(sys.stdin.buffer) if path == PIPE else read_lines(str(existing_file(path)))
+        first = next(lines, None)
+        if first is None:
+            raise InputError(shown, "is empty")
+        lines = chain([first], lines)
+        match kind if kind in ("csv", "tsv", "jsonl") else _sniff(shown, first, kind, column):
+            case "jsonl":
+                rows = json_rows(lines, replace_surrogates=replace_surrogates)
+            case "csv" | "tsv" as delimited:
+                rows = _delimited_rows(shown, lines, delimited, column)
+            case _:
+                rows = plain_rows(lines)
+    return _records(shown, rows, column)
 
 
-def _shown(path: str) -> str:
-    return "standard input" if path == PIPE else path
-
-
-def _chained(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    yield first
-    yield from rest
-
-
-def _sniffed(line: str, kind: Format | None, column: str | None = None) -> Format:
-    """What a first line shows: JSON, a table with turn columns, or plain text."""
-    if kind == "tsv":
-        return "tsv"
-    if kind is None and line.lstrip()[:1] in ("{", "["):
-        return "jsonl"
-    names = [name.strip().lower() for name in line.split("\t")]
-    if any(_TURN_COLUMN.fullmatch(name) for name in names) or (column and column.lower() in names):
-        return "tsv"
-    names = [name.strip() for name in line.lower().split(",")]
-    if kind is None and (any(map(_TURN_COLUMN.fullmatch, names)) or (column and column.lower() in names)):
-        return "csv"
-    return "text"
-
-
-def _pipe_lines() -> Iterator[tuple[int, str]]:
-    for row, raw in enumerate(iter(lambda: sys.stdin.buffer.readline(MAX_LINE_BYTES + 1), b""), start=1):
-        if len(raw) > MAX_LINE_BYTES:
-            raise InputError("standard input", f"line is longer than {MAX_LINE_BYTES:,} bytes", row=row)
-        yield row, decode_line("standard input", row, raw)
-
-
-def _read_text(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Record]:
-    for row, line in lines:
-        if line.strip():
-            yield _record(path, row, {"turns": line.split("\t")})
-
-
-def _read_jsonl(path: str, lines: Iterable[tuple[int, str]], column: str | None = None) -> Iterator[Record]:
-    for row, line in lines:
-        if not line.strip():
-            continue
+def _records(path: str, rows: Iterator[TextRow], column: str | None) -> Iterator[Record]:
+    for place, columns, problem in rows:
+        if columns is None:
+            raise InputError(path, problem, row=place.line)
         try:
-            value = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise InputError(_shown(path), f"is not valid JSON ({error})", row=row) from None
-        if isinstance(value, list | str):
-            value = {"turns": [value] if isinstance(value, str) else value}
-        if not isinstance(value, dict):
-            raise InputError(_shown(path), "expected an object or a list of turns", row=row)
-        yield _record(path, row, value, column)
+            dialogue = row_dialogue(columns, column)
+        except EmoscopeError as error:
+            raise InputError(path, str(error), row=place.line) from None
+        yield Record(place.line, dialogue, columns)
 
 
-def _read_delimited(
-    path: str, lines: Iterable[tuple[int, str]], delimiter: str, column: str | None = None
-) -> Iterator[Record]:
-    numbers: list[int] = []
-
-    def texts() -> Iterator[str]:
-        for row, line in lines:
-            numbers.append(row)
-            yield line + "\n"
-
-    if delimiter == ",":
-        reader = csv.reader(texts(), strict=True)
-    else:  # tab-separated chat data are not quoted: a lone quotation mark is text
-        reader = csv.reader(texts(), delimiter=delimiter, quoting=csv.QUOTE_NONE)
-    header: list[str] | None = None
+def _sniff(path: str, line: Line, kind: Format | None, column: str | None) -> Format:
+    """What the first line of a pipe or a text file shows: JSON, a table with turn columns, or plain text."""
     try:
-        for cells in reader:
-            row, numbers[:] = numbers[0], []
-            if header is None:
-                header = [cell.strip() for cell in cells]
-                _check_header(path, header, column)
-            elif len(cells) != len(header):
-                raise InputError(_shown(path), f"expected {len(header)} columns, found {len(cells)}", row=row)
-            else:
-                yield _record(path, row, dict(zip(header, cells, strict=True)), column)
-    except csv.Error as error:
-        raise InputError(_shown(path), f"is not a valid table ({error})", row=numbers[0] if numbers else None) from None
+        text = line.text()
+    except InputError as error:
+        raise InputError(path, error.problem, row=line.place.line) from None
+    if kind is None and text.lstrip()[:1] in ("{", "["):
+        return "jsonl"
+    if _is_header(text.split("\t"), column):
+        return "tsv"
+    return "csv" if kind is None and _is_header(text.split(","), column) else "text"
 
 
-def _check_header(path: str, names: Sequence[str], column: str | None = None) -> None:
-    if len(set(names)) != len(names):
-        raise InputError(_shown(path), "names a column twice", row=1)
+def _is_header(cells: Iterable[str], column: str | None) -> bool:
+    names = [cell.strip().lower() for cell in cells]
+    return any(map(TURN_COLUMN.fullmatch, names)) or (column is not None and column.lower() in names)
+
+
+def _delimited_rows(path: str, lines: Iterator[Line], kind: Format, column: str | None) -> Iterator[TextRow]:
+    header = read_header(path, lines, kind)
+    if header is None:
+        raise InputError(path, "is empty")
+    _check_columns(path, header.names, column)
+    return table_rows(header.names, lines, kind)
+
+
+def _check_columns(path: str, names: Iterable[str], column: str | None) -> None:
     if column is not None:
         if column not in names:
-            raise InputError(_shown(path), f"has no column {column!r}, found {list(names)}", row=1)
+            raise InputError(path, f"has no column {column!r}, found {list(names)}", row=1)
     elif not turn_columns(names):
-        raise InputError(
-            _shown(path), f"expected columns turn1, turn2, ... or turns or text, found {list(names)}", row=1
-        )
+        raise InputError(path, f"{EXPECTED}; found {list(names)}", row=1)
 
 
-def _read_parquet(path: str, column: str | None = None) -> Iterator[Record]:
-    if path == PIPE:
-        raise EmoscopeError("Parquet cannot be read from a pipe; give a file")
+def _array_rows(path: str, replace_surrogates: bool) -> Iterator[TextRow]:
+    for number, element in enumerate(array_elements(path), start=1):
+        yield json_row(Place(0, number), element, replace_surrogates)
+
+
+def _parquet_rows(path: str, column: str | None) -> Iterator[TextRow]:
     import polars as pl
 
+    numbers = count(1)
     try:
         table = pl.scan_parquet(existing_file(path))
-        names = table.collect_schema().names()
-        _check_header(path, names, column)
-        row = 0
-        while len(part := table.slice(row, _PARQUET_SLICE).collect()):
-            for values in part.iter_rows(named=True):
-                row += 1
-                yield _record(path, row, values, column)
+        _check_columns(path, table.collect_schema().names(), column)
+        begin = 0
+        while len(part := table.slice(begin, _PARQUET_SLICE).collect()):
+            for columns in part.iter_rows(named=True):
+                yield TextRow(Place(0, next(numbers)), columns)
+            begin += len(part)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(path, f"is not a readable Parquet file ({str(error).splitlines()[0]})") from None
-
-
-def turn_columns(names: Iterable[str]) -> list[str]:
-    """The columns that hold turns, in order.
-
-    >>> turn_columns(["id", "turn2", "turn1"])
-    ['turn1', 'turn2']
-    """
-    given = list(names)
-    numbered = sorted((int(match[1]), name) for name in given if (match := _TURN_COLUMN.fullmatch(name)))
-    if numbered:
-        return [name for _, name in numbered]
-    return [name for name in given if name == ("turns" if "turns" in given else "text")]
-
-
-def _record(path: str, row: int, columns: dict[str, Any], column: str | None = None) -> Record:
-    names = turn_columns(columns) if column is None else [column]
-    if column is not None and column not in columns:
-        raise InputError(_shown(path), f"has no {column!r}", row=row)
-    if not names:
-        raise InputError(_shown(path), "expected turns, turn1, turn2, ... or text", row=row)
-    turns: Any = [columns[name] for name in names]
-    if names == ["turns"]:
-        turns = _turn_list(path, row, columns["turns"])
-    while turns and turns[-1] in (None, ""):  # a shorter dialogue leaves its last columns empty
-        turns.pop()
-    if not turns:
-        raise InputError(_shown(path), "has no turns", row=row)
-    try:
-        return Record(row, Dialogue.of("" if turn is None else turn for turn in turns), columns)
-    except EmoscopeError as error:
-        raise InputError(_shown(path), str(error), row=row) from None
-
-
-def _turn_list(path: str, row: int, value: Any) -> list[Any]:
-    if isinstance(value, str):  # a list written into a CSV cell
-        try:
-            value = json.loads(value)
-        except json.JSONDecodeError:
-            raise InputError(_shown(path), "'turns' is not a JSON list", row=row) from None
-    if not isinstance(value, list):
-        raise InputError(_shown(path), f"'turns' must be a list, not {type(value).__name__}", row=row)
-    return list(value)

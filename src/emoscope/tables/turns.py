@@ -1,26 +1,65 @@
-"""The dialogue of a row, by the same rules as `emoscope detect`."""
+"""Which columns of a row hold its turns, and the dialogue they make: the rule for every reader.
+
+The turns are in columns `turn1`, `turn2`, ..., or in one column `turns` (a list, or a list as JSON text), or a single
+`text`.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
-from emoscope.tables import turn_columns
 
 EXPECTED = "expected turns, or turn1, turn2, ..., or text"
+TURN_COLUMN = re.compile(r"turn_?(\d+)", re.IGNORECASE)
 
 
-def dialogue_of(values: Sequence[Any], *, listed: bool) -> Dialogue:
-    """The dialogue of the cells that hold a row's turns; `listed` says that it is one cell with a list of them.
+def turn_columns(names: Iterable[str]) -> list[str]:
+    """The columns that hold turns, in order.
 
-    >>> dialogue_of(["hi", "hello", None], listed=False).texts
+    >>> turn_columns(["id", "turn2", "turn1"])
+    ['turn1', 'turn2']
+    """
+    return list(_turn_columns(tuple(names)))
+
+
+@lru_cache(1000)  # rows of one table have the same columns, or one of a few sets of them
+def _turn_columns(names: tuple[str, ...]) -> tuple[str, ...]:
+    numbered = sorted((int(match[1]), name) for name in names if (match := TURN_COLUMN.fullmatch(name)))
+    if numbered:
+        return tuple(name for _, name in numbered)
+    return tuple(name for name in names if name == ("turns" if "turns" in names else "text"))
+
+
+def row_dialogue(columns: Mapping[str, Any], column: str | None = None) -> Dialogue:
+    """The dialogue of a row; with `column`, its one text is there.
+
+    >>> row_dialogue({"id": 7, "turn2": "hello", "turn1": "hi"}).texts
     ('hi', 'hello')
-    >>> dialogue_of(['["hi"]'], listed=True).texts
+    """
+    if column is not None:
+        if column not in columns:
+            raise EmoscopeError(f"has no {column!r}")
+        names: tuple[str, ...] = (column,)
+    else:
+        names = _turn_columns(tuple(columns))
+    return dialogue_of(names, [columns[name] for name in names])
+
+
+def dialogue_of(names: Sequence[str], values: Sequence[Any]) -> Dialogue:
+    """The dialogue of the cells that hold a row's turns, in columns of these names.
+
+    >>> dialogue_of(("turn1", "turn2", "turn3"), ["hi", "hello", None]).texts
+    ('hi', 'hello')
+    >>> dialogue_of(("turns",), ['["hi"]']).texts
     ('hi',)
     """
-    turns = _as_list(values[0]) if listed else list(values)
+    if not names:
+        raise EmoscopeError(f"has no turns; {EXPECTED}")
+    turns = turn_list(values[0]) if tuple(names) == ("turns",) else list(values)
     while turns and turns[-1] in (None, ""):  # a shorter dialogue leaves its last columns empty
         turns.pop()
     if not turns:
@@ -28,34 +67,17 @@ def dialogue_of(values: Sequence[Any], *, listed: bool) -> Dialogue:
     return Dialogue.of("" if turn is None else turn for turn in turns)
 
 
-def row_dialogue(columns: Mapping[str, Any]) -> Dialogue:
-    """The dialogue of a row given by its columns.
+def turn_list(cell: Any) -> list[Any]:
+    """The turns in a cell of the column `turns`.
 
-    >>> row_dialogue({"id": 7, "turn2": "hello", "turn1": "hi"}).texts
-    ('hi', 'hello')
+    >>> turn_list('["hi", "hello"]')
+    ['hi', 'hello']
     """
-    names = turn_names(tuple(columns))
-    if not names:
-        raise EmoscopeError(f"has no turns; {EXPECTED}")
-    return dialogue_of([columns[name] for name in names], listed=names == ("turns",))
-
-
-@lru_cache(1000)  # rows of one table have the same columns, or one of a few sets of them
-def turn_names(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns that hold turns, in order.
-
-    >>> turn_names(("id", "turn2", "turn1"))
-    ('turn1', 'turn2')
-    """
-    return tuple(turn_columns(columns))
-
-
-def _as_list(value: Any) -> list[Any]:
-    if isinstance(value, str):  # a list written into a cell
+    if isinstance(cell, str):
         try:
-            value = json.loads(value)
+            cell = json.loads(cell)
         except (json.JSONDecodeError, RecursionError):
             raise EmoscopeError("'turns' is not a JSON list") from None
-    if not isinstance(value, list):
-        raise EmoscopeError(f"'turns' must be a list, not {type(value).__name__}")
-    return list(value)
+    if not isinstance(cell, list):
+        raise EmoscopeError(f"'turns' must be a list, not {type(cell).__name__}")
+    return list(cell)

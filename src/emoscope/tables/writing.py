@@ -5,90 +5,106 @@ import io
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 from emoscope.core.dialogue import Detection
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_write
+from emoscope.tables.files import atomic_write_compressed
 from emoscope.tables.formats import PIPE, Format, format_of
 
 
 def detection_columns(detection: Detection, taken: Iterable[str]) -> dict[str, Any]:
-    """What a detection adds to a row: label, truncated, and a score per label; renamed where a column has the name.
+    """The columns that a detection adds to a row.
 
     >>> detection_columns(Detection("sad", {"sad": 1.0}), ["label"])
     {'predicted_label': 'sad', 'truncated': False, 'score_sad': 1.0}
     """
+    names = detection_names(detection.scores, taken)
+    scores = (round(score, 6) for score in detection.scores.values())
+    return dict(zip(names, (detection.label, detection.truncated, *scores), strict=True))
+
+
+def detection_names(labels: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """The names of the added columns: label, truncated, and a score for each label, with a prefix where one is taken.
+
+    >>> detection_names(["sad"], ["id", "label"])
+    ['predicted_label', 'truncated', 'score_sad']
+    """
     used = set(taken)
-    made: dict[str, Any] = {"label": detection.label, "truncated": detection.truncated}
-    made |= {f"score_{label}": round(score, 6) for label, score in detection.scores.items()}
-    return {(f"predicted_{name}" if name in used else name): value for name, value in made.items()}
+    names = ("label", "truncated", *(f"score_{label}" for label in labels))
+    return [f"predicted_{name}" if name in used else name for name in names]
 
 
 @contextmanager
-def open_writer(path: str, given: str | None = None) -> Iterator["RowWriter"]:
-    """A writer of rows that leaves a whole file or none; standard output for `-`."""
-    kind = format_of(path, given) or "jsonl"
+def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
+    """Open a writer of rows that leaves a whole file or none, compressed if so named; standard output for `-`."""
+    kind = format_of(path, format) or "jsonl"
     if path == PIPE:
         if kind == "parquet":
             raise EmoscopeError("Parquet cannot be written to a pipe; give a file")
-        yield RowWriter(sys.stdout, kind, flush=True)
+        writer = RowWriter(_write_line, kind)
+        yield writer
+        writer.finish()
         sys.stdout.flush()
         return
-    if kind == "parquet":
-        rows: list[dict[str, Any]] = []
-        yield RowWriter(None, kind, rows=rows)
-        with atomic_write(path, "wb") as handle:
-            _write_parquet(handle, rows)
-        return
-    with atomic_write(path) as handle:
-        yield RowWriter(handle, kind)
+    with atomic_write_compressed(path) as handle:
+        if kind == "parquet":
+            import polars as pl
+
+            rows: list[Mapping[str, Any]] = []
+            yield RowWriter(lambda _: None, kind, rows=rows)
+            pl.DataFrame(rows, infer_schema_length=None).write_parquet(handle)
+        else:
+            writer = RowWriter(lambda text: handle.write(text.encode()), kind)
+            yield writer
+            writer.finish()
 
 
-def _write_parquet(handle: IO[bytes], rows: list[dict[str, Any]]) -> None:
-    import polars as pl
-
-    buffer = io.BytesIO()
-    pl.DataFrame(rows, infer_schema_length=None).write_parquet(buffer)
-    handle.write(buffer.getvalue())
+def _write_line(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 class RowWriter:
     """Writes rows of the same columns in one format."""
 
     def __init__(
-        self, handle: IO[str] | None, kind: Format, *, rows: list[dict[str, Any]] | None = None, flush: bool = False
+        self, write: Callable[[str], Any], kind: Format, *, rows: list[Mapping[str, Any]] | None = None
     ) -> None:
-        self._handle = handle
+        self._write = write
         self._kind = kind
-        self._rows = rows
-        self._flush = flush
+        self._rows = rows  # of Parquet, whose columns have types only when all rows are known
         self._names: list[str] | None = None
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Write one row."""
         if self._rows is not None:
             self._rows.append(dict(row))
-        elif self._handle is not None:
-            self._handle.write(self._line(row))
-            if self._flush:
-                self._handle.flush()
+        else:
+            self._write(self._text(row))
+            if self._names is None:
+                self._names = list(row)
 
-    def _line(self, row: Mapping[str, Any]) -> str:
+    def finish(self) -> None:
+        """Write what follows the last row."""
+        if self._kind == "json":
+            self._write("[]\n" if self._names is None else "\n]\n")
+
+    def _text(self, row: Mapping[str, Any]) -> str:
         match self._kind:
             case "jsonl":
-                return json.dumps(dict(row), ensure_ascii=False, default=str) + "\n"
+                return _json(row) + "\n"
+            case "json":
+                return ("[\n" if self._names is None else ",\n") + _json(row)
             case "text":
                 if set(row) == {"turns"}:  # a plain line again
                     return "\t".join(row["turns"]) + "\n"
                 return str(row.get("predicted_label", row.get("label"))) + "\n"
-        line = ""
-        if self._names is None:
-            self._names = list(row)
-            line = self._delimited(self._names)
-        return line + self._delimited([row.get(name) for name in self._names])
+        names = self._names or list(row)
+        header = "" if self._names else self._delimited(names)
+        return header + self._delimited([row.get(name) for name in names])
 
     def _delimited(self, cells: Sequence[Any]) -> str:
         values = [
@@ -99,3 +115,7 @@ class RowWriter:
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerow(values)
         return buffer.getvalue()
+
+
+def _json(row: Mapping[str, Any]) -> str:
+    return json.dumps(dict(row), ensure_ascii=False, default=str)

@@ -10,7 +10,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import load_block
 from emoscope.models.ensembles.blend import Blend, blend_weights, blended, geometric_mean
-from emoscope.models.ensembles.fit_parts import ANSWERS
+from emoscope.models.ensembles.fit_members import PROBABILITIES
 from emoscope.models.linear.ngram_block import NgramBlock
 
 pytest.importorskip("sklearn")
@@ -74,9 +74,9 @@ def test_a_killed_fit_goes_on_with_the_parts_it_has(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         blend().fit(rows, labels, FitContext(seed=1, checkpoints=tmp_path, report=kill))
-    kept = sorted(path.parent.name for path in tmp_path.glob(f"*/{ANSWERS}"))
+    kept = sorted(path.parent.name for path in tmp_path.glob(f"*/{PROBABILITIES}"))
     assert len(kept) == 4
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob(f"*/{ANSWERS}")}
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob(f"*/{PROBABILITIES}")}
     resumed = blend().fit(rows, labels, FitContext(seed=1, checkpoints=tmp_path))
     assert all(path.stat().st_mtime_ns == when for path, when in before.items())
     assert np.array_equal(resumed.held_out, blend().fit(rows, labels, FitContext(seed=1)).held_out)

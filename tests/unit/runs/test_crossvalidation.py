@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from emoscope.runs.crossvalidate import crossvalidate, crossvalidate_seeds
+from emoscope.runs.crossvalidate import crossvalidate
 from kits.corpus_command import run
 from kits.emocontext_files import make_corpus
 
@@ -14,10 +14,10 @@ pytest.importorskip("sklearn")
 
 def test_scores_do_not_depend_on_workers(tmp_path: Path) -> None:
     data = make_corpus(tmp_path)
-    alone = crossvalidate_seeds("nano", "emocontext", seeds=(3, 4), folds=2, root=data)
-    assert alone == crossvalidate_seeds("nano", "emocontext", seeds=(3, 4), folds=2, root=data, workers=2)
+    alone = crossvalidate("nano", "emocontext", seeds=(3, 4), folds=2, root=data)
+    assert alone == crossvalidate("nano", "emocontext", seeds=(3, 4), folds=2, root=data, workers=2)
     assert [len(result.scores) for result in alone] == [2, 2]
-    assert crossvalidate("nano", "emocontext", seed=4, folds=2, root=data) == alone[1]
+    assert crossvalidate("nano", "emocontext", seeds=(4,), folds=2, root=data) == alone[1:]
 
 
 def test_the_command_takes_seeds(tmp_path: Path) -> None:

@@ -12,20 +12,19 @@ from hypothesis import strategies as st
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.scoring.columns import json_array, json_schema, unify, value_kind
-from emoscope.scoring.describe import Described, Mark, Stretch, describe, join
 from emoscope.scoring.plan import make_plan
 from emoscope.scoring.reading import read_part
-from emoscope.tables import read_records
-from emoscope.tables.inputs import find_sources
-from emoscope.tables.text_rows import Place, text_rows
-from emoscope.tables.turns import row_dialogue
+from emoscope.scoring.summary import ByteRange, Mark, RowSummary, join, summarise
+from emoscope.tables import read_records, row_dialogue
+from emoscope.tables.inputs import find_inputs
+from emoscope.tables.rows import Place, text_rows
 from kits.score_kit import chats, write_jsonl, write_parquet
 
 CELL = st.text(st.sampled_from('ab ,"\n\r\té😂'), max_size=6)
 
 
 def rows_of(path: Path) -> list[tuple[int, dict[str, str] | None]]:
-    kind = find_sources([str(path)])[0].kind
+    kind = find_inputs([str(path)])[0].kind
     return [(row.place.line, dict(row.columns) if row.columns else None) for row in text_rows(str(path), kind)]
 
 
@@ -146,7 +145,7 @@ def test_a_column_of_two_types_is_one_line() -> None:
 
 def test_a_refused_row_has_no_say_in_the_columns_type(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"turns": ["hi"]}, {"turns": 7}, {"turns": ["hi", 3]}])
-    plan = make_plan(find_sources([str(path)]), {})
+    plan = make_plan(find_inputs([str(path)]), {})
     assert str(plan.schema.field("turns").type) == "list<item: string>"
 
 
@@ -165,7 +164,7 @@ def test_parts_hold_every_row_once_in_order(
         else:
             write_jsonl(folder / f"{number}.jsonl", chosen)
         first += count
-    plan = make_plan(find_sources([str(folder)]), {}, part_rows=part_rows)
+    plan = make_plan(find_inputs([str(folder)]), {}, part_rows=part_rows)
     found = [
         [row["id"] for chunk in read_part(plan, part) for row in chunk.table.to_pylist()] for part in range(plan.parts)
     ]
@@ -177,17 +176,15 @@ def test_parts_hold_every_row_once_in_order(
     st.lists(st.sampled_from(["", '{"text": "a"}', '{"text": "a\\u0062", "id": 7}', "{broken", '["é"]']), max_size=30)
 )
 @settings(max_examples=100, deadline=None)
-def test_stretches_of_a_file_say_what_the_whole_says(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
-) -> None:
+def test_ranges_of_a_file_say_what_the_whole_says(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = write_jsonl(tmp_path_factory.mktemp("stretch") / "a.jsonl", lines)
-    (source,) = find_sources([str(path)])
-    whole = describe(Stretch(source, 0, source.size))
-    assert isinstance(whole, Described)
+    (source,) = find_inputs([str(path)])
+    whole = summarise(ByteRange(source))
+    assert isinstance(whole, RowSummary)
     for step in (1, 7, 40):
         begins = range(0, max(1, source.size), step)
-        found = [describe(Stretch(source, begin, min(source.size, begin + step))) for begin in begins]
-        joined = join([each for each in found if isinstance(each, Described)])
+        found = [summarise(ByteRange(source, begin, min(source.size, begin + step))) for begin in begins]
+        joined = join([each for each in found if isinstance(each, RowSummary)])
         assert (joined.rows, joined.kinds, joined.lines) == (whole.rows, whole.kinds, whole.lines)
         rows = list(text_rows(str(path), "jsonl"))
         assert all(rows[mark.row].place == mark.place for mark in joined.marks)
@@ -195,10 +192,10 @@ def test_stretches_of_a_file_say_what_the_whole_says(
 
 def test_large_text_is_looked_through_by_several_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", chats(3000))
-    monkeypatch.setattr("emoscope.scoring.describe.STRETCH", 50_000)
-    monkeypatch.setattr("emoscope.scoring.plan.STRETCH", 50_000)
-    plan = make_plan(find_sources([str(path)]), {}, part_rows=700, workers=2)
-    assert plan.as_dict() == make_plan(find_sources([str(path)]), {}, part_rows=700).as_dict()
+    monkeypatch.setattr("emoscope.scoring.summary.RANGE_BYTES", 50_000)
+    monkeypatch.setattr("emoscope.scoring.plan.RANGE_BYTES", 50_000)
+    plan = make_plan(find_inputs([str(path)]), {}, part_rows=700, workers=2)
+    assert plan.as_dict() == make_plan(find_inputs([str(path)]), {}, part_rows=700).as_dict()
     assert len(plan.files[0].marks) > 3
     found = [
         row["id"] for part in range(plan.parts) for chunk in read_part(plan, part) for row in chunk.table.to_pylist()
@@ -208,7 +205,7 @@ def test_large_text_is_looked_through_by_several_processes(tmp_path: Path, monke
 
 def test_places_are_kept_for_every_thousandth_row(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", chats(2500))
-    plan = make_plan(find_sources([str(path)]), {}, part_rows=700)
+    plan = make_plan(find_inputs([str(path)]), {}, part_rows=700)
     assert [mark.place.line for mark in plan.files[0].marks] == [1, 1001, 2001]
     assert plan.files[0].marks[0] == Mark(0, Place(0, 1))
     found = [

@@ -21,15 +21,16 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.detector.bundle import resolve
 from emoscope.parallel.threads import cores, one_core
 from emoscope.scoring import score
-from emoscope.scoring.manifest import Manifest
-from emoscope.scoring.output import Output
-from emoscope.scoring.run import Progress
+from emoscope.scoring.manifest import ScoringManifest
+from emoscope.scoring.output import OutputFolder
+from emoscope.scoring.score_tables import ScoringProgress
+from emoscope.tables import open_writer
 from kits.corpus_command import run
 from kits.fragile_model import BrokenModel, FragileModel
 from kits.score_kit import chats, content, rejects, scores, write_jsonl, write_parquet
 
 
-def scored(folder: Path, *inputs: Path | str, **settings: Any) -> Manifest:
+def scored(folder: Path, *inputs: Path | str, **settings: Any) -> ScoringManifest:
     done = score([str(path) for path in inputs], folder, model="nano", **{"workers": 1, **settings})
     assert done.rows == done.scored + done.rejected == sum(file["rows"] for file in done.inputs)
     assert len(scores(folder)) == done.scored == sum(done.labels.values())
@@ -69,6 +70,38 @@ def test_every_format_gives_the_same_scores(tmp_path: Path) -> None:
         found.append([(str(row["id"]), row["label"], row["score_happy"]) for row in scores(tmp_path / kind)])
     assert all(each == found[0] for each in found)
     assert [row["id"] for row in scores(tmp_path / "parquet")] == list(range(30))
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_compressed_text_gives_the_same_scores(tmp_path: Path, suffix: str) -> None:
+    rows = chats(2500)
+    for name in ("a.jsonl", f"b.jsonl.{suffix}", f"c.csv.{suffix}"):
+        with open_writer(str(tmp_path / name)) as writer:
+            for row in rows:
+                writer.write(row)
+        scored(tmp_path / "out" / name, tmp_path / name, part_rows=400)
+    expected = scores(tmp_path / "out" / "a.jsonl")
+    assert scores(tmp_path / "out" / f"b.jsonl.{suffix}") == expected
+    as_text = [{**row, "id": str(row["id"]), "turns": json.dumps(row["turns"])} for row in expected]
+    assert scores(tmp_path / "out" / f"c.csv.{suffix}") == as_text
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl"])
+def test_detect_and_score_read_the_same_rows(tmp_path: Path, format: str) -> None:
+    lines = {
+        "csv": ["id,turn1,turn2", "", '1,"so, happy",', " ", '2,"why', 'not",sad', "", "3,no,"],
+        "tsv": ["", "id\tturn1\tturn2", '1\t"so, happy\t', "\t\t", "2\twhy\tnot", " "],
+        "jsonl": ['{"id": 1, "turn1": "so happy"}', "", " ", '["why", "not"]'],
+    }[format]
+    path = tmp_path / f"a.{format}"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    scored(tmp_path / "out", path)
+    detected = tmp_path / "detected.parquet"
+    assert run("detect", path, "-o", detected, "-m", "nano")[0] == 0
+    columns = ["label", "truncated"]
+    one, other = pq.read_table(detected), [{name: row[name] for name in columns} for row in scores(tmp_path / "out")]
+    assert one.select(columns).to_pylist() == other
+    assert rejects(tmp_path / "out") == []
 
 
 def test_columns_are_passed_through_with_their_types(tmp_path: Path) -> None:
@@ -160,7 +193,7 @@ def test_a_stopped_run_goes_on_and_is_the_same(tmp_path: Path) -> None:
     class StopError(Exception):
         pass
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: ScoringProgress) -> None:
         if progress.done == 50:
             raise StopError
 
@@ -170,9 +203,9 @@ def test_a_stopped_run_goes_on_and_is_the_same(tmp_path: Path) -> None:
     assert len(before) == 4
     (stopped / "scores" / ".part-00007.parquet.x.part").write_bytes(b"half")
     (stopped / "scores" / "part-00006.parquet").write_bytes(b"not a part")
-    seen: list[Progress] = []
+    seen: list[ScoringProgress] = []
     scored(stopped, path, report=seen.append)
-    assert seen[0] == Progress(40, 91, 40)
+    assert seen[0] == ScoringProgress(40, 91, 40)
     assert content(stopped) == expected
     assert all((stopped / name).stat().st_mtime_ns == time for name, time in before.items())
     assert scored(stopped, path) == scored(tmp_path / "whole", path)
@@ -305,7 +338,7 @@ def with_bad_words(count: int) -> list[Any]:
 def test_a_row_on_which_the_model_fails_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    monkeypatch.setattr("emoscope.scoring.run.Model", FragileModel)
+    monkeypatch.setattr("emoscope.scoring.score_tables.ModelSpec", FragileModel)
     rows = with_bad_words(3000)
     path = write_jsonl(tmp_path / "a.jsonl", rows)
     done = scored(tmp_path / "out", path, workers=workers)
@@ -326,7 +359,7 @@ def test_a_row_on_which_the_model_fails_is_rejected(
 
 
 def test_a_failing_row_of_parquet_is_known_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emoscope.scoring.run.Model", FragileModel)
+    monkeypatch.setattr("emoscope.scoring.score_tables.ModelSpec", FragileModel)
     rows = chats(30)
     rows[7]["turns"], rows[20]["turns"] = [], ["poison"]
     done = scored(tmp_path / "out", write_parquet(tmp_path / "a.parquet", rows, row_group_size=8), part_rows=10)
@@ -339,7 +372,7 @@ def test_a_model_that_fails_on_everything_is_not_the_rows_fault(
 ) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", chats(20))
     with monkeypatch.context() as patch:
-        patch.setattr("emoscope.scoring.run.Model", BrokenModel)
+        patch.setattr("emoscope.scoring.score_tables.ModelSpec", BrokenModel)
         with pytest.raises(EmoscopeError, match=r"^model nano fails on any dialogue \(OSError: weights are gone\)$"):
             scored(tmp_path / "out", path)
     assert scored(tmp_path / "out", path).scored == 20
@@ -406,7 +439,7 @@ def test_a_failed_upload_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(memory, "put_file", full)
-    output = Output("memory://full/out")
+    output = OutputFolder("memory://full/out")
     output.prepare()
     handle: IO[bytes]
     with pytest.raises(EmoscopeError, match="scores/a: could not be written"), output.write("scores/a") as handle:

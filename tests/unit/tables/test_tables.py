@@ -1,6 +1,7 @@
 """Dialogues from and to tables."""
 
 import json
+import pickle
 from pathlib import Path
 
 import polars as pl
@@ -28,6 +29,9 @@ def write(folder: Path, name: str, content: str) -> str:
         ("b.txt", "hi\ta, b\nyo\n"),
         ("a.jsonl", '{"turns": ["hi", "a, b"]}\n\n["yo"]\n'),
         ("b.jsonl", '{"turns": [{"speaker": "A", "text": "hi"}, "a, b"]}\n{"text": "yo"}\n'),
+        ("blank.csv", 'id,turn1,turn2\n\n1,hi,"a, b"\n  \n2,yo,\n\n'),
+        ("blank.tsv", "\nid\tturn1\tturn2\n1\thi\ta, b\n\t\t\n2\tyo\t\n"),
+        ("a.json", '[{"turns": ["hi", "a, b"]}, "yo"]'),
         ("c.csv", 'turns\n"[""hi"", ""a, b""]"\n"[""yo""]"\n'),
     ],
 )
@@ -49,19 +53,28 @@ def test_parquet(tmp_path: Path) -> None:
         (
             "a.csv",
             "id,name\n1,x\n",
-            r"row 1: expected columns turn1, turn2, ... or turns or text, found \['id', 'name'\]",
+            r"row 1: expected turns, or turn1, turn2, ..., or text; found \['id', 'name'\]",
         ),
         ("a.csv", "id,turn1\n1,x\n2\n", "row 3: expected 2 columns, found 1"),
         ("a.csv", "id,turn1\n1,\n", "row 2: has no turns"),
-        ("a.csv", 'id,turn1\n1,"open\n', "is not a valid table"),
+        ("a.csv", 'id,turn1\n1,"open\n', "row 2: is not a valid row"),
         ("a.csv", "turn1,turn1\n1,2\n", "row 1: names a column twice"),
         ("a.jsonl", "{\n", "row 1: is not valid JSON"),
         ("a.jsonl", '["a"]\n3\n', "row 2: expected an object or a list of turns"),
         ("a.jsonl", '{"turns": "a"}\n', "row 1: 'turns' is not a JSON list"),
         ("a.jsonl", '{"turns": [1]}\n', "row 1: turn 1: expected a string, not int"),
         ("a.jsonl", '{"turns": []}\n', "row 1: has no turns"),
-        ("a.jsonl", '{"other": "a"}\n', "row 1: expected turns"),
+        ("a.jsonl", '{"other": "a"}\n', "row 1: has no turns; expected turns"),
         ("a.csv", "", "is empty"),
+        ("a.csv", "\n\n", "is empty"),
+        ("a.jsonl", '["a"]\n{"text": "\\ud800"}\n', "row 2: holds half of a surrogate pair"),
+        ("a.json", '[["a"], {"text": "\\ud800"}]', "row 2: holds half of a surrogate pair"),
+        ("a.json", '[["a"], 3]', "row 2: expected an object or a list of turns"),
+        ("a.json", '[["a"], {"te', "element 2: ends early"),
+        ("a.json", '{"turns": ["a"]}', "expected a JSON list"),
+        ("a.csv.gz", "turn1\nhi\n", "cannot be read"),
+        ("a.csv.zst", "turn1\nhi\n", "cannot be read"),
+        ("a.parquet.gz", "x", "is Parquet, which is compressed by itself"),
         ("a.csv", "turn1\n\x00\n", "row 2: holds a NUL byte"),
         ("a.parquet", "not parquet", "is not a readable Parquet file"),
     ],
@@ -87,7 +100,7 @@ CELL = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_s
 
 
 @given(rows=st.lists(st.lists(CELL, min_size=2, max_size=2), min_size=1, max_size=5))
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "jsonl", "parquet", "csv.gz", "json.gz", "jsonl.zst"])
 def test_what_is_written_is_read_back(
     suffix: str, rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -114,3 +127,39 @@ def test_json_output_is_one_object_a_line(tmp_path: Path) -> None:
     with open_writer(str(tmp_path / "out.jsonl")) as writer:
         writer.write({"text": "😂", "label": None})
     assert json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8")) == {"text": "😂", "label": None}
+
+
+def test_json_arrays_are_written_whole(tmp_path: Path) -> None:
+    for name, rows in (("none", []), ("two", [{"a": 1}, {"a": "é"}])):
+        with open_writer(str(tmp_path / f"{name}.json")) as writer:
+            for row in rows:
+                writer.write(row)
+        assert json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")) == rows
+
+
+def test_half_a_character_is_replaced_where_asked(tmp_path: Path) -> None:
+    for name, content in (("a.jsonl", '{"text": "a \\ud800"}'), ("a.json", '[{"text": "a \\ud800"}]')):
+        (record,) = read_records(write(tmp_path, name, content), replace_surrogates=True)
+        assert record.dialogue.texts == ("a ?",)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_compressed_files_are_whole_or_one_line(tmp_path: Path, suffix: str) -> None:
+    rows = [{"turn1": f"number {number * number}"} for number in range(2000)]
+    for name in ("a", "b"):
+        with open_writer(str(tmp_path / f"{name}.jsonl.{suffix}")) as writer:
+            for row in rows:
+                writer.write(row)
+    path = tmp_path / f"a.jsonl.{suffix}"
+    content = path.read_bytes()
+    assert content == (tmp_path / f"b.jsonl.{suffix}").read_bytes(), "neither a name nor a time is in it"
+    assert len(content) < sum(len(json.dumps(row)) for row in rows) / 2
+    assert [dict(record.columns) for record in read_records(str(path))] == rows
+    path.write_bytes(content[:-7])
+    with pytest.raises(InputError, match=r"a\.jsonl\.\w+: cannot be read \("):
+        list(read_records(str(path)))
+
+
+def test_errors_come_through_other_processes() -> None:
+    error = pickle.loads(pickle.dumps(InputError("a.csv", "is broken", row=3)))
+    assert (str(error), error.path, error.problem, error.row) == ("a.csv, row 3: is broken", "a.csv", "is broken", 3)

@@ -25,7 +25,7 @@ def distant_cli(
     from emoscope.corpus.sources.distant import SPLITS, write_distant
     from emoscope.tables import read_records
 
-    records = progress("texts", read_records(source, format, column=column))
+    records = progress("texts", read_records(source, format, column=column, replace_surrogates=True))
     texts = (" ".join(record.dialogue.texts) for record in records)
     counts = write_distant(texts, output, seed=seed, balance=balance)
     if as_json:

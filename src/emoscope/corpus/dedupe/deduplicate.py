@@ -12,7 +12,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
 from emoscope.corpus.progress import ShowProgress, no_progress
-from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.parallel import SERIAL, Executor
 from emoscope.tables import PIPE, Record, open_writer, read_records, turn_columns
 
 _LANGUAGE = re.compile(r"(.+)_([a-z]{2,3})")
@@ -47,7 +47,7 @@ def deduplicate(
     group: str | None = None,
     format: str | None = None,
     progress: ShowProgress = no_progress,
-    spread: Spread = in_this_process,
+    spread: Executor = SERIAL,
 ) -> dict[str, FileCounts]:
     """Write the files without copies of earlier rows in the same or earlier files.
 

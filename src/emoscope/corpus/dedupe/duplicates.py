@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.corpus.dedupe.minhash import BANDS, ROWS, jaccard, shared_buckets, shingles, signatures
-from emoscope.parallel.parts import Spread, batches, in_this_process
+from emoscope.parallel import SERIAL, Executor
+from emoscope.parallel.parts import batches
 
 THRESHOLD = 0.8
 _BATCH = 2048
@@ -55,7 +56,7 @@ class DuplicateFinder:
     [(1, 0)]
     """
 
-    def __init__(self, *, threshold: float = THRESHOLD, spread: Spread = in_this_process) -> None:
+    def __init__(self, *, threshold: float = THRESHOLD, spread: Executor = SERIAL) -> None:
         self.threshold = threshold
         self._spread = spread  # for signatures only; copies are decided here, in order
         self._numbers: dict[str, int] = {}
@@ -72,7 +73,7 @@ class DuplicateFinder:
         if self.threshold == 1:
             return None
         texts = list(self._numbers)
-        signed = list(self._spread(_signed, batches(texts, _PART)))
+        signed = list(self._spread.map(_signed, batches(texts, _PART)))
         return _NearTexts(texts, np.concatenate(signed) if signed else signatures([]), self.threshold)
 
     def duplicates(self) -> Iterator[Duplicate]:

@@ -18,7 +18,8 @@ from emoscope.corpus.filters.error_rates import error_rates
 from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.corpus.filters.row_turns import whole_dialogue, with_turns
 from emoscope.corpus.progress import ShowProgress, no_progress
-from emoscope.parallel.parts import PartFolder, Spread, batches, in_this_process, packed
+from emoscope.parallel import SERIAL, Executor
+from emoscope.parallel.parts import PartFolder, batches, packed
 from emoscope.tables import Record, format_of, open_writer, read_records
 
 DROPPED = "dropped.jsonl"
@@ -57,7 +58,7 @@ def filter_table(
     column: str | None = None,
     format: str | None = None,
     progress: ShowProgress = no_progress,
-    spread: Spread = in_this_process,
+    spread: Executor = SERIAL,
 ) -> TableReport:
     """Write the dialogues that no filter drops into a new folder, which is complete or absent.
 

@@ -21,7 +21,7 @@ from emoscope.corpus.mining.selection import NONE, Nearness, sample_rows
 from emoscope.corpus.mining.similarity import NEIGHBOURS, SeedVectors
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
 from emoscope.corpus.progress import ShowProgress, no_progress
-from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.parallel import SERIAL, Executor
 from emoscope.tables import PIPE, Record, open_writer, read_records
 
 CANDIDATES, COUNTS, VECTORS = "candidates.jsonl", "counts.json", "vectors"
@@ -102,7 +102,7 @@ def mine(
     *,
     format: str | None = None,
     progress: ShowProgress = no_progress,
-    spread: Spread = in_this_process,
+    spread: Executor = SERIAL,
 ) -> MiningCounts:
     """Write `candidates.jsonl` and `counts.json` into a folder, beside the vectors of the pool.
 
@@ -132,7 +132,7 @@ def mine(
         )
         for name, threshold in zip(names, thresholds, strict=True)
     }
-    nearness = Nearness.of(np.concatenate(list(spread(scorer.scores, vectors.shards()))), thresholds)
+    nearness = Nearness.of(np.concatenate(list(spread.map(scorer.scores, vectors.shards()))), thresholds)
     passed, eligible = _pruned(records("pruning"), nearness, counts, seeds, prune=settings.prune)
     chosen: dict[int, str] = {}
     for (name, each), rows in zip(counts.items(), passed, strict=True):
@@ -169,7 +169,7 @@ def _scorer(
     vectors: VectorFolder,
     pool: Iterator[Record],
     settings: MiningSettings,
-    spread: Spread,
+    spread: Executor,
 ) -> SeedVectors | SeedClassifier:
     """Embed the seeds and the pool; what scores the pool's vectors by class."""
     embedded = {name: as_bytes(embedder.vectors(list(seeds[name]))) for name in sorted(seeds)}

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.mining.embedder import Embedder, Floats
-from emoscope.parallel.parts import PartFolder, Spread, batches, in_this_process, packed, unpacked
+from emoscope.parallel import SERIAL, Executor
+from emoscope.parallel.parts import PartFolder, batches, packed, unpacked
 
 Bytes = NDArray[np.int8]
 SHARD = 2048  # dialogues in a file: what each worker loses when a run is killed
@@ -39,7 +40,7 @@ class VectorFolder:
         self.embedder = embedder
         self._files: list[Path] = []
 
-    def fill(self, dialogues: Iterable[Dialogue], *, shard: int = SHARD, spread: Spread = in_this_process) -> int:
+    def fill(self, dialogues: Iterable[Dialogue], *, shard: int = SHARD, spread: Executor = SERIAL) -> int:
         """Embed new dialogues, delete vectors of those no longer in the pool, and return the size of the pool."""
         read = 0
 

@@ -27,7 +27,7 @@ from emoscope.corpus.pipeline.artefacts import COUNTS, RECORD, digests, read_jso
 from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, StepCounts
 from emoscope.corpus.progress import ShowProgress, no_progress
-from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.parallel import SERIAL, Executor
 from emoscope.tasks.data import sha256_of
 
 STEPS_FOLDER, CORPUS_FOLDER = "steps", "corpus"
@@ -53,7 +53,7 @@ def build(
     until: str | None = None,
     report: Callable[[StepResult], None] = lambda _: None,
     progress: ShowProgress = no_progress,
-    spread: Spread = in_this_process,
+    spread: Executor = SERIAL,
 ) -> list[StepResult]:
     """Run the steps of a plan that are not done yet, up to the step `until` if given; `report` gets each result.
 

@@ -83,5 +83,5 @@ class CollectStep(PipelineStep):
             for dialogue in read_chat(path, str(files.format), gap=gap, left_out=left_out):
                 yield Dialogue(dialogue.turns, f"{name}:{str(dialogue.id).partition(':')[2]}")
             return
-        for record in read_records(str(path), files.format, column=files.column):
+        for record in read_records(str(path), files.format, column=files.column, replace_surrogates=True):
             yield Dialogue(record.dialogue.turns, f"{name}:{record.row}")

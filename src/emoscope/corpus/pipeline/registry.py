@@ -1,4 +1,4 @@
-"""The steps a plan can use. PipelineStep `x` is the class `XStep` in `x.py`; to add one, write that file and name it here."""
+"""The steps a plan can use. Step `x` is the class `XStep` in `x.py`; to add one, write that file and name it here."""
 
 from emoscope.core.registry import Registry
 from emoscope.corpus.pipeline.step import PipelineStep
@@ -18,4 +18,4 @@ for _name in (
     "split",
     "datasheet",
 ):
-    STEPS.add(_name, f"emoscope.corpus.pipeline.{_name}:{_name.title()}PipelineStep")
+    STEPS.add(_name, f"emoscope.corpus.pipeline.{_name}:{_name.title()}Step")

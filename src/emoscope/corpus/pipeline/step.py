@@ -13,7 +13,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.frozen import FrozenModel
 from emoscope.corpus.pipeline.rows import Row, RowsFile, read_rows
 from emoscope.corpus.progress import ShowProgress, no_progress
-from emoscope.parallel.parts import Spread, in_this_process
+from emoscope.parallel import SERIAL, Executor
 
 if TYPE_CHECKING:
     from emoscope.corpus.pipeline.plan import CorpusPlan
@@ -55,7 +55,7 @@ class StepContext:
     cache: Path
     earlier: Mapping[str, Path]
     progress: ShowProgress = no_progress
-    spread: Spread = in_this_process
+    spread: Executor = SERIAL
     counts: StepCounts = field(default_factory=StepCounts)
 
     @property
@@ -96,7 +96,7 @@ class PipelineStep(FrozenModel):
     @property
     def name(self) -> str:
         """The step's name in a plan."""
-        return type(self).__name__.removesuffix("PipelineStep").lower()
+        return type(self).__name__.removesuffix("Step").lower()
 
     def external_files(self, plan: "CorpusPlan") -> Sequence[Path]:  # noqa: ARG002
         """The files the step reads besides earlier steps' output; it runs again when their content changes."""

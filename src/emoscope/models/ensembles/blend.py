@@ -16,7 +16,7 @@ from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, load_block, one_hot
 from emoscope.models.ensembles.combine import dialogue_folds
-from emoscope.models.ensembles.fit_parts import Part, fit_parts
+from emoscope.models.ensembles.fit_members import MemberFit, fit_members
 from emoscope.models.features.base import load_arrays, load_json
 from emoscope.models.probabilities import softmax
 
@@ -51,11 +51,11 @@ class Blend(Block):
         """Fit every member on every fold's complement, then the weights on the held-out answers."""
         self.cut = dialogue_folds(examples, self.folds, fitting.seed)
         parts = [
-            Part(
+            MemberFit(
                 name=f"member{number}-fold{fold}",
                 block=deepcopy(member),
-                learn=np.flatnonzero(self.cut != fold).tolist(),
-                ask=np.flatnonzero(self.cut == fold).tolist(),
+                fit_on=np.flatnonzero(self.cut != fold).tolist(),
+                predict_on=np.flatnonzero(self.cut == fold).tolist(),
                 seed=fitting.seed * 10_007 + number * 101 + fold,
             )
             for number, member in enumerate(self.members)
@@ -63,9 +63,9 @@ class Blend(Block):
         ]
         self.held_out = np.zeros((len(examples), len(self.members), len(self.labels)))
         found: dict[int, Block] = {}
-        for place, block, answers in fit_parts(parts, examples, labels, fitting):
+        for place, block, answers in fit_members(parts, examples, labels, fitting):
             found[place] = block
-            self.held_out[parts[place].ask, place // self.folds] = answers
+            self.held_out[parts[place].predict_on, place // self.folds] = answers
         self.fitted = [
             [found[number * self.folds + fold] for fold in range(self.folds)] for number in range(len(self.members))
         ]

@@ -1,4 +1,4 @@
-"""Functions that other processes can import, for the tests of `Spread`."""
+"""Functions that other processes can import, for the tests of `Executor`."""
 
 import os
 import signal
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.parallel import Executor, advance
+from emoscope.parallel.threads import cores
 
 
 def slowest_first(part: int) -> int:
@@ -16,7 +18,7 @@ def slowest_first(part: int) -> int:
 
 
 def process(part: object) -> int:
-    """Who is at work."""
+    """The id of the process that does the part."""
     time.sleep(0.2)
     return os.getpid()
 
@@ -31,8 +33,22 @@ def break_down(part: int) -> int:
     raise ValueError(f"a mistake of ours, at {part}")
 
 
+def usable_cores(part: object) -> int:
+    return cores()
+
+
+def advance_by_part(part: int) -> int:
+    advance(part)
+    return part
+
+
+def process_in_a_worker(part: int) -> int:
+    return next(iter(Executor(workers=2).map(process, range(2))))
+
+
 def die_once(marker: str) -> str:
     """Kill this process, unless it was done before."""
+    advance(1)
     if marker and not Path(marker).exists():
         Path(marker).touch()
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,8 +1,7 @@
 """A whole run: plan, score what is missing, and write the manifest when nothing is."""
 
 import hashlib
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,21 +9,21 @@ import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.detector.bundle import PRESETS, resolve
-from emoscope.parallel.engines import Engine, run_parts
-from emoscope.parallel.events import Advanced, Event, Failed, Finished, Lost
+from emoscope.parallel import Engine, Executor
 from emoscope.parallel.threads import cores
-from emoscope.parallel.work import Part
-from emoscope.scoring.batch_size import best_batch
-from emoscope.scoring.manifest import Manifest, finish
-from emoscope.scoring.output import PLAN, SCORES, Output, scores_file
-from emoscope.scoring.part import Job, Model
+from emoscope.scoring.batch_size import measure_batch_size
+from emoscope.scoring.manifest import ScoringManifest, write_manifest
+from emoscope.scoring.output import PLAN, SCORES, OutputFolder, scores_file
 from emoscope.scoring.part_file import read_footer
-from emoscope.scoring.plan import FORMAT, Plan, make_plan
-from emoscope.tables.inputs import Source, find_sources
+from emoscope.scoring.part_scorer import ModelSpec, PartScorer
+from emoscope.scoring.plan import FORMAT, ScoringPlan, make_plan
+from emoscope.tables.inputs import InputFile, find_inputs
+
+WINDOW = 1000  # parts given out before the first of them is done; there is nothing to hold of one but its number
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ScoringProgress:
     """How far a run is. `kept` rows were scored by an earlier run that was stopped."""
 
     done: int
@@ -45,14 +44,14 @@ def score(
     batch: int | None = None,
     part_rows: int | None = None,
     strict: bool = False,
-    report: Callable[[Progress], None] = lambda _: None,
-) -> Manifest:
-    """Score tables of dialogues into a folder; if it holds the beginning of the same run, go on with that.
+    report: Callable[[ScoringProgress], None] = lambda _: None,
+) -> ScoringManifest:
+    """Score tables of dialogues into a folder; if it holds an unfinished run of the same, go on with that.
 
-    `inputs` are files, folders, globs or addresses of Parquet, JSONL, CSV or TSV. What the output is does not depend on
-    `engine`, `workers` and `batch`, which is measured if not given. `strict` stops at the first row that cannot be
-    scored; otherwise such rows are listed in `rejects/`. From a script, call this under `if __name__ == "__main__":`,
-    because workers are new processes.
+    `inputs` are files, folders, globs or addresses of Parquet, JSONL, CSV or TSV, the last three also as .gz or .zst.
+    The output does not depend on `engine`, `workers` and `batch`, which is measured if not given. `strict` stops at the
+    first row that cannot be scored; otherwise such rows are listed in `rejects/`. From a script, call this under
+    `if __name__ == "__main__":`, because workers are new processes.
 
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -64,61 +63,66 @@ def score(
     check_installed("pyarrow", "fsspec", extra="scale")
     if engine == "ray":
         check_installed("ray", extra="ray")
-    target = Output(str(output))
+    target = OutputFolder(str(output))
     folder = resolve(model)
     # An embedded model goes by its name: it may lie elsewhere on another machine of a cluster.
     name = str(model) if str(model) in PRESETS else str(folder.absolute())
-    loadable = Model(name, labels, dict(prior) if prior is not None else None)
-    detector = loadable.load()
+    spec = ModelSpec(name, labels, dict(prior) if prior is not None else None)
+    detector = spec.load()
     settings = {
         "emoscope": emoscope.__version__,
         "model": {"name": detector.name, "labels": detector.head, "sha256": folder_hash(folder)},
         "prior": detector.prior,
     }
-    plan = _plan(target, find_sources(inputs), settings, part_rows, strict, workers or cores())
-    there = target.names(SCORES)
-    missing = [part for part in range(plan.parts) if not _is_done(target, plan, part, there, strict)]
+    plan = _plan(target, find_inputs(inputs), settings, part_rows, strict, workers or cores())
+    present = target.names(SCORES)
+    missing = [part for part in range(plan.parts) if not _is_done(target, plan, part, present, strict)]
+    done = kept = plan.rows - sum(rows.count for part in missing for rows in plan.row_ranges(part))
+    report(ScoringProgress(done, plan.rows, kept))
+
+    def progress(rows: int) -> None:
+        nonlocal done
+        done += rows
+        report(ScoringProgress(done, plan.rows, kept))
+
     if missing:
-        job = Job(plan, target, loadable, batch or best_batch(detector, plan), strict)
+        scorer = PartScorer(plan, target, spec, batch or measure_batch_size(detector, plan), strict)
         try:
-            left = (Part(part, part) for part in missing)
-            events = run_parts(job, lambda: next(left, None), engine, workers, ray_address)
-            _watch(events, plan, missing, report)
+            for _ in Executor(engine, workers, ray_address).map(scorer, missing, progress=progress, window=WINDOW):
+                pass
         finally:
             target.tidy()
-    else:
-        report(Progress(plan.rows, plan.rows, plan.rows))
-    return finish(plan, target, detector)
+    return write_manifest(plan, target, detector)
 
 
 def _plan(
-    target: Output,
-    sources: Sequence[Source],
+    target: OutputFolder,
+    files: Sequence[InputFile],
     settings: Mapping[str, object],
     part_rows: int | None,
     strict: bool,
     workers: int,
-) -> Plan:
+) -> ScoringPlan:
     """The plan of the run that was begun in the folder, or a new one."""
     if not target.has(PLAN):
         if not target.is_empty():
             raise EmoscopeError(f"{target.path}: holds something else; expected a new folder, or one with {PLAN}")
-        plan = make_plan(sources, settings, part_rows=part_rows, strict=strict, workers=workers)
+        plan = make_plan(files, settings, part_rows=part_rows, strict=strict, workers=workers)
         target.prepare()
         target.write_json(PLAN, plan.as_dict())
         return plan
     content = target.read_json(PLAN)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise EmoscopeError(f"{target.path}/{PLAN}: is not a plan of this version of emoscope ({FORMAT})")
-    plan = Plan.from_dict(content)
+    plan = ScoringPlan.from_dict(content)
     if plan.settings != settings:
         name = next(name for name in settings if plan.settings.get(name) != settings[name])
         _refuse(target, f"with another {name}")
     if part_rows is not None and part_rows != plan.part_rows:
         _refuse(target, f"in parts of {plan.part_rows:,} rows")
     known = [file.source for file in plan.files] + [path for path, _ in plan.unreadable]
-    readable = [source for source in sources if source.path not in dict(plan.unreadable)]
-    if readable != [file.source for file in plan.files] or len(known) != len(sources):
+    readable = [file for file in files if file.path not in dict(plan.unreadable)]
+    if readable != [file.source for file in plan.files] or len(known) != len(files):
         _refuse(target, "of other inputs, or they have changed since")
     if strict and plan.unreadable:
         path, reason = plan.unreadable[0]
@@ -128,7 +132,7 @@ def _plan(
     return plan
 
 
-def _refuse(target: Output, difference: str) -> None:
+def _refuse(target: OutputFolder, difference: str) -> None:
     raise EmoscopeError(f"{target.path}: holds a run {difference}; choose another folder, or remove it")
 
 
@@ -145,39 +149,8 @@ def folder_hash(folder: Path) -> str:
     return total.hexdigest()
 
 
-def _is_done(target: Output, plan: Plan, part: int, there: Collection[str], strict: bool) -> bool:
-    footer = read_footer(target, scores_file(part)) if scores_file(part) in there else None
+def _is_done(target: OutputFolder, plan: ScoringPlan, part: int, present: Collection[str], strict: bool) -> bool:
+    footer = read_footer(target, scores_file(part)) if scores_file(part) in present else None
     if footer is None or footer.get("run") != plan.fingerprint:
         return False
     return not (strict and footer["rejected"])  # scored again, it will name the row that is at fault
-
-
-def _watch(
-    events: Generator[Event, None, None], plan: Plan, missing: Sequence[int], report: Callable[[Progress], None]
-) -> None:
-    """Follow the parts to their end; at a problem, wait for the parts before it, so that the first one is named."""
-    sizes = {part: sum(piece.count for piece in plan.slices(part)) for part in missing}
-    kept = plan.rows - sum(sizes.values())
-    left, running = set(missing), dict.fromkeys(missing, 0)
-    problems: dict[int, str] = {}
-    done = kept
-    report(Progress(done, plan.rows, kept))
-    with closing(events):  # which ends the workers
-        for event in events:
-            match event:
-                case Advanced(part, rows):
-                    running[part] += rows
-                    done += rows
-                case Lost(part):
-                    done -= running[part]
-                    running[part] = 0
-                case Finished(part):
-                    left.discard(part)
-                case Failed(part, problem):
-                    left.discard(part)
-                    problems[part] = problem
-            report(Progress(done, plan.rows, kept))
-            if problems and not any(part < min(problems) for part in left):
-                break
-    if problems:
-        raise EmoscopeError(problems[min(problems)])

@@ -1,0 +1,85 @@
+"""A detector's probabilities for many dialogues, some of which it may fail on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
+from emoscope.detector import Detector
+
+ORDINARY = Dialogue.of(["hi", "hello"])
+
+Floats = NDArray[np.float64]
+Problems = dict[int, str]  # by a dialogue's place, why it has no probabilities
+
+
+def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) -> tuple[Floats, Problems]:
+    """The probabilities in the order of the dialogues, which the model gets in batches of about the same length.
+
+    Dialogues that occur several times are predicted once.
+    """
+    numbers: dict[tuple[tuple[str, str | None], ...], int] = {}
+    unique: list[Dialogue] = []
+    number_of = []
+    for dialogue in dialogues:
+        # A key of plain tuples: that is hashed much faster than the dialogue itself.
+        number = numbers.setdefault(tuple([(turn.text, turn.speaker) for turn in dialogue.turns]), len(unique))
+        if number == len(unique):
+            unique.append(dialogue)
+        number_of.append(number)
+    order = sorted(range(len(unique)), key=lambda number: sum(len(turn.text) for turn in unique[number].turns))
+    probabilities = np.empty((len(unique), len(detector.labels)))
+    problems: Problems = {}
+    for begin in range(0, len(order), batch_size):
+        batch = order[begin : begin + batch_size]
+        probabilities[batch], failed = predict_batch(detector, [unique[number] for number in batch])
+        problems |= {batch[place]: problem for place, problem in failed.items()}
+    by_place = {place: problems[number] for place, number in enumerate(number_of) if number in problems}
+    return probabilities[number_of], by_place
+
+
+def predict_batch(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Problems]:
+    """The probabilities of a batch; those of a dialogue with a problem mean nothing.
+
+    A dialogue on which the model fails is found by predicting each of the batch alone. A model that fails on an
+    ordinary dialogue too is broken, for which no row is to blame: that is raised.
+    """
+    try:
+        probabilities = detector.predict_proba(dialogues)
+    except Exception:  # whatever it is, it must not cost the other rows
+        return _one_by_one(detector, dialogues)
+    return probabilities, _not_finite(probabilities)
+
+
+def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Problems]:
+    probabilities = np.zeros((len(dialogues), len(detector.labels)))
+    problems: Problems = {}
+    for place, dialogue in enumerate(dialogues):
+        try:
+            probabilities[place] = detector.predict_proba([dialogue])[0]
+        except Exception as error:
+            problems[place] = f"the model fails on it ({_one_line(error)})"
+    if len(problems) == len(dialogues):
+        try:
+            detector.predict_proba([ORDINARY])
+        except Exception as error:
+            raise EmoscopeError(f"model {detector.name} fails on any dialogue ({_one_line(error)})") from None
+    return probabilities, problems | _not_finite(probabilities)
+
+
+def _not_finite(probabilities: Floats) -> Problems:
+    if np.isfinite(probabilities).all():
+        return {}
+    places = np.flatnonzero(~np.isfinite(probabilities).all(1)).tolist()
+    return dict.fromkeys(places, "the model's answer to it is not a number")
+
+
+def _one_line(error: Exception) -> str:
+    """An exception in one line.
+
+    >>> _one_line(ValueError("too long\\nby far"))
+    'ValueError: too long'
+    """
+    return " ".join([f"{type(error).__name__}:", *str(error).strip().splitlines()[:1]]).rstrip(" :")

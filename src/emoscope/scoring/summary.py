@@ -1,0 +1,151 @@
+"""What must be known of a file before its rows are divided into parts: their number, their places, its columns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.extras import require
+from emoscope.scoring.columns import Kinds, Schema, json_schema, merge_kinds, unify, value_kind
+from emoscope.tables.files import open_binary
+from emoscope.tables.formats import compression_of
+from emoscope.tables.inputs import InputFile
+from emoscope.tables.rows import Place, count_lines, header_of, line_after, text_rows
+from emoscope.tables.turns import row_dialogue, turn_columns
+
+pa = require("pyarrow", extra="scale")
+pq = require("pyarrow.parquet", extra="scale")
+
+STEP = 1000  # rows between two marks
+RANGE_BYTES = 1 << 26  # of a JSONL file that one process scans at a time
+_PLAIN = frozenset({"null", "string", "strings"})
+_SHAPES = 10_000
+
+
+class Mark(NamedTuple):
+    """Where a row lies: its number in the file from 0, and its place."""
+
+    row: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRange:
+    """A file from one offset to another, or to its end."""
+
+    file: InputFile
+    begin: int = 0
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowSummary:
+    """The rows of a file or a range of it: their number, the marks of some of them, and what decides the columns."""
+
+    rows: int
+    marks: Sequence[Mark] = ()
+    schema: Schema = None
+    kinds: Kinds = field(default_factory=dict)  # of JSON, whose columns are known only when all rows are
+    lines: int = 0
+
+
+def byte_ranges(file: InputFile) -> list[ByteRange]:
+    """The ranges to scan, which depend on the file alone: large JSONL is cut, other files are one range."""
+    if file.kind != "jsonl" or file.size <= RANGE_BYTES or compression_of(file.path) is not None:
+        return [ByteRange(file)]
+    return [ByteRange(file, begin, begin + RANGE_BYTES) for begin in range(0, file.size, RANGE_BYTES)]
+
+
+def summarise(scanned: ByteRange) -> RowSummary | InputError:
+    """Scan a range of text; of a Parquet file read the footer. Or the reason why that fails."""
+    file = scanned.file
+    try:
+        if file.kind == "parquet":
+            return _summarise_parquet(file)
+        return _summarise_jsonl(scanned) if file.kind == "jsonl" else _summarise_table(file)
+    except InputError as error:
+        return error
+
+
+def join(summaries: Iterable[RowSummary]) -> RowSummary:
+    """The summary of a file from those of its ranges."""
+    rows, lines, marks = 0, 0, []
+    kinds: Kinds = {}
+    schema = None
+    for each in summaries:
+        marks += [Mark(row + rows, Place(place.offset, place.line + lines)) for row, place in each.marks]
+        rows, lines, schema = rows + each.rows, lines + each.lines, each.schema
+        merge_kinds(kinds, each.kinds)
+    return RowSummary(rows, marks, schema, kinds, lines)
+
+
+def _summarise_table(file: InputFile) -> RowSummary:
+    rows, marks = 0, []
+    for row in text_rows(file.path, file.kind):
+        if rows % STEP == 0:
+            marks.append(Mark(rows, row.place))
+        rows += 1
+    header = header_of(file.path, file.kind)
+    return RowSummary(rows, marks, pa.schema([(name, pa.string()) for name in (header.names if header else ())]))
+
+
+def _summarise_parquet(file: InputFile) -> RowSummary:
+    with open_binary(file.path) as handle:
+        try:
+            with pq.ParquetFile(handle) as table:
+                return RowSummary(table.metadata.num_rows, schema=table.schema_arrow)
+        except (pa.ArrowException, OSError) as error:
+            problem = (str(error).splitlines() or ["?"])[0]
+            raise InputError(file.path, f"is not a readable Parquet file ({problem})") from None
+
+
+def _summarise_jsonl(scanned: ByteRange) -> RowSummary:
+    """Lines are counted from 1 within the range."""
+    path = scanned.file.path
+    begin, end = line_after(path, scanned.begin), None if scanned.end is None else line_after(path, scanned.end)
+    kinds: Kinds = {}
+    shapes: set[tuple[tuple[str, str], ...]] = set()  # of rows: most are like one before
+    rows, marks = 0, []
+    # Only the first line of a file may have a byte-order mark, so that of a later range is not called the first.
+    first = 1 if begin == 0 else 2
+    for row in text_rows(path, "jsonl", Place(begin, first), end):
+        if rows % STEP == 0:
+            marks.append(Mark(rows, Place(row.place.offset, row.place.line - first + 1)))
+        rows += 1
+        if row.columns is not None:
+            seen = {name: value_kind(value) for name, value in row.columns.items()}
+            shape = tuple(seen.items())
+            # A row that will be rejected has no say in what type a column is.
+            if shape not in shapes and (_is_plain(seen) or _is_dialogue(row.columns)):
+                merge_kinds(kinds, {name: (kind,) for name, kind in seen.items()})
+                if len(shapes) < _SHAPES:
+                    shapes.add(shape)
+    return RowSummary(rows, marks, kinds=kinds, lines=count_lines(path, begin, end))
+
+
+def _is_plain(kinds: Mapping[str, str]) -> bool:
+    return all(kinds[name] in _PLAIN for name in turn_columns(kinds))
+
+
+def _is_dialogue(columns: Mapping[str, Any]) -> bool:
+    try:
+        row_dialogue(columns)
+    except EmoscopeError:
+        return False
+    return True
+
+
+def common_schema(summaries: Sequence[tuple[InputFile, RowSummary]]) -> Schema:
+    """The output's columns: those of all files."""
+    kinds: Kinds = {}
+    for _, summary in summaries:
+        merge_kinds(kinds, summary.kinds)
+    merged = json_schema(kinds)
+    schemas = []
+    for file, summary in summaries:
+        if file.kind != "jsonl":
+            schemas.append((file.path, summary.schema))
+        elif merged is not None:  # all JSON rows have one schema; it stands where the first of their files does
+            schemas.append((file.path, merged))
+            merged = None
+    return unify(schemas)

@@ -1,0 +1,102 @@
+"""Files here and at addresses such as `s3://bucket/logs/`, compressed or not."""
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.extras import require
+from emoscope.core.files import atomic_write
+from emoscope.tables.formats import compression_of
+
+_BUFFER = 1 << 20
+
+
+@contextmanager
+def open_binary(path: str) -> Iterator[IO[bytes]]:
+    """Open a file to read its bytes, decompressed if its name ends in `.gz` or `.zst`.
+
+    What goes wrong within the block, when it is opened or read, is an InputError.
+    """
+    with ExitStack() as stack:
+        try:
+            raw = stack.enter_context(_open_raw(path))
+            match compression_of(path):
+                case "gzip":
+                    yield stack.enter_context(io.BufferedReader(gzip.GzipFile(fileobj=raw), _BUFFER))
+                case "zstd":
+                    arrow = require("pyarrow", extra="scale")
+                    yield stack.enter_context(io.BufferedReader(arrow.CompressedInputStream(raw, "zstd"), _BUFFER))
+                case None:
+                    yield raw
+        except (OSError, EOFError, zlib.error) as error:
+            reason = getattr(error, "strerror", None) or (str(error).splitlines() or ["?"])[0]
+            raise InputError(path, f"cannot be read ({reason})") from None
+
+
+@contextmanager
+def atomic_write_compressed(path: str) -> Iterator[IO[bytes]]:
+    """Write a file whole or not at all, compressed if its name ends in `.gz` or `.zst`."""
+    with atomic_write(path, "wb") as raw:
+        match compression_of(path):
+            case "gzip":  # without name and time, so that the same content gives the same bytes
+                with (
+                    gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packer,
+                    io.BufferedWriter(packer, _BUFFER) as file,
+                ):
+                    yield file
+            case "zstd":
+                arrow = require("pyarrow", extra="scale")
+                # A second descriptor, because closing the stream closes what it writes to.
+                with arrow.CompressedOutputStream(os.fdopen(os.dup(raw.fileno()), "wb"), "zstd") as file:
+                    yield file
+            case None:
+                yield raw
+
+
+def skip_to(handle: IO[bytes], offset: int) -> None:
+    """Go forward to an offset, also in a stream that cannot seek."""
+    if handle.seekable():
+        handle.seek(offset)
+        return
+    while offset > 0 and (block := handle.read(min(offset, _BUFFER))):
+        offset -= len(block)
+
+
+def file_system(path: str) -> tuple[Any, str]:
+    """The fsspec file system an address belongs to, and the path in it.
+
+    >>> file_system("logs/a.csv")[1].endswith("logs/a.csv")
+    True
+    """
+    fsspec = require("fsspec", extra="scale")
+    try:
+        system, inner = fsspec.core.url_to_fs(path)
+    except ImportError as error:  # the package for that kind of address
+        raise EmoscopeError(f"{path}: {error}") from None
+    except ValueError as error:
+        raise EmoscopeError(f"{path}: cannot be opened ({error})") from None
+    return system, str(inner)
+
+
+def is_local(system: Any) -> bool:
+    """Whether files lie in folders of this machine."""
+    return "file" in ((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
+
+
+def address(system: Any, path: str) -> str:
+    """How a file is named in messages and manifests: the plain path here, the whole address elsewhere."""
+    return path if is_local(system) else str(system.unstrip_protocol(path))
+
+
+def _open_raw(path: str) -> IO[bytes]:
+    if "://" not in path:
+        return Path(path).open("rb", buffering=_BUFFER)
+    system, inner = file_system(path)
+    opened = system.open(inner, "rb")
+    return opened if isinstance(opened, io.BufferedReader) else io.BufferedReader(opened, _BUFFER)

@@ -1,0 +1,278 @@
+"""Rows of text tables with the place where each begins, so that reading may start in the middle of a file.
+
+A row that cannot be parsed is a row all the same: it comes with its problem instead of its columns.
+"""
+
+import csv
+import io
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, takewhile
+from typing import IO, Any, NamedTuple
+
+from emoscope.core.errors import InputError
+from emoscope.core.files import MAX_LINE_BYTES, decode_line
+from emoscope.tables.files import open_binary, skip_to
+from emoscope.tables.formats import Format
+
+# A quoted cell may run over lines. One that is never closed must not swallow the file.
+MAX_LINES = 1000
+
+
+class Place(NamedTuple):
+    """Where a row begins: bytes before it, and the number of its line from 1."""
+
+    offset: int
+    line: int
+
+
+START = Place(0, 1)
+
+
+class TextRow(NamedTuple):
+    """A row: where it begins, its columns, and, if it has none, why."""
+
+    place: Place
+    columns: Mapping[str, Any] | None
+    problem: str = ""
+
+
+class Line(NamedTuple):
+    """A line as bytes; none if it was too long to be held."""
+
+    place: Place
+    raw: bytes
+
+    @property
+    def end(self) -> Place:
+        """Where the next line begins."""
+        return Place(self.place.offset + len(self.raw), self.place.line + 1)
+
+    def text(self) -> str:
+        """The line without its end, or an InputError that says why it is not text."""
+        if not self.raw:
+            raise InputError("", f"line is longer than {MAX_LINE_BYTES:,} bytes")
+        return decode_line("", self.place.line, self.raw)
+
+
+class Header(NamedTuple):
+    """The names of a table's columns, and where its first row begins."""
+
+    names: Sequence[str]
+    end: Place
+
+
+def text_rows(path: str, format: Format, start: Place = START, end: int | None = None) -> Iterator[TextRow]:
+    r"""Yield the rows of a CSV, TSV or JSONL file from a place on; blank lines are not rows.
+
+    With `end`, only those of JSONL that begin before that offset.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
+    >>> _ = file.write_text('{"text": "hi"}\n\n{"text":\n')
+    >>> [(row.place.line, row.columns, row.problem != "") for row in text_rows(str(file), "jsonl")]
+    [(1, {'text': 'hi'}, False), (3, None, True)]
+    """
+    if format == "jsonl":
+        lines = read_lines(path, start)
+        yield from json_rows(lines if end is None else takewhile(lambda line: line.place.offset < end, lines))
+    elif (header := header_of(path, format)) is not None:
+        yield from table_rows(header.names, read_lines(path, max(start, header.end)), format)
+
+
+def header_of(path: str, format: Format) -> Header | None:
+    """The header of a CSV or TSV file; None if all its lines are blank."""
+    return read_header(path, read_lines(path), format)
+
+
+def read_lines(path: str, start: Place = START) -> Iterator[Line]:
+    """Yield the lines of a file from a place on."""
+    with open_binary(path) as handle:
+        skip_to(handle, start.offset)
+        yield from lines_of(handle, start)
+
+
+def lines_of(handle: IO[bytes], start: Place = START) -> Iterator[Line]:
+    """Yield the lines of an open file or a pipe, which is at the start."""
+    offset, line = start
+    while raw := handle.readline(MAX_LINE_BYTES + 1):
+        place = Place(offset, line)
+        offset, line = offset + len(raw), line + 1
+        if len(raw) <= MAX_LINE_BYTES:
+            yield Line(place, raw)
+            continue
+        while raw and not raw.endswith(b"\n"):
+            raw = handle.readline(MAX_LINE_BYTES)
+            offset += len(raw)
+        yield Line(place, b"")
+
+
+def line_after(path: str, offset: int) -> int:
+    """Where the first line begins that begins at an offset or after it.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = file.write_bytes(b"ab\\ncd\\n")
+    >>> [line_after(str(file), offset) for offset in (0, 1, 3, 4)]
+    [0, 3, 3, 6]
+    """
+    if offset == 0:
+        return 0
+    with open_binary(path) as handle:
+        skip_to(handle, offset - 1)
+        while raw := handle.readline(MAX_LINE_BYTES):
+            offset += len(raw)
+            if raw.endswith(b"\n"):
+                break
+    return offset - 1
+
+
+def count_lines(path: str, begin: int = 0, end: int | None = None) -> int:
+    """How many lines end between two offsets, or between the first and the file's end."""
+    total = 0
+    with open_binary(path) as handle:
+        skip_to(handle, begin)
+        while block := handle.read(1 << 20 if end is None else min(1 << 20, end - begin)):
+            total += block.count(b"\n")
+            begin += len(block)
+    return total
+
+
+# JSON and plain text
+
+
+def json_rows(lines: Iterator[Line], *, replace_surrogates: bool = False) -> Iterator[TextRow]:
+    """Yield the rows of JSON lines, with halves of surrogate pairs as problems or replaced by question marks."""
+    for line in lines:
+        try:
+            text = line.text()
+            if not text.strip():
+                continue
+            value = json.loads(text)
+        except InputError as error:
+            yield TextRow(line.place, None, error.problem)
+        except (ValueError, RecursionError) as error:
+            yield TextRow(line.place, None, f"is not valid JSON ({error})")
+        else:
+            yield json_row(line.place, value, replace_surrogates if "\\u" in text else None)
+
+
+def json_row(place: Place, value: Any, replace_surrogates: bool | None = False) -> TextRow:
+    """The row of a JSON value: an object, a list of turns or a single turn; None if it cannot hold surrogates."""
+    if isinstance(value, list | str):
+        value = {"turns": [value] if isinstance(value, str) else value}
+    if not isinstance(value, dict):
+        return TextRow(place, None, "expected an object or a list of turns")
+    if replace_surrogates is not None:
+        text = json.dumps(value, ensure_ascii=False)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            if not replace_surrogates:
+                return TextRow(place, None, "holds half of a surrogate pair, which is not text")
+            value = json.loads(text.encode(errors="replace"))
+    return TextRow(place, value)
+
+
+def plain_rows(lines: Iterator[Line]) -> Iterator[TextRow]:
+    """Yield a row for each line of plain text, with tabs between its turns."""
+    for line in lines:
+        try:
+            text = line.text()
+        except InputError as error:
+            yield TextRow(line.place, None, error.problem)
+            continue
+        if text.strip():
+            yield TextRow(line.place, {"turns": text.split("\t")})
+
+
+# CSV and TSV
+
+
+class _Cells(NamedTuple):
+    place: Place
+    end: Place
+    cells: Sequence[str]
+    problem: str = ""
+
+
+def read_header(path: str, lines: Iterator[Line], format: Format) -> Header | None:
+    """Take the header off the lines of a table."""
+    head = next(_cell_rows(lines, format), None)
+    if head is None:
+        return None
+    if head.problem:
+        raise InputError(path, head.problem, row=head.place.line)
+    names = [cell.strip() for cell in head.cells]
+    if len(set(names)) != len(names):
+        raise InputError(path, "names a column twice", row=head.place.line)
+    return Header(names, head.end)
+
+
+def table_rows(names: Sequence[str], lines: Iterator[Line], format: Format) -> Iterator[TextRow]:
+    """Yield the rows of a table's lines after its header."""
+    for place, _, cells, problem in _cell_rows(lines, format):
+        if problem:
+            yield TextRow(place, None, problem)
+        elif len(cells) != len(names):
+            yield TextRow(place, None, f"expected {len(names)} columns, found {len(cells)}")
+        else:
+            yield TextRow(place, dict(zip(names, cells, strict=True)))
+
+
+def _cell_rows(lines: Iterator[Line], format: Format) -> Iterator[_Cells]:
+    """Yield rows of cells. Where a quotation mark is not closed, the line that opened it is a broken row of its own."""
+    waiting: deque[Line] = deque()  # lines that were read in search of a closing quotation mark
+    while True:
+        line = waiting.popleft() if waiting else next(lines, None)
+        if line is None:
+            return
+        try:
+            text = line.text()
+        except InputError as error:
+            yield _Cells(line.place, line.end, (), error.problem)
+            continue
+        if not text.strip():
+            continue
+        if format == "tsv":  # tab-separated chat data are not quoted: a lone quotation mark is text
+            yield _Cells(line.place, line.end, text.split("\t"))
+        elif '"' not in text:
+            yield _Cells(line.place, line.end, text.split(","))
+        else:
+            yield _quoted(line, text, waiting, lines)
+
+
+def _quoted(first: Line, text: str, waiting: deque[Line], lines: Iterator[Line]) -> _Cells:
+    """A row with quotation marks, which may take further lines: those of `waiting` that are taken are removed."""
+    cells, problem = _parse_csv(text)
+    if cells is not None or text.count('"') % 2 == 0:
+        return _Cells(first.place, first.end, cells or (), problem)
+    joined = bytearray(first.raw)
+    for number, line in enumerate(chain(tuple(waiting), _append_each(lines, waiting)), start=1):
+        joined += line.raw
+        if not line.raw or number > MAX_LINES or len(joined) > MAX_LINE_BYTES:
+            break
+        if b'"' in line.raw and joined.count(b'"') % 2 == 0:
+            try:
+                cells, _ = _parse_csv(decode_line("", first.place.line, bytes(joined)))
+            except InputError:
+                break
+            if cells is not None:
+                for _ in range(number):
+                    waiting.popleft()
+                return _Cells(first.place, line.end, cells)
+    return _Cells(first.place, first.end, (), problem)
+
+
+def _append_each(lines: Iterator[Line], waiting: deque[Line]) -> Iterator[Line]:
+    for line in lines:
+        waiting.append(line)
+        yield line
+
+
+def _parse_csv(text: str) -> tuple[list[str] | None, str]:
+    try:
+        return next(csv.reader(io.StringIO(text, newline="\n"), strict=True)), ""
+    except csv.Error as error:
+        return None, f"is not a valid row ({error})"
