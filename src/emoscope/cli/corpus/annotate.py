@@ -1,6 +1,7 @@
 """`emoscope corpus annotate` and `annotate-export`: the annotation page, and what was said on it as files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,8 +89,8 @@ def annotate(
         seed=seed,
     )
     address = (public_url or f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}").rstrip("/")
-    made = set_up(output, rules, items, gold, annotators or ())
-    links = {name: f"{address}/annotate#{token}" for name, token in made.items()}
+    tokens = set_up(output, rules, items, gold, annotators or ())
+    links = {name: f"{address}/annotate#{token}" for name, token in tokens.items()}
     if as_json:
         print_json({"folder": str(output), "items": len(items), "rules": rules.model_dump(), "links": links})
     else:
@@ -106,28 +107,24 @@ def annotate(
 def set_up(
     folder: Path, rules: "StudyRules", items: "Sequence[Item]", gold: Path | None, names: Sequence[str]
 ) -> dict[str, str]:
-    """Make the study or find it again, let annotators in, and return everyone's token by name."""
+    """Create or reopen the study, let annotators in, and return everyone's token by name."""
     from emoscope.corpus.annotation.workers import read_gold
     from emoscope.server.annotate.links import link_token
     from emoscope.server.annotate.studies import add_annotators, annotators, create_study
     from emoscope.server.store.signing_key import load_key
 
-    answers: Mapping[str, str] = {} if gold is None else read_gold(gold)
-    store = open_store(folder)
-    try:
+    with closing(open_store(folder)) as store:
         try:
-            create_study(store, rules, items, answers)
+            create_study(store, rules, items, {} if gold is None else read_gold(gold))
         except EmoscopeError as error:
             raise InputError(gold, str(error)) if gold and "gold question" in str(error) else error from None
         add_annotators(store, names)
         key = load_key(folder)
         return {name: link_token(key, number) for number, name in annotators(store).items()}
-    finally:
-        store.close()
 
 
 def database_url(folder: Path) -> str:
-    """A study lies in its folder, whatever database the server around it may use."""
+    """The address of a study's database, which is always in its folder."""
     from emoscope.server.store.store import DATABASE_FILE
 
     return f"sqlite:///{folder / DATABASE_FILE}"
@@ -141,7 +138,7 @@ def open_store(folder: Path) -> "Store":
 
 
 def run_server(folder: Path, host: str, port: int, public_url: str | None) -> None:
-    """Serve the page until it is told to stop."""
+    """Serve the page until it is stopped."""
     import uvicorn
 
     from emoscope.server.annotate.app import create_annotation_app
@@ -177,37 +174,34 @@ def annotate_export(
         raise InputError(folder, "holds no study; `emoscope corpus annotate` makes one")
     if per_annotator is not None and output is None:
         raise EmoscopeError("--per-annotator: name the folder for the files with --output")
-    store = open_store(folder)
-    try:
-        found = study_results(store, refused=with_refused)
-    finally:
-        store.close()
+    with closing(open_store(folder)) as store:
+        results = study_results(store, refused=with_refused)
     if output is not None and per_annotator is not None:
-        write_per_worker(output, found.annotations, per_annotator)
+        write_per_worker(output, results.annotations, per_annotator)
     elif output is not None:
-        write_annotations(output, found.annotations)
+        write_annotations(output, results.annotations)
     if as_json:
-        print_json({"output": None if output is None else str(output), **summary(found)})
+        print_json({"output": None if output is None else str(output), **summary(results)})
     else:
-        _print_outcome(found, output)
+        _print_results(results, output)
 
 
-def summary(found: "StudyResults") -> dict[str, Any]:
-    """How far a study is, as plain values."""
+def summary(results: "StudyResults") -> dict[str, Any]:
+    """A study's progress, as plain values."""
     from emoscope.corpus.annotation.assignment import judges_by_count
 
-    judges = found.assignment.judges().values()
+    judges = results.assignment.judges().values()
     return {
         "items": len(judges),
         "finished": sum(have >= wanted for have, wanted in judges),
-        "items_by_judges": judges_by_count(found.assignment),
-        "judgements": len(found.annotations.judgements),
-        "annotators": {name: asdict(found.assignment.standing(name)) for name in found.annotators},
+        "items_by_judges": judges_by_count(results.assignment),
+        "judgements": len(results.annotations.judgements),
+        "annotators": {name: asdict(results.assignment.standing(name)) for name in results.annotators},
     }
 
 
-def _print_outcome(found: "StudyResults", output: Path | None) -> None:
-    told = summary(found)
+def _print_results(results: "StudyResults", output: Path | None) -> None:
+    progress = summary(results)
     rows = [
         [
             escape(name),
@@ -217,10 +211,10 @@ def _print_outcome(found: "StudyResults", output: Path | None) -> None:
             f"{one['gold_right']} of {one['gold_answers']}",
             "refused" if one["refused"] else "",
         ]
-        for name, one in told["annotators"].items()
+        for name, one in progress["annotators"].items()
     ]
     out = console()
-    title = f"{told['finished']:,} of {told['items']:,} items have all their judges"
+    title = f"{progress['finished']:,} of {progress['items']:,} items have all their judges"
     out.print(table(title, ["annotator", "judged", "skipped", "left", "gold right", ""], rows))
     if output is not None:
-        out.print(f"wrote {told['judgements']:,} judgements to {output}", markup=False, soft_wrap=True)
+        out.print(f"wrote {progress['judgements']:,} judgements to {output}", markup=False, soft_wrap=True)

@@ -1,12 +1,11 @@
 """The texts of a table row that filters read and mask: its turns, then their back-translations (`turn1_de`)."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Turn
-from emoscope.tables import Record, turn_columns
+from emoscope.tables import Record, turn_columns, turn_list
 
 _TRANSLATED = re.compile(r"(.+)_([a-z]{2,3})")
 
@@ -42,13 +41,13 @@ def _cells(columns: Mapping[str, Any], column: str | None) -> dict[str, list[Any
     """The columns with text, each as a list of turns."""
     names = turn_columns(columns) if column is None else [column]
     translated = [name for name in columns if (match := _TRANSLATED.fullmatch(name)) and match[1] in names]
-    cells = {}
-    for name in (*names, *translated):
-        cell = columns[name]
-        if name == "turns" and isinstance(cell, str):
-            cell = json.loads(cell)  # the reader has checked that it is a list
-        cells[name] = list(cell) if isinstance(cell, list | tuple) else [cell]
-    return cells
+    return {name: _turn_cells(name, columns[name]) for name in (*names, *translated)}
+
+
+def _turn_cells(name: str, cell: Any) -> list[Any]:
+    if name == "turns":
+        return turn_list(cell)
+    return list(cell) if isinstance(cell, list | tuple) else [cell]
 
 
 def _turn(value: Any) -> Turn:

@@ -19,15 +19,10 @@ from emoscope.corpus.annotation.crowd import dawid_skene, mace
 from emoscope.corpus.annotation.workers import GOLD_LEAST, read_gold, screen, worker_reports
 from emoscope.tasks import get_task
 from kits.corpus_command import run
+from kits.crowds import crowds
+from kits.jsonl import read_jsonl
 
 METHODS = ["majority", "absolute", "dawid-skene", "mace"]
-
-crowds = st.lists(
-    st.tuples(st.integers(0, 7), st.integers(0, 4), st.sampled_from("xyz")),
-    min_size=1,
-    max_size=40,
-    unique_by=lambda said: said[:2],
-).map(lambda rows: [Judgement(f"t{task}", f"w{worker}", label) for task, worker, label in rows])
 
 
 def said(*rows: str) -> list[Judgement]:
@@ -275,7 +270,7 @@ def test_the_command_writes_labels_and_reports(tmp_path: Path) -> None:
     assert code == 0
     assert (found["tasks"], found["discarded_judgements"], found["unlabelled_tasks"]) == (2, 2, ["b"])
     assert [worker["worker"] for worker in found["workers"] if worker["refused"]] == ["cal"]
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    rows = read_jsonl(out)
     assert [(row["task"], row["label"]) for row in rows] == [("a", "joy"), ("c", "sad")]
     assert rows[0]["soft"] == {"joy": 2 / 3, "sad": 1 / 3}
     code, printed, _ = run(*arguments)

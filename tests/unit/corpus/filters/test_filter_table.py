@@ -14,6 +14,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.review import Review
 from emoscope.corpus.filters.table import filter_table
 from kits.corpus_command import run
+from kits.jsonl import read_jsonl, write_jsonl
 
 
 class Letters:
@@ -47,7 +48,7 @@ def test_reasons_counts_and_rows(tmp_path: Path) -> None:
     filters = [Letters("first", drops="x"), Letters("second", drops="y", masks="m")]
     report = filter_table(str(source), tmp_path / "out", filters)
     assert (tmp_path / "out/kept.csv").read_text() == "id,turn1,turn2,note\n1,ab,c,n\n4,d,*,m\n"
-    dropped = [json.loads(line) for line in (tmp_path / "out/dropped.jsonl").read_text().splitlines()]
+    dropped = read_jsonl(tmp_path / "out/dropped.jsonl")
     assert dropped == [
         {"row": 3, "id": "2", "reasons": [{"filter": "first", "reason": "has x", "times": 1}]},
         {
@@ -84,10 +85,9 @@ def test_turns_of_every_shape_are_masked(tmp_path: Path) -> None:
         {"turn1": "m", "turn1_de": "mm", "turn2": None},
         {"text": "[1] m"},
     ]
-    source = tmp_path / "log.jsonl"
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    source = write_jsonl(tmp_path / "log.jsonl", rows)
     filter_table(str(source), tmp_path / "out", [Letters("one", masks="m")])
-    kept = [json.loads(line) for line in (tmp_path / "out/kept.jsonl").read_text().splitlines()]
+    kept = read_jsonl(tmp_path / "out/kept.jsonl")
     assert kept == [
         {"turns": ["*", "a"], "turns_de": ["*a", "a"], "kept": ["m"]},
         {"turns": [{"speaker": "u", "text": "o*"}]},
@@ -146,13 +146,11 @@ LOG = [
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    path = tmp_path / "log.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in LOG))
-    return path
+    return write_jsonl(tmp_path / "log.jsonl", LOG)
 
 
 def kept_ids(folder: Path) -> list[str]:
-    return [json.loads(line)["id"] for line in (folder / "kept.jsonl").read_text().splitlines()]
+    return [row["id"] for row in read_jsonl(folder / "kept.jsonl")]
 
 
 def test_the_command_drops(log: Path, tmp_path: Path) -> None:
@@ -160,7 +158,7 @@ def test_the_command_drops(log: Path, tmp_path: Path) -> None:
     assert code == 0
     answer = json.loads(shown)
     assert kept_ids(tmp_path / "out") == ["a", "f"]
-    dropped = [json.loads(line) for line in (tmp_path / "out/dropped.jsonl").read_text().splitlines()]
+    dropped = read_jsonl(tmp_path / "out/dropped.jsonl")
     assert [(row["id"], [reason["reason"] for reason in row["reasons"]]) for row in dropped] == [
         ("b", ["personal data"]),
         ("c", ["other language"]),

@@ -42,6 +42,7 @@ from emoscope.tables import read_records
 from emoscope.tasks import get_task
 from emoscope.tasks.datasets.augmentation import with_variants
 from kits.corpus_command import run
+from kits.jsonl import read_jsonl
 
 Change = Callable[[str], str]
 
@@ -241,7 +242,7 @@ def test_lists_of_turns_and_single_texts(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"turns": ["so glad", "ok"]}\n{"turns": [{"speaker": "A", "text": "ok"}]}\n')
     augment(TableFile(str(source)), tmp_path / "out.jsonl", happy())
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    rows = read_jsonl(tmp_path / "out.jsonl")
     assert rows[0]["turns_es"] == ["so happy", "ok"]
     assert rows[1] == {"turns": [{"speaker": "A", "text": "ok"}], "turns_es": None, "turns_ca": None}
     table = tmp_path / "tweets.csv"

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +25,8 @@ from emoscope.corpus.mining.selection import NONE, Nearness, sample_rows
 from emoscope.corpus.mining.similarity import SeedVectors, nearest
 from emoscope.corpus.mining.valence import valences_of_faces
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
-from kits.corpus_command import run
+from kits.corpus_command import kill_once_writing, run
+from kits.jsonl import read_jsonl, write_jsonl
 
 pytest.importorskip("vaderSentiment")
 if find_spec("usearch") is None:  # importing it here would be too early: see `load_usearch`
@@ -59,9 +59,8 @@ def seeds() -> dict[str, list[Dialogue]]:
 
 
 def write_pool(path: Path, texts: Sequence[str]) -> str:
-    lines = [json.dumps({"id": f"d{row}", "turns": ["hi", "hello", text]}) for row, text in enumerate(texts)]
-    path.write_text("\n".join(lines) + "\n")
-    return str(path)
+    rows = ({"id": f"d{row}", "turns": ["hi", "hello", text]} for row, text in enumerate(texts))
+    return str(write_jsonl(path, rows))
 
 
 def write_seeds(path: Path) -> Path:
@@ -71,7 +70,7 @@ def write_seeds(path: Path) -> Path:
 
 
 def mined(folder: Path) -> dict[str, str]:
-    return {row["id"]: row["mined_as"] for row in map(json.loads, (folder / CANDIDATES).read_text().splitlines())}
+    return {row["id"]: row["mined_as"] for row in read_jsonl(folder / CANDIDATES)}
 
 
 # Vectors
@@ -265,7 +264,7 @@ def test_columns_of_the_pool_pass_and_a_row_without_id_gets_its_number(tmp_path:
     pool = tmp_path / "pool.csv"
     pool.write_text("source,turn1\nphone,I miss my old dog\n")
     mine(str(pool), seeds(), tmp_path / "out", NgramEmbedder(), MiningSettings(threshold=0.1, neighbours=1))
-    (row,) = map(json.loads, (tmp_path / "out" / CANDIDATES).read_text().splitlines())
+    (row,) = read_jsonl(tmp_path / "out" / CANDIDATES)
     score = row.pop("mined_score")
     assert row == {"id": "2", "source": "phone", "turn1": "I miss my old dog", "mined_as": "sad"}
     assert 0.1 < score <= 1
@@ -308,16 +307,8 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     pool = write_pool(tmp_path / "pool.jsonl", texts)
     given = write_seeds(tmp_path / "seeds.csv")
     output = tmp_path / "out"
-    command = [sys.executable, "-m", "emoscope", "corpus", "mine", pool, "--seeds", str(given), "-o", str(output)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 60
-        while not list(output.glob("vectors/*.npy")) and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.002)
-        process.kill()
-        process.wait()
+    kill_once_writing(output, "vectors/*.npy", "corpus", "mine", pool, "--seeds", given, "-o", output)
     begun = {path.name: path.stat().st_mtime_ns for path in output.glob("vectors/*.npy")}
-    assert begun, "it never began to write"
     assert not (output / COUNTS).exists()
     for folder in (output, tmp_path / "whole"):
         code, shown, problem = run("corpus", "mine", pool, "--seeds", given, "-o", folder)
@@ -400,10 +391,9 @@ def test_mining_saves_judgements_on_emocontext(data_folder: Path, tmp_path: Path
         for label, found in by_label.items()
         for each in found[300 : None if label == "others" else 300 + size]
     ]
-    pool = tmp_path / "pool.jsonl"
-    pool.write_text("".join(json.dumps({"id": label, "turns": list(each.texts)}) + "\n" for label, each in rows))
+    pool = write_jsonl(tmp_path / "pool.jsonl", ({"id": label, "turns": each.texts} for label, each in rows))
     mine(str(pool), known, tmp_path / "out", NgramEmbedder(), MiningSettings(recall=0.33, others=0))
-    judged = [json.loads(line)["id"] for line in (tmp_path / "out" / CANDIDATES).read_text().splitlines()]
+    judged = [row["id"] for row in read_jsonl(tmp_path / "out" / CANDIDATES)]
     emotional = sum(label != "others" for label in judged)
     assert emotional / len(judged) > 3 * 0.12
     assert emotional / (3 * size) > 0.2

@@ -15,6 +15,7 @@ from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.corpus.filters.plain_words import plain_words
 from emoscope.corpus.filters.sensitive import SensitiveFilter, Topic, topics_of
 from kits.corpus_command import run
+from kits.jsonl import read_jsonl
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_the_command_drops_topics_and_counts_them(tmp_path: Path) -> None:
     found = json.loads(out)["filters"]["sensitive"]
     assert found["dropped"] == {"sensitive:drugs": 1, "sensitive:self-harm": 1}
     assert set(found["error_rates"]["topics"]) == set(Topic)
-    reasons = [json.loads(line) for line in (tmp_path / "all" / "dropped.jsonl").read_text().splitlines()]
+    reasons = read_jsonl(tmp_path / "all" / "dropped.jsonl")
     assert reasons[0]["reasons"] == [
         {"filter": "sensitive", "reason": "sensitive:self-harm", "turns": {"self-harm": [1]}}
     ]

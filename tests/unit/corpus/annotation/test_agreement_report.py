@@ -16,6 +16,7 @@ from emoscope.corpus.annotation.agreement import cohen_kappa, fleiss_kappa, flei
 from emoscope.corpus.annotation.agreement_report import Agreement, measure_agreement
 from emoscope.corpus.annotation.annotations import Judgement, votes_of
 from kits.corpus_command import run
+from kits.crowds import crowds
 from kits.textbook_votes import TEXTBOOK
 
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, part C: twelve units, four observers, gaps.
@@ -26,13 +27,6 @@ OBSERVERS = {
     "D": [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
 }
 FLEISS = TEXTBOOK.tolist()
-
-crowds = st.lists(
-    st.tuples(st.integers(0, 7), st.integers(0, 4), st.sampled_from("xyz")),
-    min_size=2,
-    max_size=40,
-    unique_by=lambda said: said[:2],
-).map(lambda rows: [Judgement(f"t{task}", f"w{worker}", label) for task, worker, label in rows])
 
 
 def observed() -> list[Judgement]:
