@@ -7,10 +7,10 @@ from emoscope.models.features.ranked_words import RankedWords
 from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.systems.base import SystemMetadata
 from emoscope.systems.recipe import Recipe
-from emoscope.systems.settings import Settings
+from emoscope.systems.settings import SystemSettings
 
 
-class PodlabSettings(Settings):
+class PodlabSettings(SystemSettings):
     """The overview gives no numbers: they are ours."""
 
     previous: bool = True

@@ -19,7 +19,7 @@ from emoscope.detector.bundle import Bundle, Head
 from emoscope.models.block import Block, load_block
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
 from emoscope.systems.base import System
-from emoscope.systems.settings import Settings
+from emoscope.systems.settings import SystemSettings
 from emoscope.tasks.base import Task
 
 FILE = "system.json"
@@ -33,8 +33,8 @@ class Recipe(System):
     """
 
     has_settings: ClassVar[bool] = True
-    settings_class: ClassVar[type[Settings]] = Settings
-    settings: Settings
+    settings_class: ClassVar[type[SystemSettings]] = SystemSettings
+    settings: SystemSettings
 
     def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
         super().__init__(task, seed=seed, settings=settings)
