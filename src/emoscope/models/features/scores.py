@@ -68,7 +68,6 @@ class ClassifierScores(Extractor):
         return as_rows(np.concatenate(blocks, axis=1))
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {
             "questions": list(self.questions),
             "limit": self.limit,
@@ -82,7 +81,6 @@ class ClassifierScores(Extractor):
             classifier.save(folder / f"{question}.npz")
 
     def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
         self.classifiers = [NgramLinear.load(folder / f"{question}.npz") for question in self.questions]
 
 
