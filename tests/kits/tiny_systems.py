@@ -4,7 +4,7 @@ from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.systems import SYSTEMS, System
-from emoscope.systems.settings import Settings
+from emoscope.systems.settings import SystemSettings
 from emoscope.tasks import get_task
 
 SMALL = {
@@ -58,7 +58,7 @@ def examples_of(task_name: str) -> list[Example]:
 
 def settings_of(name: str) -> set[str]:
     """The names of a system's settings."""
-    return set(getattr(SYSTEMS[name], "settings_class", Settings).model_fields)
+    return set(getattr(SYSTEMS[name], "settings_class", SystemSettings).model_fields)
 
 
 def tiny(name: str, encoder: Path, seed: int = 0) -> System:

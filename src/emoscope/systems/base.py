@@ -19,7 +19,7 @@ from emoscope.detector.detector import Detector
 from emoscope.detector.model import FittedModel
 from emoscope.models.block import Block
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.systems.settings import Settings
+from emoscope.systems.settings import SystemSettings
 from emoscope.tasks.base import Task
 from emoscope.tasks.decision import choose_multipliers
 
@@ -49,8 +49,8 @@ class System(ABC):
     """A named composition of blocks; the settings' defaults are the paper's values."""
 
     metadata: ClassVar[SystemMetadata]
-    settings_class: ClassVar[type[Settings]] = Settings
-    settings: Settings
+    settings_class: ClassVar[type[SystemSettings]] = SystemSettings
+    settings: SystemSettings
 
     def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
         if task.form not in self.metadata.tasks and not self.metadata.any_task:

@@ -6,10 +6,10 @@ from emoscope.models.block import Block
 from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.settings import Settings
+from emoscope.systems.settings import SystemSettings
 
 
-class IestBaselineSettings(Settings):
+class IestBaselineSettings(SystemSettings):
     """The paper gives no penalty; 1 is the usual one."""
 
     C: float = 1.0

@@ -5,11 +5,11 @@ from typing import ClassVar, Literal
 from emoscope.models.block import Block, Floats
 from emoscope.models.linear.ngram_block import NgramBlock
 from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.settings import Settings
+from emoscope.systems.settings import SystemSettings
 from emoscope.tasks import TASKS
 
 
-class NanoSettings(Settings):
+class NanoSettings(SystemSettings):
     """The class prior of real traffic, where the task publishes it."""
 
     shift: Literal["none", "natural", "estimate"] = "natural"

@@ -10,10 +10,10 @@ from emoscope.models.features.style import Style
 from emoscope.models.features.word_ratings import WordRatings
 from emoscope.models.trees.boosting import LightGBM
 from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.settings import Settings
+from emoscope.systems.settings import SystemSettings
 
 
-class NelecSettings(Settings):
+class NelecSettings(SystemSettings):
     """The paper's values, and LightGBM's own where it gives none."""
 
     num_boost_round: int = 400

@@ -6,10 +6,10 @@ from emoscope.models.block import Block
 from emoscope.models.features.ranked_words import RankedWords
 from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.settings import Settings
+from emoscope.systems.settings import SystemSettings
 
 
-class PodlabSettings(Settings):
+class PodlabSettings(SystemSettings):
     """The overview gives no numbers: they are ours."""
 
     previous: bool = True

@@ -25,10 +25,10 @@ class SettingHelp(NamedTuple):
     meaning: str
 
 
-class Settings(BaseModel):
+class SystemSettings(BaseModel):
     """The settings every system has.
 
-    >>> Settings.of({"shift": "natural"}, "toy").shift
+    >>> SystemSettings.of({"shift": "natural"}, "toy").shift
     'natural'
     """
 
@@ -59,7 +59,7 @@ class Settings(BaseModel):
     def documented(cls) -> Iterator[SettingHelp]:
         """Each setting with its default and its meaning; a changed default keeps the meaning it inherits."""
         for name, field in cls.model_fields.items():
-            families = (base.model_fields for base in cls.__mro__ if issubclass(base, Settings))
+            families = (base.model_fields for base in cls.__mro__ if issubclass(base, SystemSettings))
             meanings = (fields[name].description for fields in families if name in fields)
             meaning = next((" ".join(text.split()) for text in meanings if text), "")
             yield SettingHelp(name, field.get_default(call_default_factory=False), meaning)
@@ -69,7 +69,7 @@ class Settings(BaseModel):
         return {name: getattr(self, name) for name in names}
 
 
-class TrainingSettings(Settings):
+class TrainingSettings(SystemSettings):
     """How a network is trained."""
 
     epochs: int = 3
@@ -86,7 +86,7 @@ class TrainingSettings(Settings):
         return Training(**{**self.pick("epochs", "batch_size", "learning_rate"), **changes})
 
 
-class VocabularySettings(Settings):
+class VocabularySettings(SystemSettings):
     """What a network over words reads."""
 
     vectors: str = "glove+emoji"

@@ -35,7 +35,7 @@ NETWORK_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
             "context": 3,
             "future": 2,
             "context_reader": "gru",
-            "context_hidden": 6,
+            "context_hidden_size": 6,
             "context_bidirectional": True,
             "residual": True,
             "dense_size": 5,

@@ -21,7 +21,7 @@ from kits.word_networks import (
 CASES: list[dict[str, Any]] = [
     {"num_filters": 6},
     {"num_filters": 6, "turns": "separate", "dense_size": 5},
-    {"num_filters": 6, "widths": [1, 2], "context": 1},
+    {"num_filters": 6, "kernel_sizes": [1, 2], "context": 1},
 ]
 
 
@@ -50,7 +50,7 @@ def test_learning_saving_and_repeating(settings: dict[str, Any], tmp_path: Path)
 
 
 def test_separate_turns_are_told_apart_by_their_place() -> None:
-    network = prepared("convolutional", {"num_filters": 2, "widths": [1], "turns": "separate"})
+    network = prepared("convolutional", {"num_filters": 2, "kernel_sizes": [1], "turns": "separate"})
     assert isinstance(network, ConvolutionalNetwork)
     batch = network.collate(network.encode([Example(Dialogue.of(["yay", "day"]), 1), Example(Dialogue.of(["day"]), 0)]))
     found = network.features(batch).reshape(2, 3, 2)

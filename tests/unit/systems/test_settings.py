@@ -10,13 +10,13 @@ from emoscope.models.former_names import FORMER_NAMES
 from emoscope.systems import SYSTEMS
 from emoscope.systems.emocontext_baseline import EmoContextBaseline
 from emoscope.systems.ku import KuSettings
-from emoscope.systems.settings import Settings
+from emoscope.systems.settings import SystemSettings
 from emoscope.tasks import get_task
 
 
 @pytest.mark.parametrize("name", list(SYSTEMS))
 def test_every_setting_is_documented_and_has_its_name_of_today(name: str) -> None:
-    for setting in getattr(SYSTEMS[name], "settings_class", Settings).documented():
+    for setting in getattr(SYSTEMS[name], "settings_class", SystemSettings).documented():
         assert re.fullmatch(r"[A-Z].*\.", setting.meaning), setting
         assert setting.name not in FORMER_NAMES
 
@@ -29,7 +29,7 @@ def test_a_changed_default_keeps_its_meaning() -> None:
 
 def test_former_names_lead_to_names_of_today() -> None:
     assert not set(FORMER_NAMES) & set(FORMER_NAMES.values())
-    named = set().union(*(getattr(SYSTEMS[name], "settings_class", Settings).model_fields for name in SYSTEMS))
+    named = set().union(*(getattr(SYSTEMS[name], "settings_class", SystemSettings).model_fields for name in SYSTEMS))
     systems_only = {name for name in FORMER_NAMES.values() if name.startswith(("network_", "boosting_", "source_"))}
     assert systems_only <= named
 

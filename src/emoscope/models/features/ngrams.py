@@ -129,7 +129,6 @@ class Ngrams(Extractor):
             yield grams
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {
             "unit": self.unit,
             "lengths": list(self.lengths),
@@ -149,7 +148,6 @@ class Ngrams(Extractor):
         save_arrays(folder / FILE, arrays)
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote."""
         arrays = load_arrays(folder / FILE)
         self._columns = [
             {gram: column for column, gram in enumerate(unpack_words(arrays[f"grams{number}"]))}

@@ -59,7 +59,6 @@ class RankedWords(Extractor):
         return sparse.hstack(parts, format="csr", dtype=np.float32)
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {"top": self.top, "turns": list(self.turns)}
 
     def save_weights(self, folder: Path) -> None:
@@ -67,7 +66,6 @@ class RankedWords(Extractor):
         save_json(folder / FILE, self.words)
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote."""
         self.words = load_json(folder / FILE)
 
 

@@ -69,7 +69,6 @@ class ClassifierScores(Extractor):
         return as_rows(np.concatenate(blocks, axis=1))
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {
             "questions": list(self.questions),
             "limit": self.limit,
@@ -83,7 +82,6 @@ class ClassifierScores(Extractor):
             classifier.save(folder / f"{question}.npz")
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote."""
         self.classifiers = [NgramLinear.load(folder / f"{question}.npz") for question in self.questions]
 
 

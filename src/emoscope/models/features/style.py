@@ -40,7 +40,6 @@ class Style(Extractor):
         return as_rows(np.log1p(np.concatenate(np.array(counts, np.float32).reshape(shape), axis=1)))
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {"turns": list(self.turns)}
 
 

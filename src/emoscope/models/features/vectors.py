@@ -75,7 +75,6 @@ class AveragedVectors(Extractor):
         return as_rows(values)
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {"vectors": self.vectors, "size": self.size, "turns": list(self.turns)}
 
     def save_weights(self, folder: Path) -> None:
@@ -84,6 +83,5 @@ class AveragedVectors(Extractor):
         save_arrays(folder / FILE, {"words": pack_words(list(self.table)), "values": values})
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote."""
         arrays = load_arrays(folder / FILE)
         self.table = dict(zip(unpack_words(arrays["words"]), arrays["values"].astype(np.float32), strict=True))

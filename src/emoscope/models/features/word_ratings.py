@@ -72,7 +72,6 @@ class WordRatings(Extractor):
         return as_rows(values)
 
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
         return {"source": self.source, "turns": list(self.turns)}
 
     def save_weights(self, folder: Path) -> None:
@@ -82,7 +81,6 @@ class WordRatings(Extractor):
         )
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote."""
         arrays = load_arrays(folder / FILE)
         self.ratings = dict(zip(unpack_words(arrays["words"]), arrays["values"], strict=True))
 

@@ -13,7 +13,7 @@ from emoscope.models.text.word_rows import Arrays, Item, WordRows
 GROUP = 64  # turns that are filled up to a common length
 
 
-class Turn(NamedTuple):
+class TurnFeatures(NamedTuple):
     """A turn as features: a vector for each word, and one for the whole."""
 
     words: HalfFloats
@@ -45,7 +45,7 @@ class TurnRows:
         features = self.frozen_features.words(pieces, length=self.max_length)
         # A turn without words is still a turn: its whole stands for one.
         known = {
-            text: Turn(words if len(words) else whole[None], whole)
+            text: TurnFeatures(words if len(words) else whole[None], whole)
             for text, (words, whole) in zip(different, features, strict=True)
         }
         return [

@@ -59,7 +59,7 @@ def on_devices(function: Callable[..., R], arguments: Mapping[str, Any], fit_con
         with inbox, outbox:
             started = start_processes(  # type: ignore[no-untyped-call]
                 _run,
-                (_Job(folder, fit_context.devices, threads, outbox),),
+                (_Launch(folder, fit_context.devices, threads, outbox),),
                 nprocs=fit_context.devices,
                 join=False,
                 daemon=True,
@@ -83,7 +83,7 @@ def on_devices(function: Callable[..., R], arguments: Mapping[str, Any], fit_con
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _Launch:
     folder: Path
     world_size: int
     threads: int
@@ -111,7 +111,7 @@ def _on_gpus(device: str) -> bool:
     return device != "cpu" and torch.cuda.is_available()
 
 
-def _run(rank: int, job: _Job) -> None:
+def _run(rank: int, job: _Launch) -> None:
     # Libraries below torch greet on standard output, which is for the user's results.
     sys.stdout.flush()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -126,7 +126,7 @@ def _run(rank: int, job: _Job) -> None:
         os._exit(1)
 
 
-def _call(rank: int, job: _Job) -> None:
+def _call(rank: int, job: _Launch) -> None:
     torch.set_num_threads(job.threads)
     fit_context: FitContext
     function, arguments, fit_context = torch.load(job.folder / "call", weights_only=False, map_location="cpu")

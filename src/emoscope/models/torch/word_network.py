@@ -86,7 +86,6 @@ class WordNetwork(WordRows, Network):
             self.embedding.weight.copy_(table)
 
     def learn_vocabulary(self, turns: Sequence[Sequence[str]]) -> None:
-        """Number the tokens of the training data."""
         self.vocabulary = Vocabulary.of(turns, min_count=self.min_count, max_features=self.max_features)
 
     def word_vectors(self, turns: Sequence[Sequence[str]], fit_context: FitContext) -> WordVectors | None:
