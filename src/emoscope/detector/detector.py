@@ -87,8 +87,8 @@ class Detector:
         """The same model under other options; it is not loaded again. A prior is for its own set of labels only.
 
         >>> detector = load("nano")
-        >>> detector.with_(prior={"others": 0.1, "happy": 0.5, "sad": 0.2, "angry": 0.2}).detect(["ok, fine"]).label
-        'happy'
+        >>> detector.with_(abstain_below=0.99).detect(["I am so happy"]).label is None
+        True
         """
         options = self._options | changes
         if "labels" in changes and "prior" not in changes:

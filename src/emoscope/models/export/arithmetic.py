@@ -19,11 +19,9 @@ class Plain:
         self._pieces = pieces
 
     def embed(self, graph: GraphWriter, pieces: str) -> str:
-        """A row of the table for each piece."""
         return graph.node("Gather", graph.constant("pieces.table", self._pieces), pieces)
 
     def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
-        """Ordinary linear layers."""
         del site
         return [
             graph.node(
@@ -43,11 +41,9 @@ class Halved:
         self._pieces = pieces.astype(np.float16)
 
     def embed(self, graph: GraphWriter, pieces: str) -> str:
-        """A row of the table for each piece."""
         return graph.cast(graph.node("Gather", graph.constant("pieces.table", self._pieces), pieces), np.float32)
 
     def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
-        """Ordinary linear layers, once onnxruntime has computed the constants."""
         del site
         made = []
         for name, linear in layers.items():
@@ -94,14 +90,12 @@ class Int8:
         self.weights = weights
 
     def embed(self, graph: GraphWriter, pieces: str) -> str:
-        """A row of the table for each piece, times its scale."""
         table = self.weights.pieces
         numbers = graph.node("Gather", graph.constant("pieces.numbers", table.numbers), pieces)
         scales = graph.node("Gather", graph.constant("pieces.scales", table.scales), pieces)
         return graph.node("Mul", graph.cast(numbers, np.float32), scales)
 
     def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
-        """The input is made whole numbers once for all layers."""
         how = self.weights.sites[site]
         if how.smoothing is not None:
             value = graph.node("Mul", value, graph.constant(f"{site}.smoothing", 1 / how.smoothing))
@@ -159,11 +153,9 @@ class Dequantised:
         self._int8 = Int8(weights)
 
     def embed(self, graph: GraphWriter, pieces: str) -> str:
-        """A row of the table for each piece, times its scale."""
         return self._int8.embed(graph, pieces)
 
     def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
-        """Ordinary linear layers, once onnxruntime has computed the constants."""
         smoothing = self._weights.sites[site].smoothing
         made = []
         for name, linear in layers.items():
