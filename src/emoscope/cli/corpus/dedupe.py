@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
 from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 
@@ -41,7 +41,7 @@ def dedupe_cli(
         column=column,
         format=format,
         progress=progress,
-        spread=chosen_spread(engine, workers, ray_address),
+        executor=chosen_executor(engine, workers, ray_address),
     )
     if as_json:
         print_json({"threshold": threshold, "files": {path: count.as_dict() for path, count in counts.items()}})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
 from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def filter_cli(
         column=column,
         format=format,
         progress=progress,
-        spread=chosen_spread(engine, workers, ray_address),
+        executor=chosen_executor(engine, workers, ray_address),
     )
     if as_json:
         print_json(asdict(report))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_spread
+from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_executor
 from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 
@@ -76,9 +76,11 @@ def mine_cli(
         prune=prune,
         seed=seed,
     )
-    spread = chosen_spread(engine, workers, ray_address)
+    executor = chosen_executor(engine, workers, ray_address)
     embedder = open_embedder(encoder)
-    counts = mine(pool, read_seeds(seeds), output, embedder, settings, format=format, progress=progress, spread=spread)
+    counts = mine(
+        pool, read_seeds(seeds), output, embedder, settings, format=format, progress=progress, executor=executor
+    )
     if as_json:
         print_json({**asdict(counts), "encoder": embedder.name, "seed": seed})
         return

@@ -58,14 +58,14 @@ def filter_table(
     column: str | None = None,
     format: str | None = None,
     progress: ShowProgress = no_progress,
-    spread: Executor = SERIAL,
+    executor: Executor = SERIAL,
 ) -> TableReport:
     """Write the dialogues that no filter drops into a new folder, which is complete or absent.
 
     `kept.*` is in the format of the source, `dropped.jsonl` has a line with all reasons for each dropped row (none of
     its text), and `report.json` the counts. Every filter sees every dialogue, so its counts do not depend on
     the others. Verdicts are kept in a hidden folder next to the output until it is complete, so a killed run resumes.
-    Filters that `spread` sends to other processes are pickled.
+    Filters that `executor` sends to other processes are pickled.
 
     >>> import tempfile, pathlib
     >>> from emoscope.corpus.filters.offensive import OffensiveFilter
@@ -96,7 +96,7 @@ def filter_table(
                 pending.append(rows)
                 yield packed(whole_dialogue(record, column) for record in rows)
 
-        for path in verdict_folder.fill(parts(), ApplyFilters(tuple(filters)), spread):
+        for path in verdict_folder.fill(parts(), ApplyFilters(tuple(filters)), executor):
             for record, verdict in zip(pending.popleft(), read_verdicts(path.read_bytes()), strict=True):
                 report.read += 1
                 _count(report, verdict)

@@ -102,13 +102,12 @@ def mine(
     *,
     format: str | None = None,
     progress: ShowProgress = no_progress,
-    spread: Executor = SERIAL,
+    executor: Executor = SERIAL,
 ) -> MiningCounts:
     """Write `candidates.jsonl` and `counts.json` into a folder, beside the vectors of the pool.
 
     A candidate is a row of the pool with `mined_as`, a class or `others`, and `mined_score`. A second run reuses the
-    vectors, so it resumes after a kill, and another threshold costs no embedding. `spread` shares out the embedding and
-    the comparing; an embedder that it sends to other processes is pickled.
+    vectors, so it resumes after a kill, and another threshold costs no embedding.
     """
     if pool == PIPE:
         raise EmoscopeError("the pool is read three times, which a pipe does not allow; give a file")
@@ -119,7 +118,7 @@ def mine(
         return progress(title, read_records(pool, format))
 
     vectors = VectorFolder(target / VECTORS, embedder)
-    scorer = _scorer(seeds, embedder, vectors, records("embedding"), settings, spread)
+    scorer = _scorer(seeds, embedder, vectors, records("embedding"), settings, executor)
     names = sorted(set(seeds) - {OTHERS})
     thresholds = [
         scorer.threshold(name, settings.recall) if settings.threshold is None else settings.threshold for name in names
@@ -132,7 +131,7 @@ def mine(
         )
         for name, threshold in zip(names, thresholds, strict=True)
     }
-    nearness = Nearness.of(np.concatenate(list(spread.map(scorer.scores, vectors.shards()))), thresholds)
+    nearness = Nearness.of(np.concatenate(list(executor.map(scorer.scores, vectors.shards()))), thresholds)
     passed, eligible = _pruned(records("pruning"), nearness, counts, seeds, prune=settings.prune)
     chosen: dict[int, str] = {}
     for (name, each), rows in zip(counts.items(), passed, strict=True):
@@ -169,13 +168,13 @@ def _scorer(
     vectors: VectorFolder,
     pool: Iterator[Record],
     settings: MiningSettings,
-    spread: Executor,
+    executor: Executor,
 ) -> SeedVectors | SeedClassifier:
     """Embed the seeds and the pool; what scores the pool's vectors by class."""
     embedded = {name: as_bytes(embedder.vectors(list(seeds[name]))) for name in sorted(seeds)}
     others = embedded.pop(OTHERS, None)
     near = SeedVectors(embedded, others, settings.neighbours)
-    total = vectors.fill((record.dialogue for record in pool), spread=spread)
+    total = vectors.fill((record.dialogue for record in pool), executor=executor)
     if not settings.learn or settings.threshold is not None or not total:
         return near
     return SeedClassifier.fit(near, sample_vectors(vectors.shards(), total, seed=settings.seed))
