@@ -7,9 +7,8 @@ or one that people write in any language, counts for none.
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
-from emoscope.corpus.filters import words as _folder
+from emoscope.corpus.filters.shipped import listed_words
 
 _FILES = {"en": ("english.txt", "chat.txt"), "es": ("spanish.txt",), "hi": ("hindi.txt",)}
 _ANYWHERE = "anywhere.txt"
@@ -68,7 +67,7 @@ def _languages() -> dict[str, str]:
     """The language of each listed word, or "" for words that do not tell."""
     languages: dict[str, str] = {}
     for language, names in _FILES.items():
-        for word in {word for name in names for word in listed_words(name)}:
+        for word in listed_words(*names):
             languages[word] = "" if word in languages else language
     return languages | dict.fromkeys(listed_words(_ANYWHERE), "")
 
@@ -80,10 +79,3 @@ def is_common(word: str) -> bool:
     (True, False)
     """
     return word in _languages()
-
-
-@cache
-def listed_words(name: str) -> tuple[str, ...]:
-    """The words of a shipped list; lines that start with # are comments."""
-    lines = files(_folder).joinpath(name).read_text(encoding="utf-8").splitlines()
-    return tuple(word for line in lines if not line.startswith("#") for word in line.split())

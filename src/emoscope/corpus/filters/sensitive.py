@@ -2,19 +2,17 @@
 
 import codecs
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.corpus.filters.plain_words import plain_words
 from emoscope.corpus.filters.review import Review, choose
-from emoscope.corpus.filters.words import sensitive as _folder
+from emoscope.corpus.filters.shipped import filled, read_toml
 
 
 class Topic(StrEnum):
@@ -95,23 +93,14 @@ def _lexicon() -> tuple[dict[Topic, _Patterns], frozenset[str]]:
     for topic in Topic:
         if topic is Topic.CREDENTIALS:
             continue
-        file = tomllib.loads(files(_folder).joinpath(f"{topic}.toml").read_text(encoding="utf-8"))
+        file = read_toml(f"sensitive/{topic}.toml")
         parts = file.get("parts", {})
         coded = [codecs.decode(pattern, "rot13") for pattern in file.get("rot13", ())]
-        sensitive = [_filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
-        harmless = [_filled(pattern, parts) for pattern in file["harmless"]]
+        sensitive = [filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
+        harmless = [filled(pattern, parts) for pattern in file["harmless"]]
         patterns[topic] = _Patterns(_any_of(harmless), _any_of(sensitive))
         known |= {word for pattern in sensitive for word in _words_in(pattern)}
     return patterns, frozenset(known)
-
-
-def _filled(pattern: str, parts: Mapping[str, Sequence[str]]) -> str:
-    """A pattern on one line, with its {names} replaced by their words, which may hold {names} too."""
-
-    def alternatives(match: re.Match[str]) -> str:
-        return f"(?:{'|'.join(_filled(part, parts) for part in parts[match[1]])})"
-
-    return re.sub(r"\{([a-z_]+)\}", alternatives, re.sub(r"\n *", "", pattern))
 
 
 def _words_in(pattern: str) -> set[str]:

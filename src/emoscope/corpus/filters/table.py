@@ -14,9 +14,9 @@ from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder, atomic_write
 from emoscope.corpus.filters.apply import ApplyFilters, Verdict, read_verdicts
-from emoscope.corpus.filters.error_rates import error_rates
 from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.corpus.filters.row_turns import whole_dialogue, with_turns
+from emoscope.corpus.filters.shipped import error_rates
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel import SERIAL, Executor
 from emoscope.parallel.parts import PartFolder, batches, packed
@@ -80,7 +80,9 @@ def filter_table(
     if not filters:
         raise EmoscopeError("no filter is on; choose at least one of offensive, sensitive, personal and language")
     report = TableReport(
-        filters={each.name: FilterReport(dict(each.settings), error_rates=error_rates(each.name)) for each in filters}
+        filters={
+            each.name: FilterReport(dict(each.settings), error_rates=error_rates().get(each.name)) for each in filters
+        }
     )
     records = progress("filtering", read_records(source, format, column=column))
     verdict_folder = _verdict_folder(Path(folder), report)
