@@ -5,6 +5,7 @@ or one that people write in any language, counts for none.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
@@ -42,8 +43,8 @@ def count_words(text: str) -> WordCounts:
     WordCounts(english=4, spanish=0, hindi=3, unknown=0, anywhere=1)
     """
     known = _languages()
-    counts = {"en": 0, "es": 0, "hi": 0, "": 0, "?": 0}
-    for word in dict.fromkeys(words_in(text)):  # "yaar" twice is still one borrowed word
+    counts: Counter[str] = Counter()
+    for word in set(words_in(text)):  # "yaar" twice is still one borrowed word
         language = known.get(word)
         if language is None:
             language = known.get(_LONG_RUN.sub(r"\1\1", word)) or known.get(_LONG_RUN.sub(r"\1", word))

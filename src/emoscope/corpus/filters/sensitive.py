@@ -2,11 +2,9 @@
 
 import codecs
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import cache
-from typing import Any
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.credentials import discloses_credentials
@@ -39,10 +37,7 @@ class SensitiveFilter:
 
     def __init__(self, topics: Iterable[Topic | str] = tuple(Topic)) -> None:
         self.topics = choose(Topic, topics, "sensitive topic")
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {"topics": [topic.value for topic in self.topics]}
+        self.settings = {"topics": [topic.value for topic in self.topics]}
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         """One review for each dialogue; the details are the turns, counted from 1, of each topic."""
@@ -67,28 +62,21 @@ def topics_of(text: str) -> list[Topic]:
     """
     patterns, known = _lexicon()
     plain = plain_words(text, known)
-    topics = [topic for topic, own in patterns.items() if own.match(plain)]
+    topics = [
+        topic
+        for topic, (sensitive, harmless) in patterns.items()
+        if sensitive.search(plain) and sensitive.search(harmless.sub(",", plain))
+    ]
     return [*topics, Topic.CREDENTIALS] if discloses_credentials(text) else topics
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    harmless: re.Pattern[str]
-    sensitive: re.Pattern[str]
-
-    def match(self, plain: str) -> bool:
-        """Whether a sensitive pattern matches outside the harmless ones."""
-        return bool(self.sensitive.search(plain)) and bool(self.sensitive.search(self.harmless.sub(",", plain)))
-
-
 @cache
-def _lexicon() -> tuple[dict[Topic, _Patterns], frozenset[str]]:
-    """The patterns of each topic, and the words in them, which people may disguise.
+def _lexicon() -> tuple[dict[Topic, tuple[re.Pattern[str], re.Pattern[str]]], frozenset[str]]:
+    """The sensitive and harmless patterns of each topic, and the words in them, which people may disguise.
 
-    A file has `patterns` of the topic and `harmless` ones, which are removed first. Both match plain words, and {names}
-    in them stand for one of the words in `parts`. Slurs are in ROT13, to spare those who read the file.
+    Harmless patterns are removed first. Slurs are in ROT13, to spare those who read the file.
     """
-    patterns: dict[Topic, _Patterns] = {}
+    patterns: dict[Topic, tuple[re.Pattern[str], re.Pattern[str]]] = {}
     known: set[str] = set()
     for topic in Topic:
         if topic is Topic.CREDENTIALS:
@@ -98,7 +86,7 @@ def _lexicon() -> tuple[dict[Topic, _Patterns], frozenset[str]]:
         coded = [codecs.decode(pattern, "rot13") for pattern in file.get("rot13", ())]
         sensitive = [filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
         harmless = [filled(pattern, parts) for pattern in file["harmless"]]
-        patterns[topic] = _Patterns(_any_of(harmless), _any_of(sensitive))
+        patterns[topic] = _any_of(sensitive), _any_of(harmless)
         known |= {word for pattern in sensitive for word in _words_in(pattern)}
     return patterns, frozenset(known)
 
