@@ -1,5 +1,6 @@
 """`emoscope corpus annotate` and `annotate-export`: the annotation page, and what was said on it as files."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -60,12 +61,10 @@ def annotate(
         bool, typer.Option("--other-labels", help="Ask for other possible labels too, as IEST's human study did.")
     ] = False,
     seed: SeedOption = 1,
-    serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Serve the page, or only set the study up.")] = True,
+    serve: Annotated[bool, typer.Option(help="Serve the page, or only set the study up.")] = True,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port to listen on.")] = 8000,
-    public_url: Annotated[
-        str | None, typer.Option("--public-url", help="The address people use, e.g. behind a proxy.")
-    ] = None,
+    public_url: Annotated[str | None, typer.Option(help="The address people use, e.g. behind a proxy.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Have dialogues judged on a page of their own: blind, one at a time, by keyboard or phone.
@@ -188,13 +187,11 @@ def annotate_export(
 
 def summary(results: "StudyResults") -> dict[str, Any]:
     """A study's progress, as plain values."""
-    from emoscope.corpus.annotation.assignment import judges_by_count
-
     judges = results.assignment.judges().values()
     return {
         "items": len(judges),
         "finished": sum(have >= wanted for have, wanted in judges),
-        "items_by_judges": judges_by_count(results.assignment),
+        "items_by_judges": dict(sorted(Counter(have for have, _ in judges).items())),
         "judgements": len(results.annotations.judgements),
         "annotators": {name: asdict(results.assignment.standing(name)) for name in results.annotators},
     }

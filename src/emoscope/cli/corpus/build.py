@@ -19,7 +19,7 @@ def build_cli(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder to build in; the corpus will be in FOLDER/corpus.")
     ],
-    until: Annotated[str | None, typer.Option("--until", help="Stop after this step.")] = None,
+    until: Annotated[str | None, typer.Option(help="Stop after this step.")] = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,

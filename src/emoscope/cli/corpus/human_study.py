@@ -27,8 +27,7 @@ def human_study(
     ],
     task: Annotated[str | None, typer.Option("--task", "-t", help="The shared task that --gold is of.")] = None,
     by: Annotated[
-        str | None,
-        typer.Option("--by", help="Score by a part of the data: cue, length, emoji.  \\[default: cue, for iest]"),
+        str | None, typer.Option(help="Score by a part of the data: cue, length, emoji.  \\[default: cue, for iest]")
     ] = None,
     method: Annotated[Method, typer.Option("--method", "-m", help="How judges become one answer.")] = Method.majority,
     output: Annotated[

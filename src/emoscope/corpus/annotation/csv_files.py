@@ -6,20 +6,21 @@ from pathlib import Path
 
 from emoscope.core.errors import InputError
 from emoscope.core.files import atomic_write, text_lines
-from emoscope.corpus.annotation.annotations import FileEntry, Judgement, judgement_at
+from emoscope.corpus.annotation.annotations import Annotations, FileEntry, judgement_at
 
 _COLUMNS = ("task", "worker", "label")
 
 
-def write(path: Path, judgements: Sequence[Judgement]) -> None:
-    """Write the judgements in order."""
+def write(path: Path, annotations: Annotations) -> None:
+    """Write the judgements in order, without the tasks' data."""
+    judgements = annotations.judgements
     with_others = any(judgement.others for judgement in judgements)
     with atomic_write(path) as handle:
         table = csv.writer(handle, lineterminator="\n")
         table.writerow([*_COLUMNS, "other"] if with_others else _COLUMNS)
         for judgement in judgements:
-            row = [judgement.task, judgement.worker, judgement.label]
-            table.writerow([*row, ";".join(judgement.others)] if with_others else row)
+            others = [";".join(judgement.others)] if with_others else []
+            table.writerow([judgement.task, judgement.worker, judgement.label, *others])
 
 
 def read(path: Path) -> Iterator[FileEntry]:
