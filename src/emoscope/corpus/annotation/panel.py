@@ -89,32 +89,25 @@ def aggregate_panel(
     gold_least: int = GOLD_LEAST,
 ) -> tuple[list[Aggregated], PanelReport]:
     """One label for each task, without the judgements of workers who fail the gold questions, and a report."""
-    if not panel.judgements:
-        if gold is not None:
-            raise EmoscopeError("gold questions need to know who answered; these files hold votes without names")
+    if panel.judgements:
+        answers = {} if gold is None else read_gold(gold)
+        if answers and not answers.keys() & panel.votes.keys():
+            raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
+        screening = screen(panel.judgements, answers, min_gold=min_gold, gold_least=gold_least)
+        labels = aggregate(screening.kept, method, fallback=fallback)
+    elif gold is not None:
+        raise EmoscopeError("gold questions need to know who answered; these files hold votes without names")
+    else:
+        screening = screen((), {})
         labels = aggregate_votes(panel.votes, method, fallback=fallback)
-        return labels, _report(labels, 0, [], [])
-    answers = {} if gold is None else read_gold(gold)
-    if answers and not answers.keys() & panel.votes.keys():
-        raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
-    screening = screen(panel.judgements, answers, min_gold=min_gold, gold_least=gold_least)
-    labels = aggregate(screening.kept, method, fallback=fallback)
-    unlabelled = {judgement.task for judgement in screening.discarded} - {result.task for result in labels}
-    workers = worker_reports(screening, labels)
-    return labels, _report(labels, len(screening.discarded), sorted(unlabelled), workers)
-
-
-def _report(
-    labels: Sequence[Aggregated], discarded: int, unlabelled: list[str], workers: list[WorkerReport]
-) -> PanelReport:
-    return PanelReport(
+    return labels, PanelReport(
         tasks=len(labels),
         labels=dict(sorted(Counter(result.label for result in labels).items())),
         tied=sum(result.tied for result in labels),
         fallback=sum(result.fallback for result in labels),
-        discarded_judgements=discarded,
-        unlabelled_tasks=unlabelled,
-        workers=workers,
+        discarded_judgements=len(screening.discarded),
+        unlabelled_tasks=sorted({one.task for one in screening.discarded} - {result.task for result in labels}),
+        workers=worker_reports(screening, labels),
     )
 
 

@@ -118,7 +118,13 @@ def mine(
         return progress(title, read_records(pool, format))
 
     vectors = VectorFolder(target / VECTORS, embedder)
-    scorer = _scorer(seeds, embedder, vectors, records("embedding"), settings, executor)
+    embedded = {name: as_bytes(embedder.vectors(list(seeds[name]))) for name in sorted(seeds)}
+    counterexamples = embedded.pop(OTHERS, None)
+    near = SeedVectors(embedded, counterexamples, settings.neighbours)
+    scorer: SeedVectors | SeedClassifier = near
+    total = vectors.fill((record.dialogue for record in records("embedding")), executor=executor)
+    if settings.learn and settings.threshold is None and total:
+        scorer = SeedClassifier.fit(near, sample_vectors(vectors.shards(), total, seed=settings.seed))
     names = sorted(set(seeds) - {OTHERS})
     thresholds = [
         scorer.threshold(name, settings.recall) if settings.threshold is None else settings.threshold for name in names
@@ -144,7 +150,11 @@ def mine(
     number = len(chosen) if settings.others is None else settings.others
     others = sample_rows(np.flatnonzero(eligible), number, seed=settings.seed)
     chosen |= dict.fromkeys(others.tolist(), OTHERS)
-    _write_candidates(records("writing"), target / CANDIDATES, chosen, nearness)
+    with open_writer(str(target / CANDIDATES)) as writer:
+        for row, record in enumerate(records("writing")):
+            if row in chosen:
+                mined = {"mined_as": chosen[row], "mined_score": round(float(nearness.score[row]), 4)}
+                writer.write({"id": str(record.row), **record.columns, **mined})
     totals = MiningCounts(len(eligible), seeds_in_pool, counts, len(others))
     with atomic_write(target / COUNTS) as handle:
         handle.write(json.dumps({**asdict(totals), "encoder": embedder.name, **asdict(settings)}, indent=2) + "\n")
@@ -160,24 +170,6 @@ def _prepared(target: Path) -> Path:
     # Written last: where it exists, it counts the candidates beside it.
     (target / COUNTS).unlink(missing_ok=True)
     return target
-
-
-def _scorer(
-    seeds: Seeds,
-    embedder: Embedder,
-    vectors: VectorFolder,
-    pool: Iterator[Record],
-    settings: MiningSettings,
-    executor: Executor,
-) -> SeedVectors | SeedClassifier:
-    """Embed the seeds and the pool; what scores the pool's vectors by class."""
-    embedded = {name: as_bytes(embedder.vectors(list(seeds[name]))) for name in sorted(seeds)}
-    others = embedded.pop(OTHERS, None)
-    near = SeedVectors(embedded, others, settings.neighbours)
-    total = vectors.fill((record.dialogue for record in pool), executor=executor)
-    if not settings.learn or settings.threshold is not None or not total:
-        return near
-    return SeedClassifier.fit(near, sample_vectors(vectors.shards(), total, seed=settings.seed))
 
 
 def _pruned(
@@ -196,22 +188,13 @@ def _pruned(
         eligible[row] = not is_seed
         if index == NONE:
             continue
-        counts[names[index]].near += 1
-        reason = PruneReason.SEED if is_seed else None
-        if reason is None and pruner is not None:
-            reason = pruner.reason(names[index], record.dialogue)
+        name = names[index]
+        counts[name].near += 1
+        reason = PruneReason.SEED if is_seed else pruner.reason(name, record.dialogue) if pruner else None
         if reason is None:
             passed[index].append(row)
         else:
-            counts[names[index]].dropped[reason] += 1
+            counts[name].dropped[reason] += 1
     if read != len(eligible):
         raise EmoscopeError("the pool has become shorter while it was read")
     return [np.array(rows, np.int64) for rows in passed], eligible
-
-
-def _write_candidates(records: Iterator[Record], path: Path, chosen: Mapping[int, str], nearness: Nearness) -> None:
-    with open_writer(str(path)) as writer:
-        for row, record in enumerate(records):
-            if row in chosen:
-                mined = {"mined_as": chosen[row], "mined_score": round(float(nearness.score[row]), 4)}
-                writer.write({"id": str(record.row), **record.columns, **mined})
