@@ -41,14 +41,11 @@ _MODELS: Mapping[Method, Callable[[Sequence[Judgement]], Soft]] = {Method.dawid_
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """The label of one task, the probability of each label, the votes, and whether a tie or the fallback decided.
-
-    The fallback label is not one of `soft`.
-    """
+    """The label of one task, the probability of each label, the votes, and whether a tie or the fallback decided."""
 
     task: str
     label: str
-    soft: dict[str, float]
+    soft: dict[str, float]  # without the fallback label
     votes: dict[str, int]
     tied: bool = False
     fallback: bool = False

@@ -38,14 +38,11 @@ class WorkerPair:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseAgreement:
-    """The share of agreeing pairs of votes on the same item, each item weighted the same, and pairs of annotators.
-
-    `cohen_kappa` is the mean over the annotators' pairs, weighted by the items they have in common.
-    """
+    """The share of agreeing pairs of votes on the same item, each item weighted the same, and pairs of annotators."""
 
     agreement: float | None
     interval: Interval | None
-    cohen_kappa: float | None
+    cohen_kappa: float | None  # the mean of the pairs, weighted by the items they have in common
     pairs: tuple[WorkerPair, ...]
 
 

@@ -42,10 +42,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """Judgements, and `data` of each task: its text and whatever else a file held.
-
-    Tasks with data and no judgement are those still to be labelled.
-    """
+    """Judgements, and `data` of each task, labelled or not: its text and whatever else a file held."""
 
     judgements: tuple[Judgement, ...] = ()
     data: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))

@@ -199,16 +199,12 @@ class Assignment:
         return Event("skipped", worker, self._in_front_of(worker), at)
 
     def undo(self, worker: str, at: float) -> Event:
-        """Take back what the worker did last; the item is current again.
-
-        The answer to a gold question stands, since its feedback was seen. Skipped items that enough others have judged
-        since are passed over.
-        """
+        """Take back what the worker did last; skipped items that enough others have judged since are passed over."""
         state = self.worker(worker)
         if state.refused:
             raise NotPossibleError("there is nothing to undo")
         for event in reversed(state.done.values()):
-            if event.kind == "judged" and self._is_gold(event.item):
+            if event.kind == "judged" and self._is_gold(event.item):  # its feedback was seen
                 raise NotPossibleError("the answer to a check question stands, and with it what was said before")
             if event.kind == "judged" or self._has_place(event.item, worker, at):
                 return Event("undone", worker, event.item, at, event.answers)

@@ -45,15 +45,11 @@ class GoldLabelScores:
 
 @dataclass(frozen=True, slots=True)
 class HumanStudy(HumanScores):
-    """The scores overall, by gold label and by group.
-
-    `labels_named` is the mean number of labels in a judgement; the higher it is, the less `top2` says. `without_gold`
-    counts judgements of items without a gold label, which are left out.
-    """
+    """The scores overall, by gold label and by group."""
 
     workers: int
-    labels_named: float
-    without_gold: int
+    labels_named: float  # the mean number in a judgement; the higher it is, the less `top2` says
+    without_gold: int  # judgements of items without a gold label, which are left out
     unjudged: int
     per_label: dict[str, GoldLabelScores]
     groups: dict[str, HumanScores]

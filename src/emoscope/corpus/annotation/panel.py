@@ -1,6 +1,5 @@
 """A panel of annotators: the votes in files of any kind, EmotionX's vote strings included, and the labels they give."""
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, existing_file
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate, aggregate_votes
 from emoscope.corpus.annotation.annotations import Judgement, votes_of
+from emoscope.corpus.annotation.csv_files import write_rows
 from emoscope.corpus.annotation.files import files_in, read_annotations
 from emoscope.corpus.annotation.gold_questions import MIN_GOLD
 from emoscope.corpus.annotation.workers import GOLD_LEAST, WorkerReport, read_gold, screen, worker_reports
@@ -27,17 +27,14 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class PanelReport:
-    """How many tasks got each label, what was discarded, and the annotators.
-
-    `unlabelled_tasks` were judged by refused workers only.
-    """
+    """How many tasks got each label, what was discarded, and the annotators."""
 
     tasks: int
     labels: dict[str, int]
     tied: int
     fallback: int
     discarded_judgements: int
-    unlabelled_tasks: list[str]
+    unlabelled_tasks: list[str]  # judged by refused workers only
     workers: list[WorkerReport]
 
 
@@ -113,14 +110,14 @@ def aggregate_panel(
 
 def write_labels(path: Path, results: Sequence[Aggregated]) -> None:
     """Write labels as JSONL, with an object of soft labels, or as CSV, with a column (`soft:joy`) for each."""
-    with atomic_write(path) as handle:
-        if path.suffix == ".jsonl":
+    if path.suffix == ".jsonl":
+        with atomic_write(path) as handle:
             handle.writelines(json.dumps(asdict(result), ensure_ascii=False) + "\n" for result in results)
-            return
-        labels = sorted({label for result in results for label in result.soft})
-        rows = csv.writer(handle, lineterminator="\n")
-        rows.writerow(["task", "label", "votes", "tied", "fallback", *(f"soft:{label}" for label in labels)])
-        for result in results:
-            soft = [repr(result.soft.get(label, 0.0)) for label in labels]
-            votes = sum(result.votes.values())
-            rows.writerow([result.task, result.label, votes, int(result.tied), int(result.fallback), *soft])
+        return
+    labels = sorted({label for result in results for label in result.soft})
+    rows = (
+        [one.task, one.label, sum(one.votes.values()), int(one.tied), int(one.fallback)]
+        + [one.soft.get(label, 0.0) for label in labels]
+        for one in results
+    )
+    write_rows(path, ["task", "label", "votes", "tied", "fallback", *(f"soft:{label}" for label in labels)], rows)

@@ -13,17 +13,13 @@ from emoscope.corpus.describe.distribution import Distribution
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """The annotators' votes on a corpus.
-
-    `raters` is the distribution of votes on an item, `largest` that of the votes its most chosen label got, `by_label`
-    the votes on the items of each final label. A kappa that is not defined is None.
-    """
+    """The annotators' votes on a corpus; a kappa that is not defined is None."""
 
     items: int
     counts: dict[str, int]
-    raters: Distribution
-    largest: Distribution
-    by_label: dict[str, dict[str, int]]
+    raters: Distribution  # of the votes on an item
+    largest: Distribution  # of the votes that an item's most chosen label got
+    by_label: dict[str, dict[str, int]]  # the votes on the items of each final label
     kappa: float | None
     kappa_per_label: dict[str, float | None]
 

@@ -14,10 +14,7 @@ _BATCH = 32
 
 
 class Argos:
-    """The installed packages. Chat turns are short, so each is translated whole.
-
-    Argos itself would first split it into sentences, with a model that it downloads if missing.
-    """
+    """The installed packages; turns are not split into sentences, for which Argos might download a model."""
 
     def __init__(self) -> None:
         self._packages = require("argostranslate.package", extra="argos")

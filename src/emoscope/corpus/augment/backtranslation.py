@@ -40,12 +40,7 @@ class BackTranslator:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        via: Sequence[str],
-        *,
-        similarity: float | None = None,
-        measure: Similarity | None = None,
+        self, engine: Engine, via: Sequence[str], *, similarity: float | None = None, measure: Similarity | None = None
     ) -> None:
         self.via = tuple(short_code(language) for language in via)
         if not self.via or len(set(self.via)) < len(self.via) or ENGLISH in self.via:

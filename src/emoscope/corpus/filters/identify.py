@@ -91,10 +91,7 @@ class LanguageIdentifier:
 
 def _by_words(counts: WordCounts) -> str | None:
     """What the word lists can decide alone: most dialogues, and those that lingua cannot."""
-    for code, own, rest in (
-        (HINDI, counts.hindi, counts.spanish),
-        (SPANISH, counts.spanish, counts.hindi),
-    ):
+    for code, own, rest in ((HINDI, counts.hindi, counts.spanish), (SPANISH, counts.spanish, counts.hindi)):
         if own < 2 or own <= rest:
             continue
         if counts.english >= 2 and counts.english * 8 >= own:

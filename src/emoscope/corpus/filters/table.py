@@ -61,10 +61,8 @@ def filter_table(
 ) -> TableReport:
     """Write the dialogues that no filter drops into a new folder, which is complete or absent.
 
-    `kept.*` is in the format of the source, `dropped.jsonl` has a line with all reasons for each dropped row (none of
-    its text), and `report.json` the counts. Every filter sees every dialogue, so its counts do not depend on
-    the others. Verdicts are kept in a hidden folder next to the output until it is complete, so a killed run resumes.
-    Filters that `executor` sends to other processes are pickled.
+    `kept.*` is in the format of the source, `dropped.jsonl` has the reasons for each dropped row (none of its text),
+    and `report.json` the counts. Verdicts are kept in a hidden folder until all is done, so a killed run resumes.
 
     >>> import tempfile, pathlib
     >>> from emoscope.corpus.filters.offensive import OffensiveFilter

@@ -32,22 +32,15 @@ Seeds = Mapping[str, Sequence[Dialogue]]
 
 @dataclass(frozen=True, slots=True)
 class MiningSettings:
-    """How to mine.
+    """How to mine; with a threshold, or without `learn`, there is no linear classifier of the seeds."""
 
-    `recall` is the share of each emotion to look for; it sets each class's threshold by its seeds. `threshold` sets
-    one for all classes instead: a cosine or, if some seeds are `others`, the margin to those. With a threshold, or
-    without `learn`, there is no linear classifier of the seeds.
-    `per_class` caps the candidates of a class. `others` is the number of dialogues drawn at random, by default as many
-    as there are candidates. `prune` applies the rules about emoticons, sentiment and length.
-    """
-
-    threshold: float | None = None
-    recall: float = 0.5
+    threshold: float | None = None  # of all classes: a cosine or, if some seeds are `others`, the margin to those
+    recall: float = 0.5  # the share of each emotion to look for; sets each class's threshold by its seeds
     neighbours: int = NEIGHBOURS
     learn: bool = True
-    per_class: int | None = None
-    others: int | None = None
-    prune: bool = True
+    per_class: int | None = None  # the most candidates of a class
+    others: int | None = None  # dialogues drawn at random; by default as many as there are candidates
+    prune: bool = True  # by emoticons, sentiment and length
     seed: int = 1
 
 
@@ -106,8 +99,7 @@ def mine(
 ) -> MiningCounts:
     """Write `candidates.jsonl` and `counts.json` into a folder, beside the vectors of the pool.
 
-    A candidate is a row of the pool with `mined_as`, a class or `others`, and `mined_score`. A second run reuses the
-    vectors, so it resumes after a kill, and another threshold costs no embedding.
+    A second run reuses the vectors, so it resumes after a kill, and another threshold costs no embedding.
     """
     if pool == PIPE:
         raise EmoscopeError("the pool is read three times, which a pipe does not allow; give a file")
