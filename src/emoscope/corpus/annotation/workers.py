@@ -41,12 +41,11 @@ class WorkerReport:
 
 def read_gold(path: str | Path) -> dict[str, str]:
     """The right answers to gold questions, from a CSV file with the columns `task,label`."""
-    file = Path(path)
     answers: dict[str, str] = {}
-    for row, cells in read_rows(file, ("task", "label")):
-        answer = judgement_at(file, row, cells["task"], "gold", cells["label"], None)
+    for row, cells in read_rows(Path(path), ("task", "label")):
+        answer = judgement_at(Path(path), row, cells["task"], "gold", cells["label"], None)
         if answer.task in answers:
-            raise InputError(file, f"task {answer.task!r} has an answer already", row=row)
+            raise InputError(path, f"task {answer.task!r} has an answer already", row=row)
         answers[answer.task] = answer.label
     return answers
 

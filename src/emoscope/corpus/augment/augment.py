@@ -57,7 +57,7 @@ def augment(
     batch: int = BATCH,
     progress: ShowProgress = no_progress,
 ) -> AugmentCounts:
-    """Write the source with the variants of every turn; after a kill, the same call resumes and writes the same bytes."""
+    """Write the source with the variants of every turn; after a kill, the same call resumes, to the same bytes."""
     target = Path(output)
     if existing_file(source.path).resolve() == target.resolve():
         raise EmoscopeError(f"{output}: is the input itself; write to another file")
