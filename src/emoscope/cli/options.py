@@ -43,8 +43,8 @@ def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
     return "ray" if engine == "ray" else "local"
 
 
-def chosen_spread(engine: str, workers: int | None, ray_address: str | None) -> "Executor":
-    """How the options spread the work; the result does not depend on it."""
+def chosen_executor(engine: str, workers: int | None, ray_address: str | None) -> "Executor":
+    """Where the work runs; the result does not depend on it."""
     chosen = chosen_engine(engine, ray_address)
     from emoscope.core.extras import check_installed
     from emoscope.parallel import Executor

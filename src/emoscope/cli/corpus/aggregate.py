@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.files import FilesArgument
-from emoscope.cli.output import JsonOption, coloured, console, print_json, table
+from emoscope.cli.corpus.files import FilesArgument, print_parts
+from emoscope.cli.output import JsonOption, coloured, print_json, table
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.aggregate import Aggregated, Method
 from emoscope.corpus.annotation.gold_questions import MIN_GOLD
 from emoscope.corpus.annotation.workers import GOLD_LEAST
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from emoscope.corpus.annotation.panel import PanelReport
 
 _WORKERS_SHOWN = 30
@@ -59,18 +58,13 @@ def aggregate(
     if as_json:
         print_json({"output": str(output), "method": method.value, **asdict(report)})
         return
-    out = console()
-    for part in tables(labels, report):
-        out.print(part)
-        out.print()
-    out.print(f"wrote {output}", markup=False, soft_wrap=True)
+    print_parts(tables(labels, report), output)
 
 
-def tables(labels: Sequence[Aggregated], report: "PanelReport") -> "Iterator[RenderableType]":
+def tables(labels: Sequence[Aggregated], report: "PanelReport") -> Iterator[RenderableType]:
     """The results for a person."""
-    counts = Counter(result.label for result in labels)
-    total = max(report.tasks, 1)
-    rows = [[coloured(escape(label)), count, f"{count / total:.1%}"] for label, count in counts.most_common()]
+    counts = Counter(result.label for result in labels).most_common()
+    rows = [[coloured(escape(label)), count, f"{count / report.tasks:.1%}"] for label, count in counts]
     yield table(f"{report.tasks:,} tasks labelled", ["label", "tasks", "share"], rows)
     notes = {
         "tied": report.tied,

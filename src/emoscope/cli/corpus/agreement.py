@@ -5,15 +5,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.files import FilesArgument
+from emoscope.cli.corpus.files import FilesArgument, print_parts
 from emoscope.cli.options import SeedOption
-from emoscope.cli.output import JsonOption, coloured, console, print_json, table
+from emoscope.cli.output import JsonOption, coloured, print_json, table
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from emoscope.core.significance import Interval
     from emoscope.corpus.annotation.agreement_report import Agreement
 
@@ -38,13 +37,10 @@ def agreement(
     if as_json:
         print_json(asdict(agreed))
         return
-    out = console()
-    for part in tables(agreed):
-        out.print(part)
-        out.print()
+    print_parts(tables(agreed))
 
 
-def tables(agreed: "Agreement") -> "Iterator[RenderableType]":
+def tables(agreed: "Agreement") -> Iterator[RenderableType]:
     """The results for a person."""
     pairwise = agreed.pairwise
     rows = [

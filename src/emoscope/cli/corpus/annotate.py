@@ -1,10 +1,11 @@
 """`emoscope corpus annotate` and `annotate-export`: the annotation page, and what was said on it as files."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -17,7 +18,6 @@ from emoscope.core.extras import check_installed
 if TYPE_CHECKING:
     from emoscope.corpus.annotation.items import Item
     from emoscope.server.annotate.rules import StudyRules
-    from emoscope.server.annotate.studies import StudyResults
     from emoscope.server.store import Store
 
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2")
@@ -60,12 +60,10 @@ def annotate(
         bool, typer.Option("--other-labels", help="Ask for other possible labels too, as IEST's human study did.")
     ] = False,
     seed: SeedOption = 1,
-    serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Serve the page, or only set the study up.")] = True,
+    serve: Annotated[bool, typer.Option(help="Serve the page, or only set the study up.")] = True,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port to listen on.")] = 8000,
-    public_url: Annotated[
-        str | None, typer.Option("--public-url", help="The address people use, e.g. behind a proxy.")
-    ] = None,
+    public_url: Annotated[str | None, typer.Option(help="The address people use, e.g. behind a proxy.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Have dialogues judged on a page of their own: blind, one at a time, by keyboard or phone.
@@ -101,7 +99,13 @@ def annotate(
         if not links:
             out.print("nobody is let in yet: give --annotator NAME")
     if serve:
-        run_server(output, host, port, public_url)
+        import uvicorn
+
+        from emoscope.server.annotate.app import create_annotation_app
+        from emoscope.server.settings import Settings
+
+        settings = Settings(data_dir=output, database_url=_database_url(output), public_url=public_url)
+        uvicorn.run(create_annotation_app(settings), host=host, port=port, access_log=False, server_header=False)
 
 
 def set_up(
@@ -123,29 +127,17 @@ def set_up(
         return {name: link_token(key, number) for number, name in annotators(store).items()}
 
 
-def database_url(folder: Path) -> str:
-    """The address of a study's database, which is always in its folder."""
+def open_store(folder: Path) -> "Store":
+    """The store of a study, whose database is always in its folder."""
+    from emoscope.server.store import Store
+
+    return Store.open(folder, _database_url(folder))
+
+
+def _database_url(folder: Path) -> str:
     from emoscope.server.store.store import DATABASE_FILE
 
     return f"sqlite:///{folder / DATABASE_FILE}"
-
-
-def open_store(folder: Path) -> "Store":
-    """The store of a study."""
-    from emoscope.server.store import Store
-
-    return Store.open(folder, database_url(folder))
-
-
-def run_server(folder: Path, host: str, port: int, public_url: str | None) -> None:
-    """Serve the page until it is stopped."""
-    import uvicorn
-
-    from emoscope.server.annotate.app import create_annotation_app
-    from emoscope.server.settings import Settings
-
-    settings = Settings(data_dir=folder, database_url=database_url(folder), public_url=public_url)
-    uvicorn.run(create_annotation_app(settings), host=host, port=port, access_log=False, server_header=False)
 
 
 def annotate_export(
@@ -180,41 +172,29 @@ def annotate_export(
         write_per_worker(output, results.annotations, per_annotator)
     elif output is not None:
         write_annotations(output, results.annotations)
-    if as_json:
-        print_json({"output": None if output is None else str(output), **summary(results)})
-    else:
-        _print_results(results, output)
-
-
-def summary(results: "StudyResults") -> dict[str, Any]:
-    """A study's progress, as plain values."""
-    from emoscope.corpus.annotation.assignment import judges_by_count
-
     judges = results.assignment.judges().values()
-    return {
-        "items": len(judges),
-        "finished": sum(have >= wanted for have, wanted in judges),
-        "items_by_judges": judges_by_count(results.assignment),
-        "judgements": len(results.annotations.judgements),
-        "annotators": {name: asdict(results.assignment.standing(name)) for name in results.annotators},
-    }
-
-
-def _print_results(results: "StudyResults", output: Path | None) -> None:
-    progress = summary(results)
+    finished = sum(have >= wanted for have, wanted in judges)
+    standings = {name: results.assignment.standing(name) for name in results.annotators}
+    written = len(results.annotations.judgements)
+    if as_json:
+        print_json(
+            {
+                "output": None if output is None else str(output),
+                "items": len(judges),
+                "finished": finished,
+                "items_by_judges": dict(sorted(Counter(have for have, _ in judges).items())),
+                "judgements": written,
+                "annotators": {name: asdict(one) for name, one in standings.items()},
+            }
+        )
+        return
     rows = [
-        [
-            escape(name),
-            one["judged"],
-            one["skipped"],
-            one["left"],
-            f"{one['gold_right']} of {one['gold_answers']}",
-            "refused" if one["refused"] else "",
-        ]
-        for name, one in progress["annotators"].items()
+        [escape(name), one.judged, one.skipped, one.left, f"{one.gold_right} of {one.gold_answers}", refused]
+        for name, one in standings.items()
+        for refused in ["refused" if one.refused else ""]
     ]
     out = console()
-    title = f"{progress['finished']:,} of {progress['items']:,} items have all their judges"
+    title = f"{finished:,} of {len(judges):,} items have all their judges"
     out.print(table(title, ["annotator", "judged", "skipped", "left", "gold right", ""], rows))
     if output is not None:
-        out.print(f"wrote {progress['judgements']:,} judgements to {output}", markup=False, soft_wrap=True)
+        out.print(f"wrote {written:,} judgements to {output}", markup=False, soft_wrap=True)

@@ -15,25 +15,21 @@ def augment_cli(
         str, typer.Argument(metavar="INPUT", help="Dialogues: EmotionX's JSON, CSV, TSV, JSONL or Parquet.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write; with the same name, a run goes on.")],
-    engine: Annotated[EngineName, typer.Option("--engine", help="What translates.")],
+    engine: Annotated[EngineName, typer.Option(help="What translates.")],
     via: Annotated[
-        str | None,
-        typer.Option("--via", help="Languages to go through, such as es,ca.", show_default="what the engine is for"),
+        str | None, typer.Option(help="Languages to go through, such as es,ca.", show_default="what the engine is for")
     ] = None,
     similarity: Annotated[
-        float | None,
-        typer.Option("--similarity", min=0.0, max=1.0, help="Drop variants less like the original than this."),
+        float | None, typer.Option(min=0.0, max=1.0, help="Drop variants less like the original than this.")
     ] = None,
     encoder: Annotated[
-        str | None,
-        typer.Option("--encoder", help="Folder of `emoscope corpus encoder` to compare by, instead of by characters."),
+        str | None, typer.Option(help="Folder of `emoscope corpus encoder` to compare by, instead of by characters.")
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option("--model", help="For marian: folders or hub names, with {source} and {target} in them."),
+        str | None, typer.Option(help="For marian: folders or hub names, with {source} and {target} in them.")
     ] = None,
-    column: Annotated[str | None, typer.Option("--column", help="Column with the text to translate.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Of the input: csv, tsv, jsonl or parquet.")] = None,
+    column: Annotated[str | None, typer.Option(help="Column with the text to translate.")] = None,
+    format: Annotated[str | None, typer.Option(help="Of the input: csv, tsv, jsonl or parquet.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add back-translations of every turn, leaving out those that say nothing new or something else."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
 from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def build_cli(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder to build in; the corpus will be in FOLDER/corpus.")
     ],
-    until: Annotated[str | None, typer.Option("--until", help="Stop after this step.")] = None,
+    until: Annotated[str | None, typer.Option(help="Stop after this step.")] = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
@@ -36,9 +36,9 @@ def build_cli(
 
     done: list[StepResult] = []
     waiting: str | None = None
-    spread = chosen_spread(engine, workers, ray_address)
+    executor = chosen_executor(engine, workers, ray_address)
     try:
-        build(load_plan(plan), output, until=until, report=done.append, progress=progress, spread=spread)
+        build(load_plan(plan), output, until=until, report=done.append, progress=progress, executor=executor)
     except WaitingError as error:
         waiting = str(error)
     if as_json:

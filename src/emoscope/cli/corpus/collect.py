@@ -13,10 +13,8 @@ from emoscope.corpus.sources.exports import ChatFormat, collect_chats
 def collect_cli(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Exports of one kind; Slack's are folders.")],
     output: Annotated[str, typer.Option("--output", "-o", help="File to write, such as logs.jsonl; `-` for a pipe.")],
-    format: Annotated[ChatFormat, typer.Option("--format", help="What exported them.")],
-    gap_minutes: Annotated[
-        float, typer.Option("--gap-minutes", min=0, help="A longer silence ends a dialogue.")
-    ] = 60.0,
+    format: Annotated[ChatFormat, typer.Option(help="What exported them.")],
+    gap_minutes: Annotated[float, typer.Option(min=0, help="A longer silence ends a dialogue.")] = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """Read chat exports into dialogues, with their speakers."""

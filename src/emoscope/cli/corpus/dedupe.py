@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
 from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 
@@ -18,13 +18,13 @@ def dedupe_cli(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write; for several files, a new folder.")],
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0.5, max=1.0, help="Share of character n-grams that makes a near copy.")
+        float, typer.Option(min=0.5, max=1.0, help="Share of character n-grams that makes a near copy.")
     ] = 0.8,
     group: Annotated[
-        str | None, typer.Option("--group", help="Column that a row and its back-translations have in common.")
+        str | None, typer.Option(help="Column that a row and its back-translations have in common.")
     ] = None,
-    column: Annotated[str | None, typer.Option("--column", help="Column with the text to compare.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or text.")] = None,
+    column: Annotated[str | None, typer.Option(help="Column with the text to compare.")] = None,
+    format: Annotated[str | None, typer.Option(help="csv, tsv, jsonl, parquet or text.")] = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
@@ -41,7 +41,7 @@ def dedupe_cli(
         column=column,
         format=format,
         progress=progress,
-        spread=chosen_spread(engine, workers, ray_address),
+        executor=chosen_executor(engine, workers, ray_address),
     )
     if as_json:
         print_json({"threshold": threshold, "files": {path: count.as_dict() for path, count in counts.items()}})

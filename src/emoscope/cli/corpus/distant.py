@@ -12,11 +12,9 @@ from emoscope.cli.output import JsonOption, console, print_json, progress, table
 def distant_cli(
     source: Annotated[str, typer.Argument(metavar="INPUT", help="Texts: CSV, TSV, JSONL, Parquet, lines, or `-`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="New folder for train.csv, trial.csv and test.csv.")],
-    column: Annotated[
-        str | None, typer.Option("--column", help="Column with the text, where it is not called `text`.")
-    ] = None,
+    column: Annotated[str | None, typer.Option(help="Column with the text, where it is not called `text`.")] = None,
     balance: Annotated[bool, typer.Option("--balance", help="As many of each emotion as of the rarest.")] = False,
-    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or text.")] = None,
+    format: Annotated[str | None, typer.Option(help="csv, tsv, jsonl, parquet or text.")] = None,
     seed: SeedOption = 1,
     as_json: JsonOption = False,
 ) -> None:

@@ -17,9 +17,8 @@ def encoder_cli(
     dialogues: Annotated[
         str | None,
         typer.Option(
-            "--dialogues",
             help="A table of dialogues like those to come, some hundred of which show the ranges of values: weights "
-            "become bytes, a quarter of the size and faster.",
+            "become bytes, a quarter of the size and faster."
         ),
     ] = None,
     as_json: JsonOption = False,

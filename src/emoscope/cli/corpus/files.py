@@ -1,9 +1,13 @@
-"""The argument for annotation files."""
+"""What commands about annotation files share: their argument, and how results are shown."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
+
+from emoscope.cli.output import console
 
 FilesArgument = Annotated[
     list[Path],
@@ -13,3 +17,13 @@ FilesArgument = Annotated[
         show_default=False,
     ),
 ]
+
+
+def print_parts(parts: Iterable[RenderableType], output: Path | None = None) -> None:
+    """Print tables and notes with an empty line after each, then the file that was written."""
+    out = console()
+    for part in parts:
+        out.print(part)
+        out.print()
+    if output is not None:
+        out.print(f"wrote {output}", markup=False, soft_wrap=True)

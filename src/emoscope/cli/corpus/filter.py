@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_spread
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
 from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 if TYPE_CHECKING:
@@ -18,33 +18,24 @@ def filter_cli(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="New folder for kept dialogues, dropped.jsonl and report.json.")
     ],
-    offensive: Annotated[
-        Literal["drop", "off"], typer.Option("--offensive", help="Dialogues with an offensive turn.")
-    ] = "drop",
+    offensive: Annotated[Literal["drop", "off"], typer.Option(help="Dialogues with an offensive turn.")] = "drop",
     threshold: Annotated[
-        float | None,
-        typer.Option("--threshold", min=0.01, max=1.0, help="Score from which a turn is offensive; else the model's."),
+        float | None, typer.Option(min=0.01, max=1.0, help="Score from which a turn is offensive; else the model's.")
     ] = None,
     sensitive: Annotated[
-        str,
-        typer.Option("--sensitive", help="Topics to drop, such as self-harm,violence; `all` of them, or `off`."),
+        str, typer.Option(help="Topics to drop, such as self-harm,violence; `all` of them, or `off`.")
     ] = "all",
     personal: Annotated[
-        Literal["drop", "mask", "off"],
-        typer.Option("--personal", help="Dialogues with personal data: drop them, or mask the data."),
+        Literal["drop", "mask", "off"], typer.Option(help="Dialogues with personal data: drop them, or mask the data.")
     ] = "drop",
     kinds: Annotated[
-        str | None,
-        typer.Option("--kinds", help="Personal data to look for, such as email,phone,name; otherwise every kind."),
+        str | None, typer.Option(help="Personal data to look for, such as email,phone,name; otherwise every kind.")
     ] = None,
     language: Annotated[
-        str,
-        typer.Option("--language", help="Languages to keep, such as en or en,es,en+es (mixed); `off` keeps all."),
+        str, typer.Option(help="Languages to keep, such as en or en,es,en+es (mixed); `off` keeps all.")
     ] = "en",
-    column: Annotated[
-        str | None, typer.Option("--column", help="Column with the text, where it is not called `text`.")
-    ] = None,
-    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or text.")] = None,
+    column: Annotated[str | None, typer.Option(help="Column with the text, where it is not called `text`.")] = None,
+    format: Annotated[str | None, typer.Option(help="csv, tsv, jsonl, parquet or text.")] = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
@@ -74,7 +65,7 @@ def filter_cli(
         column=column,
         format=format,
         progress=progress,
-        spread=chosen_spread(engine, workers, ray_address),
+        executor=chosen_executor(engine, workers, ray_address),
     )
     if as_json:
         print_json(asdict(report))

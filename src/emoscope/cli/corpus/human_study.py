@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.files import FilesArgument
-from emoscope.cli.output import JsonOption, coloured, console, print_json, table
+from emoscope.cli.corpus.files import FilesArgument, print_parts
+from emoscope.cli.output import JsonOption, coloured, print_json, table
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.aggregate import Method
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from emoscope.corpus.annotation.human_study import HumanScores, HumanStudy
 
 
@@ -27,8 +26,7 @@ def human_study(
     ],
     task: Annotated[str | None, typer.Option("--task", "-t", help="The shared task that --gold is of.")] = None,
     by: Annotated[
-        str | None,
-        typer.Option("--by", help="Score by a part of the data: cue, length, emoji.  \\[default: cue, for iest]"),
+        str | None, typer.Option(help="Score by a part of the data: cue, length, emoji.  \\[default: cue, for iest]")
     ] = None,
     method: Annotated[Method, typer.Option("--method", "-m", help="How judges become one answer.")] = Method.majority,
     output: Annotated[
@@ -57,15 +55,10 @@ def human_study(
     if as_json:
         print_json({"by": grouping, "output": None if output is None else str(output), **asdict(study)})
         return
-    out = console()
-    for part in tables(study, grouping):
-        out.print(part)
-        out.print()
-    if output is not None:
-        out.print(f"wrote {output}", markup=False, soft_wrap=True)
+    print_parts(tables(study, grouping), output)
 
 
-def tables(study: "HumanStudy", by: str | None) -> "Iterator[RenderableType]":
+def tables(study: "HumanStudy", by: str | None) -> Iterator[RenderableType]:
     """The results for a person."""
     columns = ["", "items", "answers", "top 1", "top 2", "macro-F1", "together: top 1", "top 2", "macro-F1"]
     title = f"{study.alone.answers:,} judgements of {study.items:,} items by {study.workers:,} workers"

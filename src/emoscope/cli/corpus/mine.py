@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_spread
+from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_executor
 from emoscope.cli.output import JsonOption, console, print_json, progress, table
 
 
@@ -15,8 +15,7 @@ def mine_cli(
     seeds: Annotated[
         Path,
         typer.Option(
-            "--seeds",
-            help="Table of labelled dialogues, some 300 of each class; those of `others` are counterexamples.",
+            help="Table of labelled dialogues, some 300 of each class; those of `others` are counterexamples."
         ),
     ],
     output: Annotated[
@@ -24,38 +23,28 @@ def mine_cli(
     ],
     recall: Annotated[
         float,
-        typer.Option(
-            "--recall", min=0.01, max=1.0, help="Share of each emotion to look for; sets the thresholds by the seeds."
-        ),
+        typer.Option(min=0.01, max=1.0, help="Share of each emotion to look for; sets the thresholds by the seeds."),
     ] = 0.5,
     threshold: Annotated[
         float | None,
         typer.Option(
-            "--threshold",
             min=-1.0,
             max=1.0,
             help="Score to ask for instead, of all classes: a cosine, less that to `others`; nothing is learnt.",
         ),
     ] = None,
     per_class: Annotated[
-        int | None, typer.Option("--per-class", min=1, help="At most so many candidates of a class, the best.")
+        int | None, typer.Option(min=1, help="At most so many candidates of a class, the best.")
     ] = None,
     others: Annotated[
-        int | None,
-        typer.Option("--others", min=0, help="Dialogues drawn at random; as many as candidates if not given."),
+        int | None, typer.Option(min=0, help="Dialogues drawn at random; as many as candidates if not given.")
     ] = None,
     encoder: Annotated[
-        str, typer.Option("--encoder", help="`ngrams`, or a folder that `emoscope corpus encoder` has written.")
+        str, typer.Option(help="`ngrams`, or a folder that `emoscope corpus encoder` has written.")
     ] = "ngrams",
-    learn: Annotated[
-        bool, typer.Option("--learn/--no-learn", help="Learn what sets the seeds apart, beside how near they are.")
-    ] = True,
-    prune: Annotated[
-        bool, typer.Option("--prune/--no-prune", help="Drop what has opposite emoticons or sentiment, or is too long.")
-    ] = True,
-    format: Annotated[
-        str | None, typer.Option("--format", help="The pool's: csv, tsv, jsonl, parquet or text.")
-    ] = None,
+    learn: Annotated[bool, typer.Option(help="Learn what sets the seeds apart, beside how near they are.")] = True,
+    prune: Annotated[bool, typer.Option(help="Drop what has opposite emoticons or sentiment, or is too long.")] = True,
+    format: Annotated[str | None, typer.Option(help="The pool's: csv, tsv, jsonl, parquet or text.")] = None,
     seed: SeedOption = 1,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
@@ -68,17 +57,13 @@ def mine_cli(
     from emoscope.corpus.mining.pruning import PruneReason
 
     settings = MiningSettings(
-        threshold=threshold,
-        recall=recall,
-        learn=learn,
-        per_class=per_class,
-        others=others,
-        prune=prune,
-        seed=seed,
+        threshold=threshold, recall=recall, learn=learn, per_class=per_class, others=others, prune=prune, seed=seed
     )
-    spread = chosen_spread(engine, workers, ray_address)
+    executor = chosen_executor(engine, workers, ray_address)
     embedder = open_embedder(encoder)
-    counts = mine(pool, read_seeds(seeds), output, embedder, settings, format=format, progress=progress, spread=spread)
+    counts = mine(
+        pool, read_seeds(seeds), output, embedder, settings, format=format, progress=progress, executor=executor
+    )
     if as_json:
         print_json({**asdict(counts), "encoder": embedder.name, "seed": seed})
         return

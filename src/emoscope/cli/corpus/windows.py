@@ -12,10 +12,10 @@ def windows_cli(
     source: Annotated[str, typer.Argument(metavar="INPUT", help="Dialogues: CSV, TSV, JSONL, Parquet, text, or `-`.")],
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; `-` for standard output.")],
     user: Annotated[
-        str | None, typer.Option("--user", help="Speaker whose turns begin and end a window; else anyone's may.")
+        str | None, typer.Option(help="Speaker whose turns begin and end a window; else anyone's may.")
     ] = None,
-    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Only so many, drawn at random.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or text.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="Only so many, drawn at random.")] = None,
+    format: Annotated[str | None, typer.Option(help="csv, tsv, jsonl, parquet or text.")] = None,
     seed: SeedOption = 1,
     as_json: JsonOption = False,
 ) -> None:

@@ -35,16 +35,17 @@ class Method(StrEnum):
     mace = "mace"
 
 
+# Models of annotators; the other methods count votes.
+_MODELS: Mapping[Method, Callable[[Sequence[Judgement]], Soft]] = {Method.dawid_skene: dawid_skene, Method.mace: mace}
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """The label of one task, the probability of each label, the votes, and whether a tie or the fallback decided.
-
-    The fallback label is not one of `soft`.
-    """
+    """The label of one task, the probability of each label, the votes, and whether a tie or the fallback decided."""
 
     task: str
     label: str
-    soft: dict[str, float]
+    soft: dict[str, float]  # without the fallback label
     votes: dict[str, int]
     tied: bool = False
     fallback: bool = False
@@ -60,20 +61,21 @@ def aggregate(
     ('joy', 0.3333333333333333)
     """
     votes = votes_of(judgements)
-    match Method(method):
-        case Method.majority | Method.absolute:
-            return aggregate_votes(votes, method, fallback=fallback)
-        case Method.dawid_skene:
-            fit: Callable[[Sequence[Judgement]], Soft] = dawid_skene
-        case _:
-            fit = mace
+    model = _MODELS.get(Method(method))
+    if model is None:
+        return aggregate_votes(votes, method, fallback=fallback)
     if fallback is not None:
         raise EmoscopeError(f"a fallback label is for majority and absolute, not for {Method(method).value}")
     if not judgements:
         return []
-    rank = _rank(votes)
-    soft = fit(judgements)
-    return [_most_likely(task, soft[task], counts, rank) for task, counts in votes.items()]
+    rank, probabilities = _rank(votes), model(judgements)
+    results = []
+    for task, counts in votes.items():
+        soft = dict(probabilities[task])
+        level = [label for label, value in soft.items() if value >= max(soft.values()) - _TIED]
+        best = min(level, key=lambda label: (-counts.get(label, 0), rank[label]))
+        results.append(Aggregated(task, best, soft, dict(sorted(counts.items())), tied=len(level) > 1))
+    return results
 
 
 def aggregate_votes(
@@ -86,7 +88,7 @@ def aggregate_votes(
     ['non-neutral', 'joy']
     """
     chosen = Method(method)
-    if chosen not in (Method.majority, Method.absolute):
+    if chosen in _MODELS:
         raise EmoscopeError(f"{chosen.value} needs to know who gave each label; these files hold votes without names")
     rank = _rank(votes)
     results: list[Aggregated] = []
@@ -102,14 +104,6 @@ def aggregate_votes(
         label = (fallback or FALLBACK) if undecided else best
         results.append(Aggregated(task, label, soft, counts, tied, undecided))
     return results
-
-
-def _most_likely(task: str, soft: Mapping[str, float], votes: Mapping[str, int], rank: Mapping[str, int]) -> Aggregated:
-    highest = max(soft.values())
-    level = [label for label, value in soft.items() if value >= highest - _TIED]
-    best = min(level, key=lambda label: (-votes.get(label, 0), rank[label]))
-    counts = {label: votes[label] for label in sorted(votes)}
-    return Aggregated(task, best, dict(soft), counts, tied=len(level) > 1)
 
 
 def _rank(votes: Votes) -> dict[str, int]:

@@ -32,9 +32,7 @@ from emoscope.core.metrics import Counts, Floats
 
 
 def fleiss_kappa(counts: Counts) -> float:
-    """Fleiss' kappa of a table of votes, with items in rows and labels in columns.
-
-    1 is perfect agreement, 0 what chance would give. It is NaN if no item has two votes or all votes are for one label.
+    """Fleiss' kappa of votes, items by labels; NaN if no item has two votes or all votes are for one label.
 
     >>> round(fleiss_kappa(np.array([[3, 0], [0, 3], [2, 1]])), 4)
     0.55
@@ -77,9 +75,7 @@ def krippendorff_alpha(counts: Counts) -> float:
 
 
 def cohen_kappa(confusion: Counts) -> Floats:
-    """Cohen's kappa of two annotators from their confusion matrix, or from each in a stack.
-
-    It is NaN where both always chose the same one label.
+    """Cohen's kappa from a confusion matrix, or from each in a stack; NaN where both always chose the same one label.
 
     >>> float(cohen_kappa(np.array([[20, 5], [10, 15]])).round(4))
     0.4

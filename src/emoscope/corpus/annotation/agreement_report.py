@@ -38,14 +38,11 @@ class WorkerPair:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseAgreement:
-    """The share of agreeing pairs of votes on the same item, each item weighted the same, and pairs of annotators.
-
-    `cohen_kappa` is the mean over the annotators' pairs, weighted by the items they have in common.
-    """
+    """The share of agreeing pairs of votes on the same item, each item weighted the same, and pairs of annotators."""
 
     agreement: float | None
     interval: Interval | None
-    cohen_kappa: float | None
+    cohen_kappa: float | None  # the mean of the pairs, weighted by the items they have in common
     pairs: tuple[WorkerPair, ...]
 
 
@@ -101,6 +98,8 @@ def measure_agreement(
     measured = [_with_interval(value, column, level) for value, column in zip(values, resamples.T, strict=True)]
     (kappa, interval), (alpha, alpha_interval), (agreeing, agreeing_interval), *per_label = measured
     pairs = _pairs(judgements, level, samples, seed)
+    weighted = [(pair.kappa * pair.items, pair.items) for pair in pairs if pair.kappa is not None]
+    cohen = sum(kappa for kappa, _ in weighted) / sum(items for _, items in weighted) if weighted else None
     return Agreement(
         items=items,
         left_out=sum(patterns.values()) - items,
@@ -111,7 +110,7 @@ def measure_agreement(
         per_class_interval={label: own for label, (_, own) in zip(labels, per_label, strict=True)},
         krippendorff_alpha=alpha,
         krippendorff_alpha_interval=alpha_interval,
-        pairwise=PairwiseAgreement(agreeing, agreeing_interval, _mean_kappa(pairs), pairs),
+        pairwise=PairwiseAgreement(agreeing, agreeing_interval, cohen, pairs),
     )
 
 
@@ -172,12 +171,6 @@ def _pair(
         resamples = cohen_kappa(tables.reshape(samples, *confusion.shape))
     kappa, interval = _with_interval(float(cohen_kappa(confusion)), resamples, level)
     return WorkerPair(workers, items, float(np.trace(confusion)) / items, kappa, interval)
-
-
-def _mean_kappa(pairs: Sequence[WorkerPair]) -> float | None:
-    defined = [(pair.kappa, pair.items) for pair in pairs if pair.kappa is not None]
-    common = sum(items for _, items in defined)
-    return sum(kappa * items for kappa, items in defined) / common if common else None
 
 
 def _with_interval(value: float, resamples: Floats, level: float) -> tuple[float | None, Interval | None]:

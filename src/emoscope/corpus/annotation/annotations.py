@@ -1,5 +1,6 @@
 """Annotations: rows of `task, worker, label`, and the data of the tasks."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,29 +28,21 @@ class Judgement:
     others: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, value in (("task", self.task), ("worker", self.worker), ("label", self.label)):
-            _check_name(name, value)
-        for other in self.others:
-            _check_name("other", other)
-            if ";" in other:
-                raise EmoscopeError(f"'other' {other!r} holds a ';', which separates labels")
-
-
-def _check_name(name: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise EmoscopeError(f"{name!r} must be a string, not {type(value).__name__}")
-    if not value.strip():
-        raise EmoscopeError(f"{name!r} is missing")
-    if value != value.strip() or _CONTROL.search(value):
-        raise EmoscopeError(f"{name!r} {value!r} holds a control character or space at its ends")
+        others = (("other", other) for other in self.others)
+        for name, value in (("task", self.task), ("worker", self.worker), ("label", self.label), *others):
+            if not isinstance(value, str):
+                raise EmoscopeError(f"{name!r} must be a string, not {type(value).__name__}")
+            if not value.strip():
+                raise EmoscopeError(f"{name!r} is missing")
+            if value != value.strip() or _CONTROL.search(value):
+                raise EmoscopeError(f"{name!r} {value!r} holds a control character or space at its ends")
+            if name == "other" and ";" in value:
+                raise EmoscopeError(f"'other' {value!r} holds a ';', which separates labels")
 
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """Judgements, and `data` of each task: its text and whatever else a file held.
-
-    Tasks with data and no judgement are those still to be labelled.
-    """
+    """Judgements, and `data` of each task, labelled or not: its text and whatever else a file held."""
 
     judgements: tuple[Judgement, ...] = ()
     data: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
@@ -96,8 +89,7 @@ def votes_of(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
 
 def judgement_at(path: Path, row: int | str, task: object, worker: object, label: object, others: object) -> Judgement:
     """A judgement from the values of a file; errors name the file and row."""
-    if others is None:
-        others = ()
+    others = () if others is None else others
     if isinstance(others, str) or not isinstance(others, Sequence):
         raise InputError(path, "'other' must be a list of labels", row=row)
     try:
@@ -111,6 +103,15 @@ def _as_name(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value.strip() if isinstance(value, str) else value
+
+
+def parsed_json(path: Path, text: str, row: int | None = None) -> Any:
+    """The value of a JSON text; errors name the file and row, by default the line in the text."""
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        problem = f"is not valid JSON: {getattr(error, 'msg', 'nested too deeply')}"
+        raise InputError(path, problem, row=row or getattr(error, "lineno", None)) from None
 
 
 def task_name(path: Path, row: int | str, *candidates: object) -> str:

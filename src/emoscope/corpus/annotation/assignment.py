@@ -9,7 +9,6 @@ judgements no longer count, and the items are open to others again.
 """
 
 from bisect import bisect_left, insort
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -80,7 +79,9 @@ class WorkerStanding:
 
 
 @dataclass(slots=True)
-class _WorkerState:
+class WorkerState:
+    """What a worker has done, and has in front of them; a request made at another number of `events` is out of date."""
+
     done: dict[str, Event] = field(default_factory=dict)  # by item, in the order they were done
     current: str | None = None  # the item in front of them
     held_since: float = 0.0
@@ -121,37 +122,29 @@ class Assignment:
         self._judges = [0] * len(asked)
         self._open = list(range(len(asked)))  # positions of items that lack a judge, in order
         self._holders: dict[str, set[str]] = {}
-        self._workers: dict[str, _WorkerState] = {}
+        self._workers: dict[str, WorkerState] = {}
 
     # The state
 
     def at_hand(self, worker: str, at: float) -> str | None:
         """A worker's current item, unless it was held for too long and others have taken the place."""
-        item = self._worker(worker).current
+        item = self.worker(worker).current
         return item if item is not None and self._has_place(item, worker, at) else None
 
-    def draft(self, worker: str) -> tuple[Answer, ...]:
-        """The worker's answers to the current item before undoing it."""
-        return self._worker(worker).draft
-
-    def version(self, worker: str) -> int:
-        """The number of this worker's events; a request made at another number is out of date."""
-        return self._worker(worker).events
-
-    def is_refused(self, worker: str) -> bool:
-        """Whether the worker has failed the gold questions."""
-        return self._worker(worker).refused
+    def worker(self, name: str) -> WorkerState:
+        """A worker's state; that of a new one, if nothing is known of them."""
+        return self._workers.get(name) or WorkerState()
 
     def last_checks(self, worker: str) -> tuple[GoldCheck, ...]:
         """The checks of the worker's last answer, if it was to a gold question."""
-        last = next(reversed(self._worker(worker).done.values()), None)
+        last = next(reversed(self.worker(worker).done.values()), None)
         if last is None or last.kind != "judged":
             return ()
         return checks((answer.label for answer in last.answers), self._answers[last.item])
 
     def standing(self, worker: str) -> WorkerStanding:
         """A worker's progress."""
-        state = self._worker(worker)
+        state = self.worker(worker)
         judged = sum(event.kind == "judged" for event in state.done.values())
         open_but_done = sum(self._is_open(item) for item in state.done)
         return WorkerStanding(
@@ -181,7 +174,7 @@ class Assignment:
 
     def next(self, worker: str, at: float) -> Event | None:
         """The item to give the worker; None if they have one already, or nothing is left for them."""
-        state = self._worker(worker)
+        state = self.worker(worker)
         if state.refused:
             return None
         if state.current is not None:
@@ -206,16 +199,12 @@ class Assignment:
         return Event("skipped", worker, self._in_front_of(worker), at)
 
     def undo(self, worker: str, at: float) -> Event:
-        """Take back what the worker did last; the item is current again.
-
-        The answer to a gold question stands, since its feedback was seen. Skipped items that enough others have judged
-        since are passed over.
-        """
-        state = self._worker(worker)
+        """Take back what the worker did last; skipped items that enough others have judged since are passed over."""
+        state = self.worker(worker)
         if state.refused:
             raise NotPossibleError("there is nothing to undo")
         for event in reversed(state.done.values()):
-            if event.kind == "judged" and self._is_gold(event.item):
+            if event.kind == "judged" and self._is_gold(event.item):  # its feedback was seen
                 raise NotPossibleError("the answer to a check question stands, and with it what was said before")
             if event.kind == "judged" or self._has_place(event.item, worker, at):
                 return Event("undone", worker, event.item, at, event.answers)
@@ -224,18 +213,19 @@ class Assignment:
     def can_undo(self, worker: str, at: float) -> bool:
         """Whether there is something to undo."""
         try:
-            self.undo(worker, at)
+            return bool(self.undo(worker, at))
         except NotPossibleError:
             return False
-        return True
 
     # Folding events
 
     def apply(self, event: Event) -> None:
         """Fold an event into the state."""
-        worker = self._workers.setdefault(event.worker, _WorkerState())
+        worker = self._workers.setdefault(event.worker, WorkerState())
         worker.events += 1
-        self._release(event.worker, worker)
+        if worker.current is not None:
+            self._holders[worker.current].discard(event.worker)
+        worker.current, worker.draft = None, ()
         match event.kind:
             case "given":
                 self._take(event, worker)
@@ -246,8 +236,7 @@ class Assignment:
             case "skipped":
                 worker.done[event.item] = event
             case "undone":
-                taken_back = worker.done.pop(event.item)
-                if taken_back.kind == "judged":
+                if worker.done.pop(event.item).kind == "judged":
                     self._count(event.item, -1)
                 self._take(event, worker)
 
@@ -257,19 +246,11 @@ class Assignment:
             self.apply(event)
         return self
 
-    def _worker(self, name: str) -> _WorkerState:
-        return self._workers.get(name) or _WorkerState()
-
-    def _take(self, event: Event, worker: _WorkerState) -> None:
+    def _take(self, event: Event, worker: WorkerState) -> None:
         worker.current, worker.held_since, worker.draft = event.item, event.at, event.answers
         self._holders.setdefault(event.item, set()).add(event.worker)
 
-    def _release(self, name: str, worker: _WorkerState) -> None:
-        if worker.current is not None:
-            self._holders[worker.current].discard(name)
-        worker.current, worker.draft = None, ()
-
-    def _check(self, event: Event, worker: _WorkerState) -> None:
+    def _check(self, event: Event, worker: WorkerState) -> None:
         gold_checks = checks((answer.label for answer in event.answers), self._answers[event.item])
         worker.answers += len(gold_checks)
         worker.right += sum(check.right for check in gold_checks)
@@ -310,27 +291,16 @@ class Assignment:
         )
         return self._judges[position] + holding < self._wanted[position]
 
-    def _choose(self, worker: str, state: _WorkerState, at: float) -> str | None:
-        asked = next(
-            (
-                self._order[position]
-                for position in self._open
-                if self._order[position] not in state.done and self._has_place(self._order[position], worker, at)
-            ),
-            None,
-        )
+    def _choose(self, worker: str, state: WorkerState, at: float) -> str | None:
+        waiting = (self._order[position] for position in self._open)
+        asked = next((item for item in waiting if item not in state.done and self._has_place(item, worker, at)), None)
         if asked is None or not self._gold_rules.due(self._seed, worker, len(state.done)):
             return asked
         unmet = (name for name in self._gold if name not in state.done)
         return min(unmet, key=lambda name: (drawn(self._seed, worker, name), name), default=asked)
 
     def _in_front_of(self, worker: str) -> str:
-        item = self._worker(worker).current
+        item = self.worker(worker).current
         if item is None:
             raise NotPossibleError("there is nothing to judge at the moment")
         return item
-
-
-def judges_by_count(assignment: Assignment) -> dict[int, int]:
-    """The number of items by their number of judges."""
-    return dict(sorted(Counter(have for have, _ in assignment.judges().values()).items()))

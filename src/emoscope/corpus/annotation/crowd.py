@@ -23,10 +23,8 @@ def dawid_skene(judgements: Sequence[Judgement], *, iterations: int = 100) -> So
 
 
 def mace(judgements: Sequence[Judgement], *, iterations: int = 50, seed: int = 0) -> Soft:
-    """The probability of each label of each task; every worker guesses at times (Hovy et al. 2013).
-
-    crowd-kit starts each restart from the same seed, so one is enough.
-    """
+    """The probability of each label of each task; every worker guesses at times (Hovy et al. 2013)."""
+    # crowd-kit starts each restart from the same seed, so one is enough.
     return _fit(judgements, lambda kit: kit.MACE(n_restarts=1, n_iter=iterations, random_state=seed))
 
 

@@ -1,25 +1,29 @@
 """Judgements as CSV: `task,worker,label`, and `other` (`joy;surprise`) if workers named further possible labels."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from emoscope.core.errors import InputError
 from emoscope.core.files import atomic_write, text_lines
-from emoscope.corpus.annotation.annotations import FileEntry, Judgement, judgement_at
-
-_COLUMNS = ("task", "worker", "label")
+from emoscope.corpus.annotation.annotations import Annotations, FileEntry, judgement_at
 
 
-def write(path: Path, judgements: Sequence[Judgement]) -> None:
-    """Write the judgements in order."""
+def write(path: Path, annotations: Annotations) -> None:
+    """Write the judgements in order, without the tasks' data."""
+    judgements = annotations.judgements
     with_others = any(judgement.others for judgement in judgements)
+    rows = [[one.task, one.worker, one.label, ";".join(one.others)] for one in judgements]
+    width = 4 if with_others else 3
+    write_rows(path, ["task", "worker", "label", "other"][:width], (row[:width] for row in rows))
+
+
+def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table."""
     with atomic_write(path) as handle:
         table = csv.writer(handle, lineterminator="\n")
-        table.writerow([*_COLUMNS, "other"] if with_others else _COLUMNS)
-        for judgement in judgements:
-            row = [judgement.task, judgement.worker, judgement.label]
-            table.writerow([*row, ";".join(judgement.others)] if with_others else row)
+        table.writerow(header)
+        table.writerows(rows)
 
 
 def read(path: Path) -> Iterator[FileEntry]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, text_lines
-from emoscope.corpus.annotation.annotations import Annotations, FileEntry, Judgement, judgement_at, task_name
+from emoscope.corpus.annotation.annotations import Annotations, FileEntry, judgement_at, parsed_json, task_name
 
 _OURS = ("id", "task", "worker", "label", "other", "annotations")
 
@@ -24,13 +24,12 @@ def write(path: Path, annotations: Annotations) -> None:
     with atomic_write(path) as handle:
         for number, (task, judgements) in enumerate(annotations.by_task.items(), start=1):
             row = {"id": number, **annotations.data.get(task, {}), "task": task}
-            lines = [{**row, "worker": one.worker, "label": [one.label], **_others(one)} for one in judgements]
+            lines = [
+                {**row, "worker": one.worker, "label": [one.label], **({"other": one.others} if one.others else {})}
+                for one in judgements
+            ]
             for line in lines or [{**row, "label": []}]:
                 handle.write(json.dumps(line, ensure_ascii=False) + "\n")
-
-
-def _others(judgement: Judgement) -> dict[str, list[str]]:
-    return {"other": list(judgement.others)} if judgement.others else {}
 
 
 def read(path: Path) -> Iterator[FileEntry]:
@@ -38,12 +37,7 @@ def read(path: Path) -> Iterator[FileEntry]:
     for row, line in text_lines(path):
         if not line.strip():
             continue
-        try:
-            entry = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise InputError(
-                path, f"is not valid JSON: {getattr(error, 'msg', 'nested too deeply')}", row=row
-            ) from None
+        entry = parsed_json(path, line, row)
         if not isinstance(entry, dict):
             raise InputError(path, f"expected an object, found {type(entry).__name__}", row=row)
         name = task_name(path, row, entry.get("task"), entry.get("id"))

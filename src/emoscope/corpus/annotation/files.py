@@ -10,7 +10,7 @@ All three keep further labels that a worker found possible. Errors name the file
 twice, even in two files, is one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,9 +18,10 @@ from urllib.parse import quote
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.annotation import csv_files, doccano, label_studio
-from emoscope.corpus.annotation.annotations import Annotations, FileEntry, Judgement
+from emoscope.corpus.annotation.annotations import Annotations, Judgement
 
-SUFFIXES = (".csv", ".json", ".jsonl")
+_FORMATS: dict[str, Any] = {".csv": csv_files, ".json": label_studio, ".jsonl": doccano}
+SUFFIXES = tuple(_FORMATS)
 
 
 def read_annotations(paths: Iterable[str | Path]) -> Annotations:
@@ -37,7 +38,7 @@ def read_annotations(paths: Iterable[str | Path]) -> Annotations:
     data: dict[str, Mapping[str, Any]] = {}
     places: dict[tuple[str, str], tuple[Path, int | str]] = {}
     for path in files_in(paths):
-        for entry in _entries(path):
+        for entry in _format(path).read(path):
             if entry.data:
                 data.setdefault(entry.task, entry.data)
             if entry.judgement is None:
@@ -68,14 +69,7 @@ def files_in(paths: Iterable[str | Path]) -> list[Path]:
 
 def write_annotations(path: str | Path, annotations: Annotations) -> None:
     """Write one file in the format of its suffix; CSV holds only the judgements, the others also the tasks' data."""
-    target = Path(path)
-    match _kind(target):
-        case ".csv":
-            csv_files.write(target, annotations.judgements)
-        case ".json":
-            label_studio.write(target, annotations)
-        case _:
-            doccano.write(target, annotations)
+    _format(Path(path)).write(Path(path), annotations)
 
 
 def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str = ".csv") -> list[Path]:
@@ -101,23 +95,15 @@ def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str =
     for worker, own in parts.items():
         tasks = [*(judgement.task for judgement in own), *(waiting if worker == "tasks" else ())]
         data = {task: annotations.data[task] for task in tasks if task in annotations.data}
-        written.append(target / f"{_file_name(worker)}{suffix}")
+        # A safe name, unique to the worker and not hidden; the file itself names the worker.
+        name = quote(worker, safe=" @+")
+        written.append(target / f"{f'%2E{name[1:]}' if name.startswith('.') else name}{suffix}")
         write_annotations(written[-1], Annotations(tuple(own), data))
     return written
 
 
-def _file_name(worker: str) -> str:
-    """A safe file name, unique to the worker and not hidden; the file itself names the worker."""
-    name = quote(worker, safe=" @+")
-    return f"%2E{name[1:]}" if name.startswith(".") else name
-
-
-def _entries(path: Path) -> Iterator[FileEntry]:
-    readers = {".csv": csv_files.read, ".json": label_studio.read, ".jsonl": doccano.read}
-    return readers[_kind(path)](path)
-
-
-def _kind(path: Path) -> str:
-    if path.suffix not in SUFFIXES:
+def _format(path: Path) -> Any:
+    """The module that reads and writes files with this suffix."""
+    if path.suffix not in _FORMATS:
         raise InputError(path, f"is of no kind of annotation file: expected a name in {', '.join(SUFFIXES)}")
-    return path.suffix
+    return _FORMATS[path.suffix]

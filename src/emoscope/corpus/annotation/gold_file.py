@@ -1,14 +1,12 @@
 """The gold labels of a human study: from a CSV file with `task,label`, or from an official file of a task."""
 
-import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write
-from emoscope.corpus.annotation.csv_files import read_rows
+from emoscope.corpus.annotation.csv_files import read_rows, write_rows
 from emoscope.corpus.annotation.task_items import example_names
 from emoscope.corpus.annotation.workers import read_gold
 from emoscope.evaluation.slices import SLICES
@@ -48,10 +46,7 @@ class GoldFile:
     def write_answers(self, path: Path, answers: Mapping[str, str]) -> None:
         """Write answers as a CSV file or, for an official file, as a submission, which needs one for every item."""
         if self.task is None:
-            with atomic_write(path) as handle:
-                rows = csv.writer(handle, lineterminator="\n")
-                rows.writerow(["task", "label"])
-                rows.writerows(answers.items())
+            write_rows(path, ["task", "label"], answers.items())
             return
         missing = [name for name in self.examples if name not in answers]
         if missing:

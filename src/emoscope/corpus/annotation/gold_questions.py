@@ -66,7 +66,6 @@ class GoldCheck:
 
     @property
     def right(self) -> bool:
-        """Whether the answer was the expected one."""
         return self.said == self.expected
 
 

@@ -45,15 +45,11 @@ class GoldLabelScores:
 
 @dataclass(frozen=True, slots=True)
 class HumanStudy(HumanScores):
-    """The scores overall, by gold label and by group.
-
-    `labels_named` is the mean number of labels in a judgement; the higher it is, the less `top2` says. `without_gold`
-    counts judgements of items without a gold label, which are left out.
-    """
+    """The scores overall, by gold label and by group."""
 
     workers: int
-    labels_named: float
-    without_gold: int
+    labels_named: float  # the mean number in a judgement; the higher it is, the less `top2` says
+    without_gold: int  # judgements of items without a gold label, which are left out
     unjudged: int
     per_label: dict[str, GoldLabelScores]
     groups: dict[str, HumanScores]
@@ -95,9 +91,9 @@ def human_study(
             groups[group_of(task)].append(task)
     overall = scores(answers)
     study = HumanStudy(
-        items=overall.items,
-        alone=overall.alone,
-        together=overall.together,
+        overall.items,
+        overall.alone,
+        overall.together,
         workers=len({judgement.worker for judgement in known}),
         labels_named=sum(1 + len(judgement.others) for judgement in known) / len(known),
         without_gold=len(judgements) - len(known),
@@ -121,20 +117,17 @@ def _scores(answers: Sequence[tuple[str, str, Sequence[str]]], *, with_second: b
 
 
 def _two_best(judgements: Sequence[Judgement], answers: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The two labels that the judges of each task name most; best guesses count before others that might apply."""
+    """The answer to each task and the next label its judges name; best guesses count before others that might apply."""
     best: defaultdict[str, Counter[str]] = defaultdict(Counter)
     also: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for judgement in judgements:
         best[judgement.task][judgement.label] += 1
         also[judgement.task].update(judgement.others)
-    ranked: dict[str, tuple[str, ...]] = {}
+    two: dict[str, tuple[str, ...]] = {}
     for task, first in answers.items():
-        rest = sorted(
-            {*best[task], *also[task]} - {first},
-            key=lambda label: (-best[task][label], -also[task][label], label),
-        )
-        ranked[task] = (first, *rest[:1])
-    return ranked
+        rest = {*best[task], *also[task]} - {first}
+        two[task] = (first, *sorted(rest, key=lambda label: (-best[task][label], -also[task][label], label))[:1])
+    return two
 
 
 def _per_label(judgements: Sequence[Judgement], gold: Mapping[str, str]) -> dict[str, GoldLabelScores]:

@@ -110,17 +110,13 @@ def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Seque
     >>> annotations.judgements[0].label, annotations.data["a"]["text"]
     ('joy', 'hi')
     """
-    data: dict[str, Mapping[str, Any]] = {}
-    tasks: dict[str, tuple[str, ...]] = {}
-    for item in items:
-        data.update(item.task_data())
-        tasks[item.name] = item.tasks
+    by_name = {item.name: item for item in items}
     judgements = tuple(
         Judgement(task, worker, answer.label, answer.others)
         for worker, name, answers in judged
-        for task, answer in zip(tasks[name], answers, strict=True)
+        for task, answer in zip(by_name[name].tasks, answers, strict=True)
     )
-    return Annotations(judgements, data)
+    return Annotations(judgements, {task: data for item in by_name.values() for task, data in item.task_data().items()})
 
 
 def _table(path: str | Path, format: str | None) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:

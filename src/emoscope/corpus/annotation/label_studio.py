@@ -11,7 +11,14 @@ from typing import Any
 
 from emoscope.core.errors import InputError
 from emoscope.core.files import atomic_write, whole_text
-from emoscope.corpus.annotation.annotations import Annotations, FileEntry, Judgement, judgement_at, task_name
+from emoscope.corpus.annotation.annotations import (
+    Annotations,
+    FileEntry,
+    Judgement,
+    judgement_at,
+    parsed_json,
+    task_name,
+)
 
 _OTHER = "other"
 
@@ -45,11 +52,7 @@ def _result(judgement: Judgement) -> list[dict[str, Any]]:
 
 def read(path: Path) -> Iterator[FileEntry]:
     """Stream each task's data, then its judgements."""
-    try:
-        tasks = json.loads(whole_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        row = getattr(error, "lineno", None)
-        raise InputError(path, f"is not valid JSON: {getattr(error, 'msg', 'nested too deeply')}", row=row) from None
+    tasks = parsed_json(path, whole_text(path))
     if not isinstance(tasks, list) or not tasks:
         raise InputError(path, "expected a list of tasks, as in Label Studio's JSON export")
     for number, task in enumerate(tasks, start=1):

@@ -1,6 +1,5 @@
 """A panel of annotators: the votes in files of any kind, EmotionX's vote strings included, and the labels they give."""
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, existing_file
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate, aggregate_votes
 from emoscope.corpus.annotation.annotations import Judgement, votes_of
+from emoscope.corpus.annotation.csv_files import write_rows
 from emoscope.corpus.annotation.files import files_in, read_annotations
 from emoscope.corpus.annotation.gold_questions import MIN_GOLD
 from emoscope.corpus.annotation.workers import GOLD_LEAST, WorkerReport, read_gold, screen, worker_reports
@@ -27,17 +27,14 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class PanelReport:
-    """How many tasks got each label, what was discarded, and the annotators.
-
-    `unlabelled_tasks` were judged by refused workers only.
-    """
+    """How many tasks got each label, what was discarded, and the annotators."""
 
     tasks: int
     labels: dict[str, int]
     tied: int
     fallback: int
     discarded_judgements: int
-    unlabelled_tasks: list[str]
+    unlabelled_tasks: list[str]  # judged by refused workers only
     workers: list[WorkerReport]
 
 
@@ -89,45 +86,38 @@ def aggregate_panel(
     gold_least: int = GOLD_LEAST,
 ) -> tuple[list[Aggregated], PanelReport]:
     """One label for each task, without the judgements of workers who fail the gold questions, and a report."""
-    if not panel.judgements:
-        if gold is not None:
-            raise EmoscopeError("gold questions need to know who answered; these files hold votes without names")
+    if panel.judgements:
+        answers = {} if gold is None else read_gold(gold)
+        if answers and not answers.keys() & panel.votes.keys():
+            raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
+        screening = screen(panel.judgements, answers, min_gold=min_gold, gold_least=gold_least)
+        labels = aggregate(screening.kept, method, fallback=fallback)
+    elif gold is not None:
+        raise EmoscopeError("gold questions need to know who answered; these files hold votes without names")
+    else:
+        screening = screen((), {})
         labels = aggregate_votes(panel.votes, method, fallback=fallback)
-        return labels, _report(labels, 0, [], [])
-    answers = {} if gold is None else read_gold(gold)
-    if answers and not answers.keys() & panel.votes.keys():
-        raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
-    screening = screen(panel.judgements, answers, min_gold=min_gold, gold_least=gold_least)
-    labels = aggregate(screening.kept, method, fallback=fallback)
-    unlabelled = {judgement.task for judgement in screening.discarded} - {result.task for result in labels}
-    workers = worker_reports(screening, labels)
-    return labels, _report(labels, len(screening.discarded), sorted(unlabelled), workers)
-
-
-def _report(
-    labels: Sequence[Aggregated], discarded: int, unlabelled: list[str], workers: list[WorkerReport]
-) -> PanelReport:
-    return PanelReport(
+    return labels, PanelReport(
         tasks=len(labels),
         labels=dict(sorted(Counter(result.label for result in labels).items())),
         tied=sum(result.tied for result in labels),
         fallback=sum(result.fallback for result in labels),
-        discarded_judgements=discarded,
-        unlabelled_tasks=unlabelled,
-        workers=workers,
+        discarded_judgements=len(screening.discarded),
+        unlabelled_tasks=sorted({one.task for one in screening.discarded} - {result.task for result in labels}),
+        workers=worker_reports(screening, labels),
     )
 
 
 def write_labels(path: Path, results: Sequence[Aggregated]) -> None:
     """Write labels as JSONL, with an object of soft labels, or as CSV, with a column (`soft:joy`) for each."""
-    with atomic_write(path) as handle:
-        if path.suffix == ".jsonl":
+    if path.suffix == ".jsonl":
+        with atomic_write(path) as handle:
             handle.writelines(json.dumps(asdict(result), ensure_ascii=False) + "\n" for result in results)
-            return
-        labels = sorted({label for result in results for label in result.soft})
-        rows = csv.writer(handle, lineterminator="\n")
-        rows.writerow(["task", "label", "votes", "tied", "fallback", *(f"soft:{label}" for label in labels)])
-        for result in results:
-            soft = [repr(result.soft.get(label, 0.0)) for label in labels]
-            votes = sum(result.votes.values())
-            rows.writerow([result.task, result.label, votes, int(result.tied), int(result.fallback), *soft])
+        return
+    labels = sorted({label for result in results for label in result.soft})
+    rows = (
+        [one.task, one.label, sum(one.votes.values()), int(one.tied), int(one.fallback)]
+        + [one.soft.get(label, 0.0) for label in labels]
+        for one in results
+    )
+    write_rows(path, ["task", "label", "votes", "tied", "fallback", *(f"soft:{label}" for label in labels)], rows)

@@ -37,10 +37,7 @@ def task_items(task: Task, path: Path) -> list[Item]:
 def read_study(
     path: Path, task: str | None = None, labels: str | None = None, *, whole: bool = False
 ) -> tuple[list[Item], tuple[str, ...]]:
-    """The items of a file to be judged, and the labels to choose from, separated by commas in `labels`.
-
-    By default the labels are those that the task's own annotators had, or the task's.
-    """
+    """The items of a file to be judged, and the labels to choose from; by default, those of the task's annotators."""
     if task is None:
         items = read_items(path, whole=whole)
         offered: Iterable[str] = (labels or LABELS).split(",")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.corpus.annotation.agreement import fleiss_kappa, fleiss_kappa_per_label
 from emoscope.corpus.describe.distribution import Distribution
@@ -14,17 +13,13 @@ from emoscope.corpus.describe.distribution import Distribution
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """The annotators' votes on a corpus.
-
-    `raters` is the distribution of votes on an item, `largest` that of the votes its most chosen label got, `by_label`
-    the votes on the items of each final label. A kappa that is not defined is None.
-    """
+    """The annotators' votes on a corpus; a kappa that is not defined is None."""
 
     items: int
     counts: dict[str, int]
-    raters: Distribution
-    largest: Distribution
-    by_label: dict[str, dict[str, int]]
+    raters: Distribution  # of the votes on an item
+    largest: Distribution  # of the votes that an item's most chosen label got
+    by_label: dict[str, dict[str, int]]  # the votes on the items of each final label
     kappa: float | None
     kappa_per_label: dict[str, float | None]
 
@@ -57,16 +52,12 @@ class VoteCounter:
         return Votes(
             items=len(items),
             counts=dict(zip(labels, items.sum(0).tolist(), strict=True)),
-            raters=_distribution(items.sum(1)),
-            largest=_distribution(items.max(1)),
+            raters=Distribution.of(Counter(items.sum(1).tolist())),
+            largest=Distribution.of(Counter(items.max(1).tolist())),
             by_label={label: {name: votes[name] for name in labels} for label, votes in self._by_label.items()},
             kappa=_defined(fleiss_kappa(items)),
             kappa_per_label={label: _defined(kappa) for label, kappa in zip(labels, per_label, strict=True)},
         )
-
-
-def _distribution(values: NDArray[np.int64]) -> Distribution:
-    return Distribution.of(Counter(values.tolist()))
 
 
 def _defined(kappa: float) -> float | None:

@@ -17,16 +17,12 @@ GOLD_LEAST = 4
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """Judgements to aggregate, without gold questions, and those of refused workers.
-
-    `gold` has each worker's numbers of right and of all answers to gold questions; `judged` are the workers who gave
-    enough of them to be refused or trusted.
-    """
+    """Judgements to aggregate, without gold questions, and those of refused workers."""
 
     kept: tuple[Judgement, ...]
     discarded: tuple[Judgement, ...]
-    gold: Mapping[str, tuple[int, int]]
-    judged: frozenset[str]
+    gold: Mapping[str, tuple[int, int]]  # each worker's right answers to gold questions, and all of them
+    judged: frozenset[str]  # workers with enough gold answers to be refused or trusted
     refused: frozenset[str]
 
 
@@ -45,12 +41,11 @@ class WorkerReport:
 
 def read_gold(path: str | Path) -> dict[str, str]:
     """The right answers to gold questions, from a CSV file with the columns `task,label`."""
-    file = Path(path)
     answers: dict[str, str] = {}
-    for row, cells in read_rows(file, ("task", "label")):
-        answer = judgement_at(file, row, cells["task"], "gold", cells["label"], None)
+    for row, cells in read_rows(Path(path), ("task", "label")):
+        answer = judgement_at(Path(path), row, cells["task"], "gold", cells["label"], None)
         if answer.task in answers:
-            raise InputError(file, f"task {answer.task!r} has an answer already", row=row)
+            raise InputError(path, f"task {answer.task!r} has an answer already", row=row)
         answers[answer.task] = answer.label
     return answers
 
@@ -62,9 +57,7 @@ def screen(
     min_gold: float = MIN_GOLD,
     gold_least: int = GOLD_LEAST,
 ) -> Screening:
-    """Refuse workers whose share of right answers to gold questions is under `min_gold`, and discard all they did.
-
-    Nobody is refused on fewer than `gold_least` answers.
+    """Refuse workers with under `min_gold` of at least `gold_least` gold answers right, and discard all they did.
 
     >>> judgements = [Judgement("g", "ann", "joy"), Judgement("g", "ben", "sad"), Judgement("1", "ann", "joy")]
     >>> screen(judgements, {"g": "joy"}).refused, screen(judgements, {"g": "joy"}, gold_least=1).refused

@@ -1,7 +1,9 @@
 """Argos Translate's installed packages; nothing is downloaded."""
 
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
@@ -12,10 +14,7 @@ _BATCH = 32
 
 
 class Argos:
-    """The installed packages. Chat turns are short, so each is translated whole.
-
-    Argos itself would first split it into sentences, with a model that it downloads if missing.
-    """
+    """The installed packages; turns are not split into sentences, for which Argos might download a model."""
 
     def __init__(self) -> None:
         self._packages = require("argostranslate.package", extra="argos")
@@ -33,33 +32,31 @@ class Argos:
         installed = [package for package in self._packages.get_installed_packages() if package.type == "translate"]
         for package in installed:
             if (package.from_code, package.to_code) == direction:
-                return _PackageTranslator(package, self._network)
+                return partial(_translate, package, self._model(package.package_path))
         names = ", ".join(sorted(f"{package.from_code}-{package.to_code}" for package in installed)) or "none"
         raise EmoscopeError(
             f"argostranslate has no package {'-'.join(direction)}; installed are: {names} "
             f"(argospm install translate-{'_'.join(direction)})"
         )
 
-
-class _PackageTranslator:
-    def __init__(self, package: Any, network: Any) -> None:
-        self._package = package
+    def _model(self, path: Path) -> Any:
         try:
             # On the CPU and in float32, for the same output on every machine.
-            self._model = network.Translator(str(package.package_path / "model"), device="cpu", compute_type="float32")
+            return self._network.Translator(str(path / "model"), device="cpu", compute_type="float32")
         except (RuntimeError, ValueError) as error:
-            raise EmoscopeError(f"{package.package_path}: is not a package that can be read ({error})") from None
+            raise EmoscopeError(f"{path}: is not a package that can be read ({error})") from None
 
-    def __call__(self, texts: Sequence[str]) -> list[str]:
-        prefix: str = self._package.target_prefix
-        pieces = [self._package.tokenizer.encode(text) for text in texts]
-        results = self._model.translate_batch(
-            pieces,
-            target_prefix=[[prefix]] * len(pieces) if prefix else None,
-            max_batch_size=_BATCH,
-            beam_size=4,
-            length_penalty=0.2,
-            replace_unknowns=True,
-        )
-        decoded = (self._package.tokenizer.decode(result.hypotheses[0]) for result in results)
-        return [text.removeprefix(prefix).strip() for text in decoded]
+
+def _translate(package: Any, model: Any, texts: Sequence[str]) -> list[str]:
+    prefix: str = package.target_prefix
+    pieces = [package.tokenizer.encode(text) for text in texts]
+    results = model.translate_batch(
+        pieces,
+        target_prefix=[[prefix]] * len(pieces) if prefix else None,
+        max_batch_size=_BATCH,
+        beam_size=4,
+        length_penalty=0.2,
+        replace_unknowns=True,
+    )
+    decoded = (package.tokenizer.decode(result.hypotheses[0]) for result in results)
+    return [text.removeprefix(prefix).strip() for text in decoded]

@@ -57,11 +57,7 @@ def augment(
     batch: int = BATCH,
     progress: ShowProgress = no_progress,
 ) -> AugmentCounts:
-    """Write the source with the variants of every turn.
-
-    Finished batches lie in a hidden folder next to the output until all are done: the same call after a kill resumes,
-    and writes the same bytes.
-    """
+    """Write the source with the variants of every turn; after a kill, the same call resumes, to the same bytes."""
     target = Path(output)
     if existing_file(source.path).resolve() == target.resolve():
         raise EmoscopeError(f"{output}: is the input itself; write to another file")
@@ -70,11 +66,19 @@ def augment(
         raise EmoscopeError(f"{target.parent}: no such folder to write into")
     description = json.dumps(translate.description(), sort_keys=True)
     folder = PartFolder(target.with_name(f".{target.name}.parts"), description, ".json")
+
+    def translate_batch(part: bytes) -> bytes:
+        dialogues = json.loads(part)
+        variants = iter(translate([text for texts in dialogues for text in texts]))
+        return json.dumps([[next(variants) for _ in texts] for texts in dialogues]).encode()
+
     texts = _batches(source, progress("translating", source.items(translate.via)), batch)
-    parts = list(folder.fill(texts, _TranslateBatch(translate)))
+    parts = list(folder.fill(texts, translate_batch))
+    translated = (dialogue for path in parts for dialogue in json.loads(path.read_bytes()))
     counts = AugmentCounts()
     with source.writer(str(output)) as write:
-        for item, variants in zip(source.items(translate.via), _variants(parts), strict=True):
+        for item, turns in zip(source.items(translate.via), translated, strict=True):
+            variants = [{language: Variant(*entry) for language, entry in turn.items()} for turn in turns]
             counts.add(variants)
             write(source.reworded(item, variants))
     shutil.rmtree(folder.folder, ignore_errors=True)
@@ -100,19 +104,6 @@ def augment_file(
     return augment(file, output, translate, progress=progress)
 
 
-@dataclass(frozen=True, slots=True)
-class _TranslateBatch:
-    """Translates a JSON list of dialogues, each a list of texts; each text becomes its variants by language."""
-
-    translate: BackTranslator
-
-    def __call__(self, part: bytes) -> bytes:
-        dialogues = json.loads(part)
-        variants = iter(self.translate([text for texts in dialogues for text in texts]))
-        entries = [[_entry(next(variants)) for _ in texts] for texts in dialogues]
-        return json.dumps(entries).encode()
-
-
 def _batches(source: DialogueFile, items: Iterator[Any], batch: int) -> Iterator[bytes]:
     """The texts of whole dialogues, cut at the same places every time."""
     dialogues: list[Sequence[str]] = []
@@ -125,13 +116,3 @@ def _batches(source: DialogueFile, items: Iterator[Any], batch: int) -> Iterator
             dialogues, size = [], 0
     if dialogues:
         yield json.dumps(dialogues).encode()
-
-
-def _entry(variants: dict[str, Variant]) -> dict[str, tuple[str | None, str | None]]:
-    return {language: (variant.text, variant.reason) for language, variant in variants.items()}
-
-
-def _variants(parts: Sequence[Path]) -> Iterator[list[dict[str, Variant]]]:
-    for path in parts:
-        for dialogue in json.loads(path.read_bytes()):
-            yield [{language: Variant(*entry) for language, entry in entries.items()} for entries in dialogue]

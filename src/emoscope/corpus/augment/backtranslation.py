@@ -1,8 +1,7 @@
 """Back-translation: the variants of texts, each kept or dropped for a reason."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.augment.ascii_text import ascii_text, without_loose_marks
@@ -21,8 +20,7 @@ UNLIKE = "too unlike"
 REASONS = (NO_WORDS, EMPTY, NAME_LOST, UNKNOWN_WORD, SAME, SAME_AS_OTHER, NEGATION, UNLIKE)
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(NamedTuple):
     """The text that came back through one language if it is kept, else the reason to drop it."""
 
     text: str | None
@@ -42,12 +40,7 @@ class BackTranslator:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        via: Sequence[str],
-        *,
-        similarity: float | None = None,
-        measure: Similarity | None = None,
+        self, engine: Engine, via: Sequence[str], *, similarity: float | None = None, measure: Similarity | None = None
     ) -> None:
         self.via = tuple(short_code(language) for language in via)
         if not self.via or len(set(self.via)) < len(self.via) or ENGLISH in self.via:
@@ -87,9 +80,10 @@ class BackTranslator:
         pieces = [piece for shielded in shields for piece in shielded.translatable]
         foreign = [text.replace(UNTRANSLATED, "") for text in there(pieces)]
         returned = iter(back(foreign))
-        variants: list[Variant] = []
-        for text, shielded in zip(texts, shields, strict=True):
-            variants.append(_checked(text, shielded, [next(returned) for _ in shielded.translatable]))
+        variants = [
+            _checked(text, shielded, [next(returned) for _ in shielded.translatable])
+            for text, shielded in zip(texts, shields, strict=True)
+        ]
         kept = [place for place, variant in enumerate(variants) if variant.text is not None]
         values = self._measure([texts[place] for place in kept], [str(variants[place].text) for place in kept])
         for place, value in zip(kept, values, strict=True):
@@ -106,7 +100,8 @@ def _checked(text: str, shielded: Shielded, translated: Sequence[str]) -> Varian
         return Variant(None, EMPTY)
     # English words that the engine does not know, such as "lol", come back as they were; any other is still foreign.
     known = {word for piece in shielded.translatable for word in words_in(piece)}
-    if any(word not in known for piece in translated for word in _untranslated_words(piece)):
+    untranslated = (words_in(rest)[:1] for piece in translated for rest in piece.split(UNTRANSLATED)[1:])
+    if any(word not in known for words in untranslated for word in words):
         return Variant(None, UNKNOWN_WORD)
     restored = shielded.put_back([ascii_text(piece.replace(UNTRANSLATED, "")) for piece in translated])
     if restored is None:
@@ -115,11 +110,6 @@ def _checked(text: str, shielded: Shielded, translated: Sequence[str]) -> Varian
     if word_key(variant) == word_key(text):
         return Variant(None, SAME)
     return Variant(variant) if denies(variant) == denies(text) else Variant(None, NEGATION)
-
-
-def _untranslated_words(piece: str) -> Iterator[str]:
-    for rest in piece.split(UNTRANSLATED)[1:]:
-        yield from words_in(rest)[:1]
 
 
 def _drop_repeated(variants: dict[str, Variant]) -> None:

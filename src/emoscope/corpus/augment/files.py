@@ -38,10 +38,7 @@ class DialogueFile(Protocol):
 
 
 class EmotionXFile:
-    """EmotionX's format: a list of dialogues, each a list of objects with an `utterance`.
-
-    Everything else in an object is kept: the label, the votes, and variants through other languages.
-    """
+    """EmotionX's format: a list of dialogues, each a list of objects with an `utterance`, whose other keys are kept."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -119,15 +116,12 @@ class TableFile:
         return item.dialogue.texts
 
     def reworded(self, item: Record, variants: Variants) -> dict[str, Any]:
-        """The row with a column for each turn and language, empty where the variant was dropped.
-
-        In a list such as `turns_es`, a dropped variant is the original turn; without any variant there is no list.
-        """
+        """The row with a column for each turn and language, empty where the variant was dropped."""
         names = self._columns(item)
         added: dict[str, Any] = {}
         for language in variants[0]:
             texts = [own[language].text for own in variants]
-            if names == ["turns"]:
+            if names == ["turns"]:  # a list, in which a dropped variant is the original turn
                 whole = [text or turn for text, turn in zip(texts, item.dialogue.texts, strict=True)]
                 added[f"turns_{language}"] = whole if any(texts) else None
             else:

@@ -1,12 +1,14 @@
 """MarianMT models in transformers, such as those of the OPUS-MT project."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed, require
 from emoscope.corpus.augment.translator import Translator, short_code
+from emoscope.parallel.parts import batches
 
 _BATCH = 32
 _MAX_TOKENS = 256  # a chat turn has a few dozen
@@ -24,10 +26,9 @@ class Marian:
                 f"model {model!r}: expected {{source}} and {{target}} in it, as in "
                 "'Helsinki-NLP/opus-mt-{source}-{target}'"
             )
-        check_installed("sentencepiece", "sacremoses", extra="marian")
+        check_installed("torch", "sentencepiece", "sacremoses", extra="marian")
         self._model = model
         self._transformers = require("transformers", extra="marian")
-        self._torch = require("torch", extra="marian")
 
     @property
     def name(self) -> str:
@@ -51,29 +52,20 @@ class Marian:
         finally:
             if bars:
                 logging.enable_progress_bar()
-        return _ModelTranslator(tokenizer, model.float().eval(), self._torch)
+        return partial(_translate, tokenizer, model.float().eval())
 
 
-class _ModelTranslator:
-    def __init__(self, tokenizer: Any, model: Any, torch: Any) -> None:
-        self._tokenizer = tokenizer
-        self._model = model
-        self._torch = torch
-        self._max_tokens = min(_MAX_TOKENS, model.config.max_position_embeddings)
-
-    def __call__(self, texts: Sequence[str]) -> list[str]:
-        # Texts of similar length go together, for less padding.
-        order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), place))
-        translated = [""] * len(texts)
-        for start in range(0, len(order), _BATCH):
-            places = order[start : start + _BATCH]
-            for place, text in zip(places, self._generate([texts[place] for place in places]), strict=True):
-                translated[place] = text
-        return translated
-
-    def _generate(self, texts: list[str]) -> list[str]:
-        tokens = self._tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=self._max_tokens)
-        max_length = min(self._max_tokens, 2 * tokens["input_ids"].shape[1] + 10)
-        with self._torch.inference_mode():
-            output = self._model.generate(**tokens, num_beams=4, do_sample=False, max_length=max_length)
-        return [text.strip() for text in self._tokenizer.batch_decode(output, skip_special_tokens=True)]
+def _translate(tokenizer: Any, model: Any, texts: Sequence[str]) -> list[str]:
+    # Texts of similar length go together, for less padding.
+    order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), place))
+    translated = [""] * len(texts)
+    most = min(_MAX_TOKENS, model.config.max_position_embeddings)
+    for places in batches(order, _BATCH):
+        batch = [texts[place] for place in places]
+        tokens = tokenizer(batch, return_tensors="pt", padding=True, truncation=True, max_length=most)
+        max_length = min(most, 2 * tokens["input_ids"].shape[1] + 10)
+        with require("torch", extra="marian").inference_mode():
+            output = model.generate(**tokens, num_beams=4, do_sample=False, max_length=max_length)
+        for place, text in zip(places, tokenizer.batch_decode(output, skip_special_tokens=True), strict=True):
+            translated[place] = text.strip()
+    return translated

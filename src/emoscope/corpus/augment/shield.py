@@ -72,7 +72,12 @@ def shield(text: str) -> Shielded:
             sentence += _STEM + _word(len(names))
             names.append(kept)
     pieces += _trimmed(sentence + text[end:])
-    merged = _merged(pieces)
+    merged: list[tuple[str, bool]] = []  # without empty pieces, and with neighbours to keep joined
+    for piece, translate in pieces:
+        if merged and not translate and not merged[-1][1]:
+            merged[-1] = merged[-1][0] + piece, False
+        elif piece:
+            merged.append((piece, translate))
     return Shielded(tuple(piece for piece, _ in merged), tuple(translate for _, translate in merged), tuple(names))
 
 
@@ -101,17 +106,6 @@ def _trimmed(sentence: str) -> list[tuple[str, bool]]:
     core = sentence.strip()
     before, _, after = sentence.partition(core)
     return [(before, False), (core, True), (after, False)]
-
-
-def _merged(pieces: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """The pieces without empty ones, and with neighbours to keep joined."""
-    merged: list[tuple[str, bool]] = []
-    for piece, translate in pieces:
-        if merged and not translate and not merged[-1][1]:
-            merged[-1] = merged[-1][0] + piece, False
-        elif piece:
-            merged.append((piece, translate))
-    return merged
 
 
 def _word(number: int) -> str:

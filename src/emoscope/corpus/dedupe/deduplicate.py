@@ -47,7 +47,7 @@ def deduplicate(
     group: str | None = None,
     format: str | None = None,
     progress: ShowProgress = no_progress,
-    spread: Executor = SERIAL,
+    executor: Executor = SERIAL,
 ) -> dict[str, FileCounts]:
     """Write the files without copies of earlier rows in the same or earlier files.
 
@@ -55,7 +55,7 @@ def deduplicate(
     file with the same value in the column `group`. One file gives a file; several give a folder, complete or absent.
     """
     _check(paths, output)
-    finder = DuplicateFinder(threshold=threshold, spread=spread)
+    finder = DuplicateFinder(threshold=threshold, executor=executor)
     # The item of each row of each file, and the file of each item.
     items: list[list[int]] = []
     file_of: list[int] = []

@@ -56,9 +56,9 @@ class DuplicateFinder:
     [(1, 0)]
     """
 
-    def __init__(self, *, threshold: float = THRESHOLD, spread: Executor = SERIAL) -> None:
+    def __init__(self, *, threshold: float = THRESHOLD, executor: Executor = SERIAL) -> None:
         self.threshold = threshold
-        self._spread = spread  # for signatures only; copies are decided here, in order
+        self._executor = executor  # for signatures only; copies are decided here, in order
         self._numbers: dict[str, int] = {}
         self._texts_of: dict[int, list[int]] = {}
 
@@ -73,7 +73,7 @@ class DuplicateFinder:
         if self.threshold == 1:
             return None
         texts = list(self._numbers)
-        signed = list(self._spread.map(_signed, batches(texts, _PART)))
+        signed = list(self._executor.map(_signed, batches(texts, _PART)))
         return _NearTexts(texts, np.concatenate(signed) if signed else signatures([]), self.threshold)
 
     def duplicates(self) -> Iterator[Duplicate]:

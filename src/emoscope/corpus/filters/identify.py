@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
@@ -39,9 +38,13 @@ class LanguageIdentifier:
 
     def __init__(self, candidates: Iterable[str] = CANDIDATES) -> None:
         lingua = require("lingua", extra="corpus")
-        self._codes = lingua.IsoCode639_1
         self._candidates = tuple(dict.fromkeys(candidates))
-        languages = [lingua.Language.from_iso_code_639_1(self._code(code)) for code in self._candidates]
+        codes = {code: getattr(lingua.IsoCode639_1, code.upper(), None) for code in self._candidates}
+        for code, known in codes.items():
+            if known is None:
+                problem = f"no language {code!r}; give a code of two letters that lingua knows, such as en or es"
+                raise EmoscopeError(problem)
+        languages = map(lingua.Language.from_iso_code_639_1, codes.values())
         self._detector = lingua.LanguageDetectorBuilder.from_languages(*languages).build()
 
     def __reduce__(self) -> tuple[type["LanguageIdentifier"], tuple[tuple[str, ...]]]:
@@ -81,20 +84,10 @@ class LanguageIdentifier:
         code, value = min(values.items(), key=lambda pair: (-pair[1], pair[0]))
         return code if value > least else UNKNOWN
 
-    def _code(self, code: str) -> Any:
-        try:
-            return getattr(self._codes, code.upper())
-        except AttributeError:
-            problem = f"no language {code!r}; give a code of two letters that lingua knows, such as en or es"
-            raise EmoscopeError(problem) from None
-
 
 def _by_words(counts: WordCounts) -> str | None:
     """What the word lists can decide alone: most dialogues, and those that lingua cannot."""
-    for code, own, rest in (
-        (HINDI, counts.hindi, counts.spanish),
-        (SPANISH, counts.spanish, counts.hindi),
-    ):
+    for code, own, rest in ((HINDI, counts.hindi, counts.spanish), (SPANISH, counts.spanish, counts.hindi)):
         if own < 2 or own <= rest:
             continue
         if counts.english >= 2 and counts.english * 8 >= own:

@@ -1,7 +1,6 @@
 """Dialogues in a language that is not wanted, or that mix two."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
@@ -30,10 +29,7 @@ class LanguageFilter:
             raise EmoscopeError("the language filter needs at least one language to keep, such as en")
         named = [part for code in self.keep for part in code.split("+")]
         self._identifier = LanguageIdentifier([*CANDIDATES, *named])
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {"keep": list(self.keep)}
+        self.settings = {"keep": list(self.keep)}
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         reviews = []

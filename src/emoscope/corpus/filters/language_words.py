@@ -5,11 +5,11 @@ or one that people write in any language, counts for none.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
-from emoscope.corpus.filters import words as _folder
+from emoscope.corpus.filters.shipped import listed_words
 
 _FILES = {"en": ("english.txt", "chat.txt"), "es": ("spanish.txt",), "hi": ("hindi.txt",)}
 _ANYWHERE = "anywhere.txt"
@@ -43,8 +43,8 @@ def count_words(text: str) -> WordCounts:
     WordCounts(english=4, spanish=0, hindi=3, unknown=0, anywhere=1)
     """
     known = _languages()
-    counts = {"en": 0, "es": 0, "hi": 0, "": 0, "?": 0}
-    for word in dict.fromkeys(words_in(text)):  # "yaar" twice is still one borrowed word
+    counts: Counter[str] = Counter()
+    for word in set(words_in(text)):  # "yaar" twice is still one borrowed word
         language = known.get(word)
         if language is None:
             language = known.get(_LONG_RUN.sub(r"\1\1", word)) or known.get(_LONG_RUN.sub(r"\1", word))
@@ -68,7 +68,7 @@ def _languages() -> dict[str, str]:
     """The language of each listed word, or "" for words that do not tell."""
     languages: dict[str, str] = {}
     for language, names in _FILES.items():
-        for word in {word for name in names for word in listed_words(name)}:
+        for word in listed_words(*names):
             languages[word] = "" if word in languages else language
     return languages | dict.fromkeys(listed_words(_ANYWHERE), "")
 
@@ -80,10 +80,3 @@ def is_common(word: str) -> bool:
     (True, False)
     """
     return word in _languages()
-
-
-@cache
-def listed_words(name: str) -> tuple[str, ...]:
-    """The words of a shipped list; lines that start with # are comments."""
-    lines = files(_folder).joinpath(name).read_text(encoding="utf-8").splitlines()
-    return tuple(word for line in lines if not line.startswith("#") for word in line.split())

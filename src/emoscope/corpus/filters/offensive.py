@@ -1,7 +1,6 @@
 """Dialogues with an offensive turn."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
@@ -30,10 +29,7 @@ class OffensiveFilter:
             raise EmoscopeError(f"the threshold of offensive turns must lie above 0 and up to 1, not {threshold}")
         self.scorer = scorer
         self.threshold = threshold
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {"threshold": self.threshold}
+        self.settings = {"threshold": threshold}
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         """One review for each dialogue; the details are its worst turn, counted from 1, and that turn's score."""

@@ -6,42 +6,17 @@ name is": who writes "i'm sad" is not called Sad, and "mark my words" is not abo
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
-from emoscope.corpus.filters.language_words import is_common, listed_words
+from emoscope.corpus.filters.language_words import is_common
+from emoscope.corpus.filters.shipped import listed_words, read_patterns
 from emoscope.corpus.filters.spans import Kind, Span
 
-_LETTERS = r"[^\W\d_]"
-_ANY = rf"{_LETTERS}{{2,}}(?:['’-]{_LETTERS}{{2,}})*"
-_CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪİĶĹĻŁŃŅŇŌŐŒŔŘŚŞŠŤŪŮŰŹŻŽŞȘȚ]"
-_PROPER = rf"{_CAPITAL}{_LETTERS}+(?:['’-]{_CAPITAL}?{_LETTERS}+)*"
-_PARTICLE = r"(?:de|del|de\sla|da|dos|van|von|der|van\sder|den|bin|al|O['’]|Mc|Mac|St\.)"
-_REST = rf"(?:\s+(?:{_PARTICLE}\s+)?{_PROPER}){{0,3}}"
-
-# After these comes a name, whatever it is, unless it is a common word ("my name is not ...").
-_SAYS_NAME = re.compile(
-    rf"\b(?i:my\s+(?:full\s+|first\s+|last\s+|real\s+|nick)?name\s*(?:is|'s|’s|:)|my\s+names|"
-    rf"(?:his|her|their|whose)\s+name\s+(?:is|was)|i\s+am\s+called|i'm\s+called|me\s+llamo|mi\s+nombre\s+es|"
-    rf"je\s+m['’]appelle|ich\s+hei(?:ß|ss)e|mein\s+name\s+ist|mera\s+naam|mi\s+chiamo|meu\s+nome\s+[ée])\s*"
-    rf"(?P<name>{_ANY}(?:{_REST}|(?:\s+{_ANY})?(?=\s*(?:[.!?,]|$))))"
-)
-# After these comes a name only if it is a known one, or has a capital and is no common word.
-_MAY_SAY_NAME = re.compile(
-    rf"\b(?i:i\s*['’]?\s?a?m|call\s+me|names?\s*(?:'s|’s|:|is)|this\s+is|it['’]?s\s+me,?|it['’]?s|its)\s+(?P<name>{_ANY}{_REST})"
-)
-_SURE_AFTER = re.compile(
-    r"\s*(?:[.!?,)]|$|here\b|speaking\b|from\b|and\s+you\b|btw\b|nice\b|by\s+the\b)", re.IGNORECASE
-)
-_TITLE = re.compile(
-    rf"\b(?P<name>(?i:mr|mrs|ms|miss|dr|prof|professor|sir|madam|señora?|sra?|herr|frau|monsieur|madame)\.?\s+(?P<first>{_PROPER}){_REST})"
-)
-_RELATION = re.compile(
-    rf"\b(?i:my|his|her|our|your|their)\s+(?:\w+\s+)?(?i:friend|bff|bestie|boyfriend|girlfriend|bf|gf|husband|wife|brother|"
-    rf"sister|bro|sis|cousin|son|daughter|boss|colleague|teacher|roommate|neighbou?r|uncle|aunt|aunty|auntie|ex|fianc[ée]e?|"
-    rf"partner|dad|mom|kid|baby|classmate|coworker)\s*,?\s+(?P<name>(?P<first>{_PROPER}){_REST})"
-)
-_CAPITALISED = re.compile(rf"(?<![\w@#/.])(?P<first>{_PROPER})(?P<rest>{_REST})(?!\w)")
-_SENTENCE_START = re.compile(r"(?:^|[.!?…:\n]\s*|[\"“(*]\s*)$")
+_PATTERN = read_patterns("person_names.toml")
+_WORDS = listed_words("names_words.txt")
+_PLACES = listed_words("names_places.txt")
+_ONLY_NAMES = listed_words("names.txt", "names_more.txt") - _WORDS - _PLACES
+_NAMES = _ONLY_NAMES | _WORDS | _PLACES
+_NOT_NAMES = listed_words("not_names.txt")
 
 
 def person_names(text: str) -> Iterator[Span]:
@@ -51,46 +26,46 @@ def person_names(text: str) -> Iterator[Span]:
     >>> [text[span.start : span.end] for span in person_names(text)]
     ['anna', 'Rahul Sharma']
     """
-    for match in _SAYS_NAME.finditer(text):
+    for match in _PATTERN["says_name"].finditer(text):
         if not _is_word(match["name"].split()[0]):
-            yield _span(match)
-    for match in _MAY_SAY_NAME.finditer(text):
+            yield Span(*match.span("name"), Kind.NAME)
+    for match in _PATTERN["may_say_name"].finditer(text):
         yield from _introduced(text, match)
-    for pattern in (_TITLE, _RELATION):
+    for pattern in (_PATTERN["title"], _PATTERN["relation"]):
         for match in pattern.finditer(text):
             if not _is_word(match["first"]):
-                yield _span(match)
+                yield Span(*match.span("name"), Kind.NAME)
     shouted = _written_in_capitals(text)
-    for match in _CAPITALISED.finditer(text):
+    for match in _PATTERN["capitalised"].finditer(text):
         if _is_person(text, match, shouted=shouted):
-            yield Span(match.start(), match.end(), Kind.NAME)
+            yield Span(*match.span(), Kind.NAME)
 
 
 def _introduced(text: str, match: re.Match[str]) -> Iterator[Span]:
     name = match["name"]
     first = name.split()[0]
     plain = first.lower()
-    if plain in _names() - _words() - _places():
-        yield _span(match)
-    elif first[0].isupper() and first[1:].islower() and not _is_word(first) and plain not in _places():
+    if plain in _ONLY_NAMES:
+        yield Span(*match.span("name"), Kind.NAME)
+    elif first[0].isupper() and first[1:].islower() and not _is_word(first) and plain not in _PLACES:
         # "I'm Olufemi", but not "I'm Batman and you're Robin" nor "this is Sparta".
         asks = re.match(r"i[^t]|call|name", match.group().lower())
-        if asks and (" " in name or _SURE_AFTER.match(text, match.end())):
-            yield _span(match)
+        if asks and (" " in name or _PATTERN["sure_after"].match(text, match.end())):
+            yield Span(*match.span("name"), Kind.NAME)
 
 
 def _is_person(text: str, match: re.Match[str], *, shouted: bool) -> bool:
     first, rest = match["first"].lower(), match["rest"]
-    if first not in _names() and first.split("-")[0] not in _names():
+    if first not in _NAMES and first.split("-")[0] not in _NAMES:
         return False
-    doubtful = first in _words() or first in _places()
+    doubtful = first in _WORDS or first in _PLACES
     if doubtful and (shouted or match["first"].isupper()):
         return False
     if rest:
         return not doubtful or not any(_is_word(word) for word in rest.split())
-    if first in _places():
+    if first in _PLACES:
         return False
-    return first not in _words() or not _SENTENCE_START.search(text[: match.start()])
+    return first not in _WORDS or not _PATTERN["sentence_start"].search(text[: match.start()])
 
 
 def _written_in_capitals(text: str) -> bool:
@@ -103,28 +78,4 @@ def _written_in_capitals(text: str) -> bool:
 def _is_word(word: str) -> bool:
     """Whether this is a common word and not a name, even where a name is expected."""
     plain = word.lower()
-    return plain in _not_names() or (is_common(plain) and plain not in _names() - _words() - _places())
-
-
-def _span(match: re.Match[str]) -> Span:
-    return Span(match.start("name"), match.end("name"), Kind.NAME)
-
-
-@cache
-def _names() -> frozenset[str]:
-    return frozenset(listed_words("names.txt") + listed_words("names_more.txt")) | _words() | _places()
-
-
-@cache
-def _words() -> frozenset[str]:
-    return frozenset(listed_words("names_words.txt"))
-
-
-@cache
-def _not_names() -> frozenset[str]:
-    return frozenset(listed_words("not_names.txt"))
-
-
-@cache
-def _places() -> frozenset[str]:
-    return frozenset(listed_words("names_places.txt"))
+    return plain in _NOT_NAMES or (is_common(plain) and plain not in _ONLY_NAMES)

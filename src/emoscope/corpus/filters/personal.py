@@ -1,9 +1,8 @@
 """Dialogues with personal data: dropped, or masked by kind of data."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.accounts import handles, spelled_emails
@@ -33,20 +32,17 @@ class PersonalFilter:
         self.mask = mask
         self.kinds = choose(Kind, kinds, "kind of personal data")
         self._presidio = PresidioFinder()
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {"mode": "mask" if self.mask else "drop", "kinds": [kind.value for kind in self.kinds]}
+        self.settings = {"mode": "mask" if mask else "drop", "kinds": [kind.value for kind in self.kinds]}
 
     def find(self, text: str) -> list[Span]:
         """The personal data in a text, in order and without overlaps."""
-        spans = (span for start, piece in _pieces(text) for span in self._find(start, piece))
-        return [span for span in spans if span.kind in self.kinds]
-
-    def _find(self, start: int, text: str) -> list[Span]:
         finders = (spelled_emails, handles, street_addresses, person_names, self._presidio.find)
-        spans = without_overlaps(span for finder in finders for span in finder(text))
-        return [Span(span.start + start, span.end + start, span.kind) for span in spans]
+        return [
+            Span(span.start + start, span.end + start, span.kind)
+            for start, piece in _pieces(text)
+            for span in without_overlaps(span for finder in finders for span in finder(piece))
+            if span.kind in self.kinds
+        ]
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         """One review for each dialogue; the details are the kinds and the turns, counted from 1."""

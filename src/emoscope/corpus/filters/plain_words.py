@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Container
 
 from emoscope.corpus.filters.language_words import is_common
+from emoscope.corpus.filters.shipped import read_toml
 
 _LEET = str.maketrans(
     {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "!": "i"}
@@ -19,20 +20,7 @@ _RUN = re.compile(r"([a-z])\1{2,}")
 # Letters with a space or a mark between them: s.e.x, k i l l. Two are an abbreviation.
 _SPELLED = re.compile(r"(?<![a-z0-9'])[a-z0-9](?:(?: |[._*-] ?)[a-z0-9](?![a-z0-9'])){2,}", re.ASCII)
 _LETTERS = re.compile(r"[a-z0-9]", re.ASCII)
-_LONG_FORMS = {
-    "u": "you", "ya": "you", "ur": "your", "r": "are", "n": "and", "y": "why", "im": "i am", "ive": "i have",
-    "id": "i would", "youre": "you are", "theyre": "they are", "hes": "he is", "shes": "she is", "its": "it is",
-    "wanna": "want to", "gonna": "going to", "gunna": "going to", "gotta": "got to", "imma": "i am going to",
-    "ima": "i am going to", "tryna": "trying to", "lets": "let us", "dont": "do not", "doesnt": "does not",
-    "didnt": "did not", "cant": "can not", "cannot": "can not", "couldnt": "could not", "wont": "will not",
-    "wouldnt": "would not", "isnt": "is not", "arent": "are not", "wasnt": "was not", "shouldnt": "should not",
-    "havent": "have not", "hasnt": "has not", "urself": "yourself", "yourselves": "yourself", "myslf": "myself",
-    "ppl": "people", "lyf": "life", "lyfe": "life", "h8": "hate", "plz": "please", "pls": "please", "da": "the",
-    "tha": "the", "dem": "them", "em": "them", "cuz": "because", "coz": "because", "bcoz": "because", "wid": "with",
-    "gf": "girlfriend", "bf": "boyfriend", "rn": "right now", "af": "as fuck", "mum": "mom", "mommy": "mom",
-    "daddy": "dad", "wud": "would", "shud": "should", "dat": "that", "dis": "this", "fck": "fuck", "fuk": "fuck",
-    "phuck": "fuck", "fking": "fucking", "fcking": "fucking", "azz": "ass",
-}  # fmt: skip
+_LONG_FORMS: dict[str, str] = read_toml("long_forms.toml")
 _ENDINGS = (("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would"))
 
 
@@ -84,19 +72,11 @@ def _meant(word: str, known: Container[str]) -> str:
     """The intended word, with digits read as letters and repeated letters shortened."""
     if not _RUN.search(word) and not _DISGUISED.match(word):
         return word
-    for candidate in _readings(word):
-        if candidate in known or is_common(candidate):
-            return candidate
-    return _RUN.sub(r"\1", word)
-
-
-def _readings(word: str) -> tuple[str, ...]:
-    plain = [word]
+    spellings = [word]
     if _DISGUISED.match(word):
-        plain += [
-            word.translate(_LEET),
-            word.replace("1", "l").translate(_LEET),
-            word.replace("!", "l").translate(_LEET),
-        ]
-    readings = [reading for one in plain for reading in (one, _RUN.sub(r"\1\1", one), _RUN.sub(r"\1", one))]
-    return tuple(dict.fromkeys(readings))
+        spellings += [one.translate(_LEET) for one in (word, word.replace("1", "l"), word.replace("!", "l"))]
+    for spelling in spellings:
+        for candidate in (spelling, _RUN.sub(r"\1\1", spelling), _RUN.sub(r"\1", spelling)):
+            if candidate in known or is_common(candidate):
+                return candidate
+    return _RUN.sub(r"\1", word)

@@ -13,7 +13,8 @@ from typing import Any
 
 from emoscope.core.extras import require
 from emoscope.corpus.filters.language_words import is_common
-from emoscope.corpus.filters.spans import Kind, Span
+from emoscope.corpus.filters.shipped import read_patterns
+from emoscope.corpus.filters.spans import Kind, Span, spans_of
 
 # Numbers without a country code are read as numbers of these countries.
 REGIONS = ("US", "GB", "IN", "CA", "AU", "NZ", "IE", "DE", "FR", "ES", "IT", "NL", "SE", "PL", "BR", "MX")
@@ -21,42 +22,10 @@ REGIONS = ("US", "GB", "IN", "CA", "AU", "NZ", "IE", "DE", "FR", "ES", "IT", "NL
 # Presidio imports these, if installed, for engines not used here: ten seconds and 300 MB in every process.
 _ENGINE_PACKAGES = ("torch", "transformers", "stanza", "gliner")
 
-_DIGIT = re.compile(r"\d")
-_WORD_WITH_DOT = re.compile(r"[^\s.]+\.\S+")
+_PATTERN = read_patterns("presidio.toml")
 _LONGEST_LINK = 200
-_SCHEME = re.compile(
-    r"(?:https?|ftp)://[^\s<>\"'()]+[^\s<>\"'().,!?;:]|www\.[\w-]+(?:\.[\w-]+)+(?:/[^\s<>\"'()]*)?", re.IGNORECASE
-)
-# Without a scheme, only endings that are not words: in chats "ok.so" and "yes.it is" lack a space, not a scheme.
-_BARE_ENDINGS = re.compile(
-    r"com|net|org|edu|gov|mil|info|biz|io|ai|dev|app|co|uk|de|fr|es|nl|se|pl|br|mx|au|nz|ca|ie|eu|jp|cn|ru|ch|at|xyz|"
-    r"online|store|shop|site|blog|tech|cloud|gg|tv|ly|be|gl"
-)
 _WORDS_AS_ENDINGS = ("at", "be", "co")
 _WORDS_ELSEWHERE = ("ca", "de", "es", "ie", "mx", "se")
-_VERSION = re.compile(
-    r"(?:\bv|\bver|\bversion|\brelease|\bbuild|\bfirmware|\bwindows|\bios|\bandroid|\bpatch)\.?\s*$", re.IGNORECASE
-)
-# A long number after one of these is somebody's order, not somebody's phone.
-_OTHER_NUMBER = re.compile(
-    r"(?:#|\b(?:order|ticket|tracking|track|ref|reference|invoice|booking|id|code|isbn|case|receipt|policy|flight|pin|otp|"
-    r"serial|account|acct|score|pi)\b)(?:\s*(?:number|no|nr|num|id|is|was|:|#|\.))*\s*$",
-    re.IGNORECASE,
-)
-_PHONE_WORD = re.compile(
-    r"\b(?:call|text|txt|ring|phone|fone|ph|tel|telephone|cell|mobile|mob|whatsapp|wa|number|numbers|digits|contact|reach|"
-    r"sms|dial|fax|no|num|nr)\b",
-    re.IGNORECASE,
-)
-_DATE = re.compile(
-    r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?:\s.*)?|(?:19|20)\d{2}[./-]\d{1,2}(?:[./-]\d{1,2})?.*|(?:19|20)\d{2}-(?:19|20)\d{2}|\d{8}"
-)
-_AMOUNT = re.compile(r"(?:[$€£₹¥]\s*|\d[.,])$")
-# Presidio knows neither these endings nor the cards that begin with 2, which Mastercard issues since 2017.
-_BARE_DOMAIN = re.compile(
-    r"(?<![\w@.-])[a-z0-9][a-z0-9-]*\.(?:biz|info|online|store)\b(?:/[^\s<>\"'()]*)?", re.IGNORECASE
-)
-_MASTERCARD_2 = re.compile(r"(?<![\d-])2[2-7]\d{2}(?P<mark>[ -]?)\d{4}(?P=mark)\d{4}(?P=mark)\d{4}(?![\d-])")
 
 
 class PresidioFinder:
@@ -88,18 +57,15 @@ class PresidioFinder:
             spans += _spans(self._email, text, Kind.EMAIL)
         if "." in text:
             spans += self._links(text)
-        digits = len(_DIGIT.findall(text))
+        digits = len(re.findall(r"\d", text))
         if digits >= 4 or text.count(":") > 1:
             spans += self._addresses(text)
         if digits >= 7:
             spans += self._phones(text)
         if digits >= 12:
             spans += _spans(self._card, text, Kind.CARD)
-            spans += [
-                Span(match.start(), match.end(), Kind.CARD)
-                for match in _MASTERCARD_2.finditer(text)
-                if _has_check_digit(match.group())
-            ]
+            cards = _PATTERN["mastercard_2"].finditer(text)
+            spans += spans_of((card for card in cards if self._card.validate_result(card.group())), Kind.CARD)
         if digits >= 10:
             # Chats write IBANs in small letters too; upper case must not move any character.
             upper = text.upper()
@@ -107,66 +73,47 @@ class PresidioFinder:
         return spans
 
     def _links(self, text: str) -> Iterator[Span]:
-        for match in _SCHEME.finditer(text):
-            yield Span(match.start(), match.end(), Kind.URL)
-        for match in _BARE_DOMAIN.finditer(text):
-            yield Span(match.start(), match.end(), Kind.URL)
-        for span in self._bare_links(text):
-            host, _, path = text[span.start : span.end].partition("/")
-            labels = host.lower().rstrip(".").split(".")
-            before, after = text[span.start - 1 : span.start], text[span.end : span.end + 1]
-            if (
-                before.isalnum()
-                or after.isalnum()
-                or before in ("@", ".", "_", "-")
-                or len(labels) < 2
-                or not all(labels)
-            ):
-                continue
-            ending = labels[-1]
-            if not path and ending != "com" and len(labels[-2]) < 2:
-                continue  # a degree such as B.tech
-            if path or (_BARE_ENDINGS.fullmatch(ending) and (len(labels) > 2 or not _may_be_words(labels[-2], ending))):
-                yield span
-
-    def _bare_links(self, text: str) -> Iterator[Span]:
-        """Presidio's links, searched word by word: its pattern is very slow on long texts."""
-        for word in _WORD_WITH_DOT.finditer(text):
+        yield from spans_of(_PATTERN["scheme"].finditer(text), Kind.URL)
+        yield from spans_of(_PATTERN["bare_domain"].finditer(text), Kind.URL)
+        # Presidio's pattern is very slow on long texts, so it is given single words.
+        for word in _PATTERN["word_with_dot"].finditer(text):
             if len(word.group()) <= _LONGEST_LINK:
-                for span in _spans(self._url, word.group(), Kind.URL):
-                    yield Span(span.start + word.start(), span.end + word.start(), Kind.URL)
+                for link in _spans(self._url, word.group(), Kind.URL):
+                    span = Span(link.start + word.start(), link.end + word.start(), Kind.URL)
+                    if _is_bare_link(text, span):
+                        yield span
 
     def _addresses(self, text: str) -> Iterator[Span]:
         for span in _spans(self._ip, text, Kind.IP):
-            if "." in text[span.start : span.end] and _VERSION.search(text[: span.start]):
-                continue
-            yield span
+            if "." not in text[span.start : span.end] or not _PATTERN["version"].search(text[: span.start]):
+                yield span
 
     def _phones(self, text: str) -> Iterator[Span]:
         for span in _spans(self._phone, text, Kind.PHONE):
-            number = text[span.start : span.end]
-            before = text[: span.start]
-            if number.startswith("+"):
-                yield span
-                continue
+            number, before = text[span.start : span.end], text[: span.start]
             counting = re.search(r"(?:\b\d\b\W*){5}", number)  # 1 2 3 4 5
-            if counting or _OTHER_NUMBER.search(before) or _AMOUNT.search(before) or _DATE.fullmatch(number):
-                continue
-            digits = len(_DIGIT.findall(number))
+            other = _PATTERN["other_number"].search(before) or _PATTERN["amount"].search(before)
+            digits = len(re.findall(r"\d", number))
             # Short numbers are numbers of anything, unless the text speaks of calling.
-            if digits >= 10 or (digits >= 8 and _PHONE_WORD.search(text)):
+            long = digits >= 10 or (digits >= 8 and _PATTERN["phone_word"].search(text))
+            if number.startswith("+") or (long and not (counting or other or _PATTERN["date"].fullmatch(number))):
                 yield span
 
 
-def _may_be_words(name: str, ending: str) -> bool:
-    """Whether `name.ending` could be two sentences without a space between them."""
-    return ending in _WORDS_AS_ENDINGS or (ending in _WORDS_ELSEWHERE and (len(name) < 4 or is_common(name)))
-
-
-def _has_check_digit(number: str) -> bool:
-    """The Luhn check of card numbers."""
-    digits = [int(digit) for digit in reversed(_DIGIT.findall(number))]
-    return sum(digit if place % 2 == 0 else sum(divmod(2 * digit, 10)) for place, digit in enumerate(digits)) % 10 == 0
+def _is_bare_link(text: str, span: Span) -> bool:
+    """Whether a link without a scheme is one, and neither part of a word nor two sentences without a space."""
+    host, _, path = text[span.start : span.end].partition("/")
+    labels = host.lower().rstrip(".").split(".")
+    before, after = text[span.start - 1 : span.start], text[span.end : span.end + 1]
+    if before.isalnum() or after.isalnum() or before in ("@", ".", "_", "-") or len(labels) < 2 or not all(labels):
+        return False
+    if path:
+        return True
+    name, ending = labels[-2:]
+    if ending != "com" and len(name) < 2:
+        return False  # a degree such as B.tech
+    may_be_words = ending in _WORDS_AS_ENDINGS or (ending in _WORDS_ELSEWHERE and (len(name) < 4 or is_common(name)))
+    return bool(_PATTERN["bare_endings"].fullmatch(ending)) and (len(labels) > 2 or not may_be_words)
 
 
 def _spans(recogniser: Any, text: str, kind: Kind) -> list[Span]:

@@ -25,15 +25,13 @@ class Review:
 
 
 class DialogueFilter(Protocol):
-    """Reviews dialogues in batches; a review must not depend on the rest of the batch."""
+    """Reviews dialogues in batches; a review must not depend on the rest of the batch. Reports hold the settings."""
 
     @property
-    def name(self) -> str:
-        """The filter's name in reports."""
+    def name(self) -> str: ...
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """Plain values for the report."""
+    def settings(self) -> Mapping[str, Any]: ...
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         """One review for each dialogue, in order."""

@@ -41,13 +41,11 @@ def _cells(columns: Mapping[str, Any], column: str | None) -> dict[str, list[Any
     """The columns with text, each as a list of turns."""
     names = turn_columns(columns) if column is None else [column]
     translated = [name for name in columns if (match := _TRANSLATED.fullmatch(name)) and match[1] in names]
-    return {name: _turn_cells(name, columns[name]) for name in (*names, *translated)}
-
-
-def _turn_cells(name: str, cell: Any) -> list[Any]:
-    if name == "turns":
-        return turn_list(cell)
-    return list(cell) if isinstance(cell, list | tuple) else [cell]
+    cells = {name: columns[name] for name in (*names, *translated)}
+    return {
+        name: turn_list(cell) if name == "turns" else list(cell) if isinstance(cell, list | tuple) else [cell]
+        for name, cell in cells.items()
+    }
 
 
 def _turn(value: Any) -> Turn:
@@ -60,5 +58,4 @@ def _turn(value: Any) -> Turn:
 def _replaced(value: Any, turn: Turn) -> Any:
     if not isinstance(value, Mapping):
         return turn.text
-    speaker = {} if turn.speaker is None else {"speaker": turn.speaker}
-    return {**value, **speaker, "text": turn.text}
+    return {**value, **({} if turn.speaker is None else {"speaker": turn.speaker}), "text": turn.text}

@@ -2,19 +2,15 @@
 
 import codecs
 import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.corpus.filters.plain_words import plain_words
 from emoscope.corpus.filters.review import Review, choose
-from emoscope.corpus.filters.words import sensitive as _folder
+from emoscope.corpus.filters.shipped import filled, read_toml
 
 
 class Topic(StrEnum):
@@ -41,10 +37,7 @@ class SensitiveFilter:
 
     def __init__(self, topics: Iterable[Topic | str] = tuple(Topic)) -> None:
         self.topics = choose(Topic, topics, "sensitive topic")
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {"topics": [topic.value for topic in self.topics]}
+        self.settings = {"topics": [topic.value for topic in self.topics]}
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         """One review for each dialogue; the details are the turns, counted from 1, of each topic."""
@@ -69,49 +62,33 @@ def topics_of(text: str) -> list[Topic]:
     """
     patterns, known = _lexicon()
     plain = plain_words(text, known)
-    topics = [topic for topic, own in patterns.items() if own.match(plain)]
+    topics = [
+        topic
+        for topic, (sensitive, harmless) in patterns.items()
+        if sensitive.search(plain) and sensitive.search(harmless.sub(",", plain))
+    ]
     return [*topics, Topic.CREDENTIALS] if discloses_credentials(text) else topics
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    harmless: re.Pattern[str]
-    sensitive: re.Pattern[str]
-
-    def match(self, plain: str) -> bool:
-        """Whether a sensitive pattern matches outside the harmless ones."""
-        return bool(self.sensitive.search(plain)) and bool(self.sensitive.search(self.harmless.sub(",", plain)))
-
-
 @cache
-def _lexicon() -> tuple[dict[Topic, _Patterns], frozenset[str]]:
-    """The patterns of each topic, and the words in them, which people may disguise.
+def _lexicon() -> tuple[dict[Topic, tuple[re.Pattern[str], re.Pattern[str]]], frozenset[str]]:
+    """The sensitive and harmless patterns of each topic, and the words in them, which people may disguise.
 
-    A file has `patterns` of the topic and `harmless` ones, which are removed first. Both match plain words, and {names}
-    in them stand for one of the words in `parts`. Slurs are in ROT13, to spare those who read the file.
+    Harmless patterns are removed first. Slurs are in ROT13, to spare those who read the file.
     """
-    patterns: dict[Topic, _Patterns] = {}
+    patterns: dict[Topic, tuple[re.Pattern[str], re.Pattern[str]]] = {}
     known: set[str] = set()
     for topic in Topic:
         if topic is Topic.CREDENTIALS:
             continue
-        file = tomllib.loads(files(_folder).joinpath(f"{topic}.toml").read_text(encoding="utf-8"))
+        file = read_toml(f"sensitive/{topic}.toml")
         parts = file.get("parts", {})
         coded = [codecs.decode(pattern, "rot13") for pattern in file.get("rot13", ())]
-        sensitive = [_filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
-        harmless = [_filled(pattern, parts) for pattern in file["harmless"]]
-        patterns[topic] = _Patterns(_any_of(harmless), _any_of(sensitive))
+        sensitive = [filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
+        harmless = [filled(pattern, parts) for pattern in file["harmless"]]
+        patterns[topic] = _any_of(sensitive), _any_of(harmless)
         known |= {word for pattern in sensitive for word in _words_in(pattern)}
     return patterns, frozenset(known)
-
-
-def _filled(pattern: str, parts: Mapping[str, Sequence[str]]) -> str:
-    """A pattern on one line, with its {names} replaced by their words, which may hold {names} too."""
-
-    def alternatives(match: re.Match[str]) -> str:
-        return f"(?:{'|'.join(_filled(part, parts) for part in parts[match[1]])})"
-
-    return re.sub(r"\{([a-z_]+)\}", alternatives, re.sub(r"\n *", "", pattern))
 
 
 def _words_in(pattern: str) -> set[str]:

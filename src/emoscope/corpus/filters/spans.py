@@ -1,6 +1,7 @@
 """Spans of personal data in a text, and which of them win where several overlap."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,6 +39,11 @@ class Span:
     start: int
     end: int
     kind: Kind
+
+
+def spans_of(matches: Iterable[re.Match[str]], kind: Kind, group: int | str = 0) -> Iterator[Span]:
+    """The span of a group of each match."""
+    return (Span(*match.span(group), kind) for match in matches)
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:

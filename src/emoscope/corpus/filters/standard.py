@@ -20,10 +20,7 @@ def standard_filters(
     personal: Literal["drop", "mask", "off"] = "drop",
     kinds: Sequence[Kind | str] = tuple(Kind),
 ) -> list[DialogueFilter]:
-    """The filters these settings ask for; `None` leaves the filter of languages or topics out.
-
-    Masking comes last, so that the other filters see the original text.
-    """
+    """The filters these settings ask for; `None` leaves the filter of languages or topics out."""
     filters: list[DialogueFilter] = []
     if languages is not None:
         filters.append(LanguageFilter(languages))
@@ -31,6 +28,6 @@ def standard_filters(
         filters.append(OffensiveFilter(threshold=threshold))
     if topics is not None:
         filters.append(SensitiveFilter(topics))
-    if personal != "off":
+    if personal != "off":  # comes last, so that the other filters see the original text
         filters.append(PersonalFilter(mask=personal == "mask", kinds=kinds))
     return filters

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -13,19 +13,18 @@ from typing import Any
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder, atomic_write
-from emoscope.corpus.filters.apply import ApplyFilters, Verdict, read_verdicts
-from emoscope.corpus.filters.error_rates import error_rates
+from emoscope.corpus.filters.apply import ApplyFilters
 from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.corpus.filters.row_turns import whole_dialogue, with_turns
+from emoscope.corpus.filters.shipped import error_rates
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel import SERIAL, Executor
-from emoscope.parallel.parts import PartFolder, batches, packed
+from emoscope.parallel.parts import PartFolder, batches, packed, unpacked
 from emoscope.tables import Record, format_of, open_writer, read_records
 
 DROPPED = "dropped.jsonl"
 REPORT = "report.json"
 PART = 512  # dialogues reviewed together: what each worker loses when a run is killed
-_SUFFIX = {"text": "txt"}
 
 
 @dataclass(slots=True)
@@ -33,8 +32,8 @@ class FilterReport:
     """One filter: what it dropped, by reason, what it masked in kept dialogues, by kind, and its known error rates."""
 
     settings: dict[str, Any]
-    dropped: dict[str, int] = field(default_factory=dict)
-    masked: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=Counter)
+    masked: dict[str, int] = field(default_factory=Counter)
     error_rates: Any = None
 
 
@@ -58,14 +57,12 @@ def filter_table(
     column: str | None = None,
     format: str | None = None,
     progress: ShowProgress = no_progress,
-    spread: Executor = SERIAL,
+    executor: Executor = SERIAL,
 ) -> TableReport:
     """Write the dialogues that no filter drops into a new folder, which is complete or absent.
 
-    `kept.*` is in the format of the source, `dropped.jsonl` has a line with all reasons for each dropped row (none of
-    its text), and `report.json` the counts. Every filter sees every dialogue, so its counts do not depend on
-    the others. Verdicts are kept in a hidden folder next to the output until it is complete, so a killed run resumes.
-    Filters that `spread` sends to other processes are pickled.
+    `kept.*` is in the format of the source, `dropped.jsonl` has the reasons for each dropped row (none of its text),
+    and `report.json` the counts. Verdicts are kept in a hidden folder until all is done, so a killed run resumes.
 
     >>> import tempfile, pathlib
     >>> from emoscope.corpus.filters.offensive import OffensiveFilter
@@ -79,14 +76,19 @@ def filter_table(
     """
     if not filters:
         raise EmoscopeError("no filter is on; choose at least one of offensive, sensitive, personal and language")
-    report = TableReport(
-        filters={each.name: FilterReport(dict(each.settings), error_rates=error_rates(each.name)) for each in filters}
-    )
+    report = TableReport()
+    for one in filters:
+        report.filters[one.name] = FilterReport(dict(one.settings), error_rates=error_rates().get(one.name))
     records = progress("filtering", read_records(source, format, column=column))
-    verdict_folder = _verdict_folder(Path(folder), report)
+    depends = json.dumps({"emoscope": __version__, "filters": {one.name: dict(one.settings) for one in filters}})
+    target = Path(folder).absolute()
+    verdict_folder = PartFolder(target.with_name(f".{target.name}.said"), depends, ".jsonl")
     with atomic_folder(folder) as part, ExitStack() as stack:
         first = next(records, None)
-        report.file, kind = _target(source, format, first)
+        kind = format_of(source, format) or "jsonl"
+        if kind == "text" and first is not None and set(first.columns) != {"turns"}:
+            kind = "tsv"  # a table in a .txt
+        report.file = f"kept.{'txt' if kind == 'text' else kind}"
         kept = stack.enter_context(open_writer(str(part / report.file), kind))
         dropped = stack.enter_context(open_writer(str(part / DROPPED)))
         pending: deque[Sequence[Record]] = deque()  # rows whose verdicts are still to come
@@ -96,18 +98,26 @@ def filter_table(
                 pending.append(rows)
                 yield packed(whole_dialogue(record, column) for record in rows)
 
-        for path in verdict_folder.fill(parts(), ApplyFilters(tuple(filters)), spread):
-            for record, verdict in zip(pending.popleft(), read_verdicts(path.read_bytes()), strict=True):
+        for path in verdict_folder.fill(parts(), ApplyFilters(tuple(filters)), executor):
+            for record, line in zip(pending.popleft(), path.read_bytes().splitlines(), strict=True):
+                verdict = json.loads(line)
                 report.read += 1
-                _count(report, verdict)
-                if verdict.reasons:
+                if reasons := verdict.get("reasons"):
+                    report.dropped += 1
+                    for reason in reasons:
+                        report.filters[reason["filter"]].dropped[reason["reason"]] += 1
                     name = record.columns.get("id")
-                    shown = {} if name is None else {"id": name}
-                    dropped.write({"row": record.row, **shown, "reasons": verdict.reasons})
-                elif verdict.changed is None:
-                    kept.write(record.columns)
+                    dropped.write({"row": record.row, **({} if name is None else {"id": name}), "reasons": reasons})
+                    continue
+                report.kept += 1
+                for name, counts in verdict.get("masked", {}).items():
+                    for kind, number in counts.items():
+                        report.filters[name].masked[kind] += number
+                if changed := verdict.get("changed"):
+                    report.changed += 1
+                    kept.write(with_turns(record, unpacked(changed.encode())[0], column))
                 else:
-                    kept.write(with_turns(record, verdict.changed, column))
+                    kept.write(record.columns)
         stack.close()
         for each in report.filters.values():
             each.dropped, each.masked = dict(sorted(each.dropped.items())), dict(sorted(each.masked.items()))
@@ -115,32 +125,3 @@ def filter_table(
             handle.write(json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n")
     shutil.rmtree(verdict_folder.folder, ignore_errors=True)
     return report
-
-
-def _count(report: TableReport, verdict: Verdict) -> None:
-    if verdict.reasons:
-        report.dropped += 1
-        for reason in verdict.reasons:
-            dropped = report.filters[reason["filter"]].dropped
-            dropped[reason["reason"]] = dropped.get(reason["reason"], 0) + 1
-        return
-    report.kept += 1
-    report.changed += verdict.changed is not None
-    for name, counts in verdict.masked.items():
-        masked = report.filters[name].masked
-        for kind, number in counts.items():
-            masked[kind] = masked.get(kind, 0) + number
-
-
-def _verdict_folder(folder: Path, report: TableReport) -> PartFolder:
-    settings = {name: each.settings for name, each in report.filters.items()}
-    depends = json.dumps({"emoscope": __version__, "filters": settings})
-    return PartFolder(folder.absolute().parent / f".{folder.name}.said", depends, ".jsonl")
-
-
-def _target(source: str, format: str | None, first: Record | None) -> tuple[str, str]:
-    """The name and format of what is kept: those of the source, and JSONL for a pipe."""
-    kind = format_of(source, format) or "jsonl"
-    if kind == "text" and first is not None and set(first.columns) != {"turns"}:
-        kind = "tsv"  # a table in a .txt
-    return f"kept.{_SUFFIX.get(kind, kind)}", kind

@@ -17,7 +17,6 @@ from emoscope.core.files import atomic_write
 from emoscope.corpus.mining.embedder import Embedder
 from emoscope.corpus.mining.pruning import Pruner, PruneReason
 from emoscope.corpus.mining.seed_classifier import SeedClassifier, sample_vectors
-from emoscope.corpus.mining.selection import NONE, Nearness, sample_rows
 from emoscope.corpus.mining.similarity import NEIGHBOURS, SeedVectors
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
 from emoscope.corpus.progress import ShowProgress, no_progress
@@ -26,28 +25,22 @@ from emoscope.tables import PIPE, Record, open_writer, read_records
 
 CANDIDATES, COUNTS, VECTORS = "candidates.jsonl", "counts.json", "vectors"
 OTHERS = "others"
+NONE = -1  # no class
 RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # reported with their thresholds, to plan the next run
 Seeds = Mapping[str, Sequence[Dialogue]]
 
 
 @dataclass(frozen=True, slots=True)
 class MiningSettings:
-    """How to mine.
+    """How to mine; with a threshold, or without `learn`, there is no linear classifier of the seeds."""
 
-    `recall` is the share of each emotion to look for; it sets each class's threshold by its seeds. `threshold` sets
-    one for all classes instead: a cosine or, if some seeds are `others`, the margin to those. With a threshold, or
-    without `learn`, there is no linear classifier of the seeds.
-    `per_class` caps the candidates of a class. `others` is the number of dialogues drawn at random, by default as many
-    as there are candidates. `prune` applies the rules about emoticons, sentiment and length.
-    """
-
-    threshold: float | None = None
-    recall: float = 0.5
+    threshold: float | None = None  # of all classes: a cosine or, if some seeds are `others`, the margin to those
+    recall: float = 0.5  # the share of each emotion to look for; sets each class's threshold by its seeds
     neighbours: int = NEIGHBOURS
     learn: bool = True
-    per_class: int | None = None
-    others: int | None = None
-    prune: bool = True
+    per_class: int | None = None  # the most candidates of a class
+    others: int | None = None  # dialogues drawn at random; by default as many as there are candidates
+    prune: bool = True  # by emoticons, sentiment and length
     seed: int = 1
 
 
@@ -71,6 +64,41 @@ class MiningCounts:
     seeds_in_pool: int
     classes: dict[str, ClassCounts]
     others: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """For each dialogue of the pool the class with the highest score (`NONE` below its threshold), and that score."""
+
+    classes: NDArray[np.int16]
+    score: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, scores: NDArray[np.float32], thresholds: Sequence[float]) -> "Nearness":
+        """From a row of scores for each dialogue, and a threshold for each column.
+
+        >>> nearness = Nearness.of(np.array([[0.5, 0.75], [0.5, 0.25]], np.float32), [0.6, 0.6])
+        >>> nearness.classes.tolist(), nearness.score.tolist()
+        ([1, -1], [0.75, 0.5])
+        """
+        classes = scores.argmax(axis=1).astype(np.int16)
+        best = scores.max(axis=1)
+        classes[best < np.array(thresholds, np.float32)[classes]] = NONE
+        return cls(classes, best)
+
+    def best(self, rows: NDArray[np.int64], count: int | None) -> NDArray[np.int64]:
+        """The `count` rows with the highest scores, or all; equal scores in the order of the pool."""
+        return rows[np.lexsort((rows, -self.score[rows]))][:count]
+
+
+def sample_rows(rows: NDArray[np.int64], count: int, *, seed: int) -> NDArray[np.int64]:
+    """Up to `count` of the rows, drawn at random.
+
+    >>> sample_rows(np.arange(3), 5, seed=1).tolist()
+    [0, 1, 2]
+    """
+    chosen = np.random.default_rng(seed).choice(rows, size=min(count, len(rows)), replace=False)
+    return np.sort(chosen)
 
 
 def read_seeds(path: str | Path) -> dict[str, list[Dialogue]]:
@@ -102,13 +130,11 @@ def mine(
     *,
     format: str | None = None,
     progress: ShowProgress = no_progress,
-    spread: Executor = SERIAL,
+    executor: Executor = SERIAL,
 ) -> MiningCounts:
     """Write `candidates.jsonl` and `counts.json` into a folder, beside the vectors of the pool.
 
-    A candidate is a row of the pool with `mined_as`, a class or `others`, and `mined_score`. A second run reuses the
-    vectors, so it resumes after a kill, and another threshold costs no embedding. `spread` shares out the embedding and
-    the comparing; an embedder that it sends to other processes is pickled.
+    A second run reuses the vectors, so it resumes after a kill, and another threshold costs no embedding.
     """
     if pool == PIPE:
         raise EmoscopeError("the pool is read three times, which a pipe does not allow; give a file")
@@ -119,7 +145,13 @@ def mine(
         return progress(title, read_records(pool, format))
 
     vectors = VectorFolder(target / VECTORS, embedder)
-    scorer = _scorer(seeds, embedder, vectors, records("embedding"), settings, spread)
+    embedded = {name: as_bytes(embedder.vectors(list(seeds[name]))) for name in sorted(seeds)}
+    counterexamples = embedded.pop(OTHERS, None)
+    near = SeedVectors(embedded, counterexamples, settings.neighbours)
+    scorer: SeedVectors | SeedClassifier = near
+    total = vectors.fill((record.dialogue for record in records("embedding")), executor=executor)
+    if settings.learn and settings.threshold is None and total:
+        scorer = SeedClassifier.fit(near, sample_vectors(vectors.shards(), total, seed=settings.seed))
     names = sorted(set(seeds) - {OTHERS})
     thresholds = [
         scorer.threshold(name, settings.recall) if settings.threshold is None else settings.threshold for name in names
@@ -132,7 +164,7 @@ def mine(
         )
         for name, threshold in zip(names, thresholds, strict=True)
     }
-    nearness = Nearness.of(np.concatenate(list(spread.map(scorer.scores, vectors.shards()))), thresholds)
+    nearness = Nearness.of(np.concatenate(list(executor.map(scorer.scores, vectors.shards()))), thresholds)
     passed, eligible = _pruned(records("pruning"), nearness, counts, seeds, prune=settings.prune)
     chosen: dict[int, str] = {}
     for (name, each), rows in zip(counts.items(), passed, strict=True):
@@ -145,7 +177,11 @@ def mine(
     number = len(chosen) if settings.others is None else settings.others
     others = sample_rows(np.flatnonzero(eligible), number, seed=settings.seed)
     chosen |= dict.fromkeys(others.tolist(), OTHERS)
-    _write_candidates(records("writing"), target / CANDIDATES, chosen, nearness)
+    with open_writer(str(target / CANDIDATES)) as writer:
+        for row, record in enumerate(records("writing")):
+            if row in chosen:
+                mined = {"mined_as": chosen[row], "mined_score": round(float(nearness.score[row]), 4)}
+                writer.write({"id": str(record.row), **record.columns, **mined})
     totals = MiningCounts(len(eligible), seeds_in_pool, counts, len(others))
     with atomic_write(target / COUNTS) as handle:
         handle.write(json.dumps({**asdict(totals), "encoder": embedder.name, **asdict(settings)}, indent=2) + "\n")
@@ -161,24 +197,6 @@ def _prepared(target: Path) -> Path:
     # Written last: where it exists, it counts the candidates beside it.
     (target / COUNTS).unlink(missing_ok=True)
     return target
-
-
-def _scorer(
-    seeds: Seeds,
-    embedder: Embedder,
-    vectors: VectorFolder,
-    pool: Iterator[Record],
-    settings: MiningSettings,
-    spread: Executor,
-) -> SeedVectors | SeedClassifier:
-    """Embed the seeds and the pool; what scores the pool's vectors by class."""
-    embedded = {name: as_bytes(embedder.vectors(list(seeds[name]))) for name in sorted(seeds)}
-    others = embedded.pop(OTHERS, None)
-    near = SeedVectors(embedded, others, settings.neighbours)
-    total = vectors.fill((record.dialogue for record in pool), spread=spread)
-    if not settings.learn or settings.threshold is not None or not total:
-        return near
-    return SeedClassifier.fit(near, sample_vectors(vectors.shards(), total, seed=settings.seed))
 
 
 def _pruned(
@@ -197,22 +215,13 @@ def _pruned(
         eligible[row] = not is_seed
         if index == NONE:
             continue
-        counts[names[index]].near += 1
-        reason = PruneReason.SEED if is_seed else None
-        if reason is None and pruner is not None:
-            reason = pruner.reason(names[index], record.dialogue)
+        name = names[index]
+        counts[name].near += 1
+        reason = PruneReason.SEED if is_seed else pruner.reason(name, record.dialogue) if pruner else None
         if reason is None:
             passed[index].append(row)
         else:
-            counts[names[index]].dropped[reason] += 1
+            counts[name].dropped[reason] += 1
     if read != len(eligible):
         raise EmoscopeError("the pool has become shorter while it was read")
     return [np.array(rows, np.int64) for rows in passed], eligible
-
-
-def _write_candidates(records: Iterator[Record], path: Path, chosen: Mapping[int, str], nearness: Nearness) -> None:
-    with open_writer(str(path)) as writer:
-        for row, record in enumerate(records):
-            if row in chosen:
-                mined = {"mined_as": chosen[row], "mined_score": round(float(nearness.score[row]), 4)}
-                writer.write({"id": str(record.row), **record.columns, **mined})

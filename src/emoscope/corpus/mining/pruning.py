@@ -39,12 +39,8 @@ class Pruner:
         >>> Pruner.of({"sad": [Dialogue.of(["I lost it"])]}).longest
         {'sad': 3.0}
         """
-        return cls(
-            {
-                name: float(np.quantile([len(words(dialogue.turns[-1].text)) for dialogue in dialogues], LONGEST))
-                for name, dialogues in seeds.items()
-            }
-        )
+        lengths = {name: [len(words(one.turns[-1].text)) for one in own] for name, own in seeds.items()}
+        return cls({name: float(np.quantile(own, LONGEST)) for name, own in lengths.items()})
 
     def reason(self, name: str, dialogue: Dialogue) -> PruneReason | None:
         """Why the dialogue is no candidate for a class, if a rule says so.

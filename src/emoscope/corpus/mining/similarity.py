@@ -48,10 +48,7 @@ class SeedVectors:
         return np.stack(columns, axis=1) - self._near_others(vectors)[:, None]
 
     def threshold(self, name: str, recall: float) -> float:
-        """The score that this share of the class's seeds reach among themselves.
-
-        Dialogues of the class should reach it as often, if the seeds were drawn at random.
-        """
+        """The score that this share of the class's seeds reach among themselves."""
         return float(np.quantile(self.own_scores(name), 1 - recall))
 
     def own_scores(self, name: str) -> Floats:

@@ -1,6 +1,7 @@
 """Whether an emotion, an emoticon or a text is pleasant or unpleasant."""
 
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from emoscope.core.extras import require
@@ -12,20 +13,8 @@ _OF_CLASS = {
     **dict.fromkeys(("happy", "happiness", "joy", "love"), PLEASANT),
     **dict.fromkeys(("sad", "sadness", "angry", "anger", "fear", "disgust"), UNPLEASANT),
 }
-# Parts of the names of emoji and emoticons; the first that matches counts.
-_OF_FACE = (
-    ("smiling face with tear", 0),  # as often moved as sad
-    ("horns", 0),
-    ("tears of joy", PLEASANT),
-    *(
-        (part, UNPLEASANT)
-        for part in ("broken heart", "crying", "frown", "angry", "enraged", "pouting", "sad", "weary")
-    ),
-    *((part, UNPLEASANT) for part in ("disappointed", "anguished", "persevering", "confounded", "pensive", "worried")),
-    *((part, UNPLEASANT) for part in ("tired", "thumbs down", "middle finger", "steam from nose", "symbols on mouth")),
-    *((part, PLEASANT) for part in ("smil", "grin", "laughing", "heart", "kiss", "star-struck", "party", "hugging")),
-    *((part, PLEASANT) for part in ("tongue", "winking", "savoring", "thumbs up", "clapping", "raising hands")),
-)
+_FACES = files("emoscope.corpus.mining").joinpath("faces.tsv").read_text(encoding="utf-8")
+_OF_FACE = [line.split("\t") for line in _FACES.splitlines()]
 
 
 def valence_of_class(name: str) -> int:
@@ -48,8 +37,9 @@ def valences_of_faces(text: str) -> set[int]:
 
 @cache
 def _valence_of_face(face: str) -> int:
+    """By the first line of `faces.tsv` that is part of the name; a smile with a tear is as often moved as sad."""
     name = normalise_text(face, lowercase=True)
-    return next((valence for part, valence in _OF_FACE if part in name), 0)
+    return next((int(valence) for valence, part in _OF_FACE if part in name), 0)
 
 
 def sentiment(text: str) -> float:

@@ -40,7 +40,7 @@ class VectorFolder:
         self.embedder = embedder
         self._files: list[Path] = []
 
-    def fill(self, dialogues: Iterable[Dialogue], *, shard: int = SHARD, spread: Executor = SERIAL) -> int:
+    def fill(self, dialogues: Iterable[Dialogue], *, shard: int = SHARD, executor: Executor = SERIAL) -> int:
         """Embed new dialogues, delete vectors of those no longer in the pool, and return the size of the pool."""
         read = 0
 
@@ -51,7 +51,7 @@ class VectorFolder:
                 yield packed(part)
 
         folder = PartFolder(self.folder, self.embedder.name, ".npy")
-        self._files = list(folder.fill(parts(), _Embedding(self.embedder), spread))
+        self._files = list(folder.fill(parts(), _Embedding(self.embedder), executor))
         return read
 
     def shards(self) -> Iterator[Bytes]:

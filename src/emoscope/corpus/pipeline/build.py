@@ -53,7 +53,7 @@ def build(
     until: str | None = None,
     report: Callable[[StepResult], None] = lambda _: None,
     progress: ShowProgress = no_progress,
-    spread: Executor = SERIAL,
+    executor: Executor = SERIAL,
 ) -> list[StepResult]:
     """Run the steps of a plan that are not done yet, up to the step `until` if given; `report` gets each result.
 
@@ -69,7 +69,7 @@ def build(
         earlier: dict[str, Path] = {}
         for name, step in list(zip(plan.step_names, plan.steps, strict=True))[: last + 1]:
             target = root / CORPUS_FOLDER if step.gives is Stage.CORPUS else root / STEPS_FOLDER / name
-            context = StepContext(plan, _hidden(target, "part"), _hidden(target, "cache"), earlier, progress, spread)
+            context = StepContext(plan, _hidden(target, "part"), _hidden(target, "cache"), earlier, progress, executor)
             result = _run_step(step, name, target, context)
             if not result.skipped:
                 _note_time(root, name, result.seconds)

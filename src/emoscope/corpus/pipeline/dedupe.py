@@ -15,7 +15,7 @@ class DedupeStep(PipelineStep):
     threshold: float = Field(default=THRESHOLD, ge=0.5, le=1.0)
 
     def run(self, context: StepContext) -> None:
-        finder = DuplicateFinder(threshold=self.threshold, spread=context.spread)
+        finder = DuplicateFinder(threshold=self.threshold, executor=context.executor)
         for item, row in enumerate(context.rows("looking for copies")):
             for text in paraphrases_of(row):
                 finder.add(item, text)

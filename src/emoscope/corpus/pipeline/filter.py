@@ -46,7 +46,7 @@ class FilterStep(PipelineStep):
             filters,
             format="jsonl",
             progress=context.progress,
-            spread=context.spread,
+            executor=context.executor,
         )
         for name, target in ((report.file, ROWS), (DROPPED, DROPPED), (REPORT, REPORT)):
             shutil.move(filtered / name, context.folder / target)

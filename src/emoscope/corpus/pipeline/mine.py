@@ -104,6 +104,6 @@ class MineStep(PipelineStep):
             self._embedder(context.plan),
             settings,
             progress=context.progress,
-            spread=context.spread,
+            executor=context.executor,
         )
         return asdict(counts)

@@ -77,7 +77,7 @@ class SplitStep(PipelineStep):
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
         """Each row's label, whether it was drawn at random, and its group: rows of one dialogue, and their copies."""
         code = {label: number for number, label in enumerate(labels)}
-        finder = DuplicateFinder(threshold=self.threshold, spread=context.spread)
+        finder = DuplicateFinder(threshold=self.threshold, executor=context.executor)
         codes: list[int] = []
         natural: list[bool] = []
         first_of_source: dict[str, int] = {}

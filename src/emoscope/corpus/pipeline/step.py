@@ -55,7 +55,7 @@ class StepContext:
     cache: Path
     earlier: Mapping[str, Path]
     progress: ShowProgress = no_progress
-    spread: Executor = SERIAL
+    executor: Executor = SERIAL
     counts: StepCounts = field(default_factory=StepCounts)
 
     @property

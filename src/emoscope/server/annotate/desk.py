@@ -98,7 +98,7 @@ class Desk:
     ) -> DeskView:
         def current(desk: Assignment, worker: str, at: float) -> Event | None:
             # A request sent twice, or from another window, carries an old version and changes nothing.
-            if version != desk.version(worker):
+            if version != desk.worker(worker).events:
                 raise NotPossibleError("this window was out of date; here is where you are")
             return None if decide is None else decide(desk, worker, at)
 
@@ -167,9 +167,9 @@ class Desk:
         return DeskView(
             annotator=worker,
             rules=opened.rules,
-            version=desk.version(worker),
+            version=desk.worker(worker).events,
             item=item,
-            draft=desk.draft(worker) if item is not None else (),
+            draft=desk.worker(worker).draft if item is not None else (),
             standing=desk.standing(worker),
             can_undo=desk.can_undo(worker, now),
             checks=desk.last_checks(worker),

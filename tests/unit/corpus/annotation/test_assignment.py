@@ -15,7 +15,6 @@ from emoscope.corpus.annotation.assignment import (
     Event,
     NotPossibleError,
     Places,
-    judges_by_count,
 )
 from emoscope.corpus.annotation.gold_questions import GoldRules
 
@@ -65,7 +64,7 @@ class Study(RuleBasedStateMachine):
     def comes(self, worker: str) -> None:
         event = self.desk.next(worker, self.at)
         if event is not None:
-            assert not self.desk.is_refused(worker)
+            assert not self.desk.worker(worker).refused
             self.happen(event)
 
     @rule(worker=st.sampled_from(WORKERS), label=st.sampled_from(["joy", "sad"]))
@@ -88,7 +87,7 @@ class Study(RuleBasedStateMachine):
             event = self.desk.undo(worker, self.at)
             self.happen(event)
             assert self.desk.at_hand(worker, self.at) == event.item
-            assert self.desk.draft(worker) == event.answers
+            assert self.desk.worker(worker).draft == event.answers
 
     @precondition(lambda self: any(self.desk.at_hand(worker, self.at) for worker in WORKERS))
     @rule(worker=st.sampled_from(WORKERS), label=st.sampled_from(["joy", "sad"]))
@@ -197,17 +196,17 @@ def test_a_refused_workers_items_go_back_to_others() -> None:
     judged = []
     while (item := work(desk, "bad", SAD)) is not None:
         judged.append(item)
-    assert desk.is_refused("bad")
+    assert desk.worker("bad").refused
     assert sum(item.startswith("g") for item in judged) == 3
     assert any(item.startswith("q") for item in judged)
     assert desk.standing("bad").left == 0
-    assert judges_by_count(desk) == {0: 6}
+    assert [have for have, _ in desk.judges().values()] == [0] * 6
     assert desk.judgements() == []
     assert len(desk.judgements(refused=True)) == len(judged)
     assert not desk.can_undo("bad", 0)
     while work(desk, "good"):
         pass
-    assert judges_by_count(desk) == {1: 6}
+    assert [have for have, _ in desk.judges().values()] == [1] * 6
 
 
 def test_the_answer_to_a_gold_question_stands() -> None:

@@ -18,10 +18,18 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.corpus.mining.mine import CANDIDATES, COUNTS, MiningSettings, mine, read_seeds
+from emoscope.corpus.mining.mine import (
+    CANDIDATES,
+    COUNTS,
+    NONE,
+    MiningSettings,
+    Nearness,
+    mine,
+    read_seeds,
+    sample_rows,
+)
 from emoscope.corpus.mining.ngrams import NgramEmbedder
 from emoscope.corpus.mining.pruning import Pruner, PruneReason
-from emoscope.corpus.mining.selection import NONE, Nearness, sample_rows
 from emoscope.corpus.mining.similarity import SeedVectors, nearest
 from emoscope.corpus.mining.valence import valences_of_faces
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes

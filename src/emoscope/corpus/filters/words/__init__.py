@@ -1,1 +1,0 @@
-"""Word lists, as text files."""

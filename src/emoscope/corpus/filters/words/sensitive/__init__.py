@@ -1,1 +1,0 @@
-"""Patterns of sensitive topics, of our own, a file for each; the module `sensitive` says how they are read."""
