@@ -14,7 +14,7 @@ from emoscope.core.errors import EmoscopeError
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
-def _read_only(values: dict[Any, Any]) -> Mapping[Any, Any]:
+def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(values)
 
 
@@ -174,5 +174,4 @@ class Detection:
         return max(self.scores.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"label": self.label, "scores": dict(self.scores), "truncated": self.truncated}

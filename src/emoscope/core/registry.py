@@ -41,7 +41,6 @@ class Registry(Generic[T]):
 
     @cached_property
     def _installed(self) -> dict[str, str]:
-        """The entry points of installed packages."""
         if self._group is None:
             return {}
         from importlib.metadata import entry_points

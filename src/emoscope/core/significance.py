@@ -1,4 +1,4 @@
-"""How sure a score is: bootstrap intervals, the paired bootstrap and Wilcoxon's signed-rank test.
+"""How sure a score is: bootstrap intervals and Wilcoxon's signed-rank test.
 
 Resampling n items with replacement fills the cells of a table (gold, prediction, prediction of another system, ...)
 with multinomial counts, and our metrics see nothing but those counts. So we draw the counts: the same distribution as
@@ -162,33 +162,6 @@ def difference(observed: float, drawn: Floats, *, level: float = 0.95) -> Differ
     # Equal fractions may differ in their last bit.
     beyond = int(np.count_nonzero(np.abs(drawn - observed) >= abs(observed) - 1e-12))
     return Difference(observed, (beyond + 1) / (len(drawn) + 1), percentile_interval(drawn, level=level))
-
-
-def paired_bootstrap(
-    gold: Codes,
-    first: Codes,
-    second: Codes,
-    *,
-    classes: int,
-    metric: ScoreFunction,
-    level: float = 0.95,
-    samples: int = SAMPLES,
-    seed: Seed = 0,
-) -> Difference:
-    """Whether the first system's score differs from the second's, on resamplings of the same items.
-
-    >>> from emoscope.core.metrics import accuracy
-    >>> gold = np.array([0, 1] * 50)
-    >>> paired_bootstrap(gold, gold, gold, classes=2, metric=accuracy, samples=100).p_value
-    1.0
-    """
-    drawn = resampled_scores(gold, [first, second], classes=classes, metric=metric, samples=samples, seed=seed)
-    # The observed difference is the one draw in which each item is there once.
-    tables = np.zeros((2, classes, classes), np.int64)
-    for table, predicted in zip(tables, (first, second), strict=True):
-        np.add.at(table, (gold, predicted), 1)
-    scores = metric(tables)
-    return difference(float(scores[0] - scores[1]), drawn[0] - drawn[1], level=level)
 
 
 def wilcoxon(differences: ArrayLike) -> float:

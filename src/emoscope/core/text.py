@@ -19,21 +19,6 @@ from emoscope.core.emoticons import (
 )
 from emoscope.core.mojibake import may_be_broken, repair_and_count, repair_mojibake
 
-__all__ = [
-    "ELLIPSIS",
-    "TRIGGER",
-    "URL",
-    "USER",
-    "Normalised",
-    "TextCounts",
-    "emoticons_in",
-    "normalise",
-    "normalise_text",
-    "repair_mojibake",
-    "strip_emoticons",
-    "words",
-]
-
 USER = "@user"
 URL = "<url>"
 TRIGGER = "[#TRIGGERWORD#]"

@@ -27,7 +27,6 @@ class WorkItem(NamedTuple):
     content: Any
 
     def death(self, attempts: int, reason: str) -> "PartResult":
-        """The outcome of a part whose workers die."""
         name = self.content if isinstance(self.content, int) else self.number
         return PartResult(self.number, problem=f"part {name}: its worker died {attempts} times ({reason})")
 
@@ -89,18 +88,13 @@ class Executor:
             return
         call = partial(_call_on_one_core, function) if self.single_core else function
         with closing(prefetch(parts)) as ready:
-            if len(first) < 2 or (self.engine == "local" and self._local_workers == 1):
+            workers = self.workers or cores()
+            if len(first) < 2 or (self.engine == "local" and workers == 1):
                 yield from _map_here(call, ready, progress)
-            else:
-                yield from self._map_in_workers(call, ready, progress, window or self._window)
-
-    @property
-    def _local_workers(self) -> int:
-        return self.workers or cores()
-
-    @property
-    def _window(self) -> int:
-        return PARTS_ON_RAY if self.engine == "ray" and not self.workers else PARTS_PER_WORKER * self._local_workers
+                return
+            if window is None:
+                window = PARTS_ON_RAY if self.engine == "ray" and not self.workers else PARTS_PER_WORKER * workers
+            yield from self._map_in_workers(call, ready, progress, window)
 
     def _map_in_workers(
         self, function: Callable[[Any], Any], parts: Iterator[Any], progress: Report, window: int
@@ -136,7 +130,7 @@ class Executor:
             return run_on_ray(function, take, self.workers, self.ray_address, progress)
         from emoscope.parallel.processes import run_in_processes
 
-        return run_in_processes(function, take, self._local_workers, progress)
+        return run_in_processes(function, take, self.workers or cores(), progress)
 
 
 SERIAL = Executor("serial")

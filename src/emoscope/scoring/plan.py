@@ -66,12 +66,10 @@ class ScoringPlan:
 
     @property
     def rows(self) -> int:
-        """How many rows there are to score."""
         return self._ends[-1] if self._ends else 0
 
     @property
     def parts(self) -> int:
-        """How many parts there are."""
         return -(-self.rows // self.part_rows)
 
     def row_ranges(self, part: int) -> Iterator[RowRange]:
@@ -92,7 +90,6 @@ class ScoringPlan:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "format": FORMAT,
             "settings": dict(self.settings),
@@ -163,14 +160,9 @@ def _summarise(files: Sequence[InputFile], workers: int) -> Iterator[RowSummary 
         else:
             summaries = threads.map(summarise, every)
         for file in ranges:
-            yield _join(list(islice(summaries, len(file))))
-
-
-def _join(summaries: Sequence[RowSummary | InputError]) -> RowSummary | InputError:
-    readable = [each for each in summaries if isinstance(each, RowSummary)]
-    return (
-        join(readable) if len(readable) == len(summaries) else next(e for e in summaries if isinstance(e, InputError))
-    )
+            results = list(islice(summaries, len(file)))
+            problem = next((result for result in results if isinstance(result, InputError)), None)
+            yield problem or join(result for result in results if isinstance(result, RowSummary))
 
 
 def _check_columns(summaries: Sequence[tuple[InputFile, RowSummary]]) -> None:

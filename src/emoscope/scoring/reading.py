@@ -31,7 +31,6 @@ class Reject:
     reason: str
 
     def error(self) -> InputError:
-        """The error that stops a strict run."""
         return InputError(self.file, self.reason, row=self.row)
 
 
@@ -182,7 +181,6 @@ def _checked(value: Any) -> Any:
 
 
 def _conform(table: Any, schema: Schema) -> Any:
-    """The table with the columns of the whole output."""
     present = set(table.column_names)
     columns = [
         table.column(field.name).cast(field.type) if field.name in present else pa.nulls(len(table), field.type)

@@ -46,7 +46,6 @@ class Line(NamedTuple):
 
     @property
     def end(self) -> Place:
-        """Where the next line begins."""
         return Place(self.place.offset + len(self.raw), self.place.line + 1)
 
     def text(self) -> str:

@@ -79,7 +79,6 @@ class RowWriter:
         self._names: list[str] | None = None
 
     def write(self, row: Mapping[str, Any]) -> None:
-        """Write one row."""
         if self._rows is not None:
             self._rows.append(dict(row))
         else:

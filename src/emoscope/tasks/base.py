@@ -41,7 +41,6 @@ class Task(ABC):
 
     @property
     def name(self) -> str:
-        """The registered name."""
         return self.metadata.name
 
     @property
@@ -135,7 +134,6 @@ class Task(ABC):
         return [item.label for item in items if item.label]
 
     def write_labels(self, path: str | Path, labels: Sequence[str]) -> None:
-        """Write one label a line, in input order."""
         self.check_labels(labels)
         with atomic_write(path) as handle:
             handle.writelines(f"{label}\n" for label in labels)
@@ -148,12 +146,10 @@ class Task(ABC):
             raise EmoscopeError(f"{self.name}: {self.unknown_label(label)}")
 
     def check_label(self, label: str | None, path: str | Path, row: int | str) -> None:
-        """Refuse a file with a label the task does not have."""
         if label is not None and label not in self.labels:
             raise InputError(path, self.unknown_label(label), row=row)
 
     def unknown_label(self, label: str) -> str:
-        """The message for a label that is not the task's."""
         close = get_close_matches(label.strip().lower(), self.labels, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         shown = label if len(label) <= 40 else label[:37] + "..."
@@ -182,7 +178,6 @@ def _check_alignment(task: Task, path: str | Path, items: Sequence[Submitted], e
 
 
 def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> list[str]:
-    """Walk a submission beside the file it answers."""
     expected = list(task.read(unlabelled))
     positions = {task.content(example): index for index, example in enumerate(expected)}
     problems: list[str] = []
