@@ -8,7 +8,6 @@ drawing items one by one, at the cost of a few dozen cells instead of thousands 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,7 +109,8 @@ def resampled_scores(
     edges = np.searchsorted(joint[0], np.arange(classes + 1))
     # Whole numbers below 2**24 are exact in single precision, which halves the work.
     exact = np.dtype(np.float32 if len(gold) < 1 << 24 else np.float64)
-    chosen = [_indicators(joint[1:, edges[row] : edges[row + 1]], classes, exact) for row in range(classes)]
+    # For each cell a 1 at every (system, label) it is predicted as; counts times this are rows of the confusions.
+    ones = np.eye(classes, dtype=exact)[joint[1:].T].reshape(-1, len(predictions) * classes)
     scores = np.empty((len(predictions), samples))
     done = 0
     rng = np.random.default_rng(seed)
@@ -118,21 +118,13 @@ def resampled_scores(
         counts = drawn.astype(exact)
         matrices = np.empty((len(counts), len(predictions), classes, classes))
         for row in range(classes):
-            sums = counts[:, edges[row] : edges[row + 1]] @ chosen[row]
+            cells = slice(edges[row], edges[row + 1])
+            sums = counts[:, cells] @ ones[cells]
             matrices[:, :, row, :] = sums.reshape(len(counts), len(predictions), classes)
         scores[:, done : done + len(counts)] = metric(matrices).T
         done += len(counts)
         advance(len(counts))
     return scores
-
-
-def _indicators(predicted: Codes, classes: int, dtype: "np.dtype[Any]") -> NDArray[Any]:
-    """For each cell a 1 at every (system, label) it is predicted as; counts times this are rows of the confusions."""
-    systems, cells = predicted.shape
-    ones = np.zeros((cells, systems * classes), dtype)
-    for system in range(systems):
-        ones[np.arange(cells), system * classes + predicted[system]] = 1
-    return ones
 
 
 def _drawn_counts(cell_of_item: Codes, cells: int, samples: int, rng: np.random.Generator) -> Iterator[Codes]:
