@@ -1,6 +1,6 @@
 """A function over a stream of parts: results in the order of the parts, memory bounded."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -111,7 +111,15 @@ class Executor:
             taken += item is not None
             return item
 
-        with closing(self._results(function, take, progress)) as results:
+        if self.engine == "ray":
+            from emoscope.parallel.ray_tasks import run_on_ray
+
+            unordered = run_on_ray(function, take, self.workers, self.ray_address, progress)
+        else:
+            from emoscope.parallel.processes import run_in_processes
+
+            unordered = run_in_processes(function, take, self.workers or cores(), progress)
+        with closing(unordered) as results:
             for outcome in results:
                 ended[outcome.number] = outcome
                 while yielded in ended:
@@ -120,17 +128,6 @@ class Executor:
                     if first.problem is not None:
                         raise EmoscopeError(first.problem)
                     yield first.result
-
-    def _results(
-        self, function: Callable[[Any], Any], take: TakeItem, progress: Report
-    ) -> Generator[PartResult, None, None]:
-        if self.engine == "ray":
-            from emoscope.parallel.ray_tasks import run_on_ray
-
-            return run_on_ray(function, take, self.workers, self.ray_address, progress)
-        from emoscope.parallel.processes import run_in_processes
-
-        return run_in_processes(function, take, self.workers or cores(), progress)
 
 
 SERIAL = Executor("serial")

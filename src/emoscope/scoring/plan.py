@@ -15,13 +15,14 @@ from functools import cached_property
 from itertools import accumulate, islice
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from emoscope.core.errors import InputError
 from emoscope.core.extras import require
 from emoscope.parallel import Executor
 from emoscope.scoring.columns import Schema
 from emoscope.scoring.summary import RANGE_BYTES, Mark, RowSummary, byte_ranges, common_schema, join, summarise
 from emoscope.tables.inputs import InputFile
-from emoscope.tables.rows import Place
 from emoscope.tables.turns import EXPECTED, turn_columns
 
 pa = require("pyarrow", extra="scale")
@@ -102,10 +103,7 @@ class ScoringPlan:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "ScoringPlan":
         """Read what `as_dict` gave."""
-        files = [
-            PlannedFile(InputFile(**file["source"]), file["rows"], [Mark(row, Place(*at)) for row, at in file["marks"]])
-            for file in content["files"]
-        ]
+        files = TypeAdapter(list[PlannedFile]).validate_python(content["files"])
         schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(content["schema"])))
         unreadable = [(path, reason) for path, reason in content["unreadable"]]
         return cls(content["settings"], files, unreadable, content["part_rows"], schema)

@@ -81,11 +81,7 @@ class CorpusTask(Task):
             self.check_label(example.label, path, f"example {number:,}")
             yield example
 
-    def submission(
-        self,
-        answers: Sequence[tuple[Example, str]],
-        author: Mapping[str, str],  # noqa: ARG002 - the format has no place for it
-    ) -> Iterator[str]:
+    def submission(self, answers: Sequence[tuple[Example, str]], _author: Mapping[str, str]) -> Iterator[str]:
         for example, label in answers:
             yield json.dumps({"id": str(example.dialogue.id), "label": label}, ensure_ascii=False) + "\n"
 

@@ -40,11 +40,7 @@ class EmoContext(Task):
         if row < 2:
             raise InputError(path, "has a header but no rows")
 
-    def submission(
-        self,
-        answers: Sequence[tuple[Example, str]],
-        author: Mapping[str, str],  # noqa: ARG002 - the format has no place for it
-    ) -> Iterator[str]:
+    def submission(self, answers: Sequence[tuple[Example, str]], _author: Mapping[str, str]) -> Iterator[str]:
         yield "\t".join((*_COLUMNS, "label")) + "\n"
         for example, label in answers:
             if any("\t" in text or "\n" in text for text in example.dialogue.texts):

@@ -50,11 +50,7 @@ class Iest(Task):
             problem = f"has more than {row:,} labels, expected one for each row of {Path(path).name}"
             raise InputError(labels_file, problem)
 
-    def submission(
-        self,
-        answers: Sequence[tuple[Example, str]],
-        author: Mapping[str, str],  # noqa: ARG002 - the format has no place for it
-    ) -> Iterator[str]:
+    def submission(self, answers: Sequence[tuple[Example, str]], _author: Mapping[str, str]) -> Iterator[str]:
         return (f"{label}\n" for _, label in answers)
 
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
