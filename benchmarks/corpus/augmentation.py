@@ -25,7 +25,7 @@ from benchmarks.common.pages import printed_section
 from emoscope.core.dialogue import Example
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
-from emoscope.core.significance import paired_bootstrap
+from emoscope.core.significance import difference, resampled_scores
 from emoscope.corpus.augment.apertium import Apertium
 from emoscope.corpus.augment.ascii_text import ascii_text
 from emoscope.corpus.augment.augment import augment_file
@@ -243,17 +243,23 @@ def effect(system: str, task: Task, data: Path, work: Path, folds: int, seed: in
             with atomic_write(record) as handle:
                 json.dump(made, handle)
         found = json.loads(record.read_text())
-        mine = coded(found["answers"])
+        mine, size = coded(found["answers"]), len(codes)
         told = ""
         if base is not None:
-            gain = paired_bootstrap(
+            drawn = resampled_scores(
                 gold,
-                mine,
-                base,
+                [mine, base],
                 classes=len(codes),
                 metric=lambda tables: task.metric(tables, task.labels),
                 seed=seed,
             )
+            observed = [
+                float(
+                    task.metric(np.bincount(gold * size + answers, minlength=size**2).reshape(size, size), task.labels)
+                )
+                for answers in (mine, base)
+            ]
+            gain = difference(observed[0] - observed[1], drawn[0] - drawn[1])
             told = f"{gain.observed:+.4f} ({gain.interval.low:+.4f} to {gain.interval.high:+.4f})"
         base = mine if base is None else base
         print(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.options import DataOption, SeedOption
+from emoscope.cli.options import DataOption, DeviceOption, SeedOption
 from emoscope.cli.output import JsonOption, console, print_json, progress_bar
 
 app = typer.Typer(help="Teach a small model what large ones know.", no_args_is_help=True)
@@ -43,7 +43,7 @@ def student_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the student.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change the plan: --set epochs=5.")] = None,
     seed: SeedOption = 0,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    device: DeviceOption = "auto",
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a student that is there already.")] = False,
     as_json: JsonOption = False,

@@ -31,7 +31,8 @@ def show_explanation(screen: Console, explanation: "Explanation") -> None:
         who = f"{turn.turn.speaker}: " if turn.turn.speaker else ""
         screen.print(Text.assemble(amount, (who, "dim"), marked(turn, strongest, colours)))
     meaning = "green for it, red against it" if colours else "[+] for it, [-] against it"
-    nothing = f"With nothing said: {_probability(explanation.baseline):.2%} ({explanation.baseline:+.2f})."
+    silent = 1 / (1 + math.exp(-explanation.baseline))
+    nothing = f"With nothing said: {silent:.2%} ({explanation.baseline:+.2f})."
     screen.print(Text(f"{meaning}; +0.7 doubles the odds. {nothing}", style="dim"))
     if not all(turn.read for turn in explanation.turns):
         screen.print(Text("Turns marked - are older than what the model reads.", style="dim"))
@@ -68,7 +69,3 @@ def _pen(weight: float, speaks_for: bool, colours: str) -> Style:
         return Style(color="green" if speaks_for else "red", bold=strong)
     shades = FOR if speaks_for else AGAINST
     return Style(color="black", bgcolor=shades[min(len(shades) - 1, int(weight * len(shades)))], bold=strong)
-
-
-def _probability(log_odds: float) -> float:
-    return 1 / (1 + math.exp(-log_odds))

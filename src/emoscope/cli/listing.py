@@ -13,6 +13,8 @@ from emoscope.cli.output import JsonOption, console, print_json, table
 if TYPE_CHECKING:
     from emoscope.tasks import Task
 
+_YES = {True: "yes", False: "no"}
+
 
 def tasks(
     name: Annotated[str | None, typer.Argument(help="Show this task in full.")] = None,
@@ -62,16 +64,15 @@ def _describe_split(task: "Task", split: str, root: Path | None) -> dict[str, An
     from emoscope.tasks.data import data_folder
 
     folder = data_folder(task, root)
-    having = [
-        (revision.name, revision.splits[split]) for revision in task.metadata.revisions if split in revision.splits
-    ]
-    here = [(revision, file) for revision, file in having if (folder / file.name).is_file()]
-    revision, file = (here or having)[0]
+    having = [revision for revision in task.metadata.revisions if split in revision.splits]
+    here = [revision for revision in having if (folder / revision.splits[split].name).is_file()]
+    revision = (here or having)[0]
+    file = revision.splits[split]
     return {
         "file": file.name,
         "examples": file.examples,
         "labelled": file.labelled,
-        "revision": revision,
+        "revision": revision.name,
         "path": str(folder / file.name) if here else None,
     }
 
@@ -108,13 +109,13 @@ def _print_task(task: dict[str, Any]) -> None:
         "home": task["home"],
         "folder": task["folder"],
     }
-    out = console()
+    out, folder = console(), Path(task["folder"])
     out.print(f"[bold]{escape(task['title'])}[/]\n{escape(task['description'])}\n")
     for name, fact in facts.items():
         out.print(f"{name:<10} {escape(fact)}", soft_wrap=True)
     for revision in task["revisions"]:
         rows = [
-            [split, file["name"], "yes" if file["labelled"] else "no", _here(task, file["name"]), file["examples"]]
+            [split, file["name"], _YES[file["labelled"]], _YES[(folder / file["name"]).is_file()], file["examples"]]
             for split, file in revision["splits"].items()
         ]
         out.print(f"\n[bold]{revision['name']}[/]: {escape(revision['note'])}", soft_wrap=True)
@@ -134,10 +135,6 @@ def _presence(splits: dict[str, dict[str, Any]]) -> str:
     return "yes" if len(here) == len(splits) else f"only {', '.join(here)}"
 
 
-def _here(task: dict[str, Any], file: str) -> str:
-    return "yes" if Path(task["folder"], file).is_file() else "no"
-
-
 def systems(
     task: Annotated[str | None, typer.Option("--task", "-t", help="Only systems made for this task.")] = None,
     as_json: JsonOption = False,
@@ -152,15 +149,7 @@ def systems(
     chosen = [metadata for metadata in every if task_name is None or task_name in metadata.tasks]
     ours = measured_scores()
     if as_json:
-        print_json(
-            [
-                {
-                    **metadata.model_dump(),
-                    "measured": {t: m.model_dump() for t, m in ours.get(metadata.name, {}).items()},
-                }
-                for metadata in chosen
-            ]
-        )
+        print_json([{**metadata.model_dump(), "measured": ours.get(metadata.name, {})} for metadata in chosen])
         return
     rows = [
         (

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from emoscope.cli.detect import parse_prior
-from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_engine
+from emoscope.cli.options import (
+    EngineOption,
+    LabelsOption,
+    ModelOption,
+    PriorOption,
+    RayAddressOption,
+    WorkersOption,
+    chosen_engine,
+)
 from emoscope.cli.output import JsonOption, console, print_json, table
 
 if TYPE_CHECKING:
@@ -30,13 +38,9 @@ def score_cli(
     output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; a run stopped there goes on.")],
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
-    model: Annotated[str, typer.Option("--model", "-m", help="`default`, `nano`, or a run's folder.")] = "default",
-    labels: Annotated[
-        str | None, typer.Option("--labels", help="The set of labels to answer with, where the model has several.")
-    ] = None,
-    prior: Annotated[
-        str | None, typer.Option("--prior", help="Your own mix of labels: others=0.9,happy=0.04,...")
-    ] = None,
+    model: ModelOption = "default",
+    labels: LabelsOption = None,
+    prior: PriorOption = None,
     workers: WorkersOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first row that cannot be scored, instead of listing it.")
@@ -78,7 +82,7 @@ def score_cli(
             report=report,
         )
     if as_json:
-        print_json(manifest.as_dict())
+        print_json(manifest)
     else:
         _show(manifest, output, time.perf_counter() - begun, kept)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.options import DataOption, SeedOption, TaskOption
+from emoscope.cli.options import DataOption, DeviceOption, SeedOption, TaskOption
 from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
 from emoscope.core.errors import EmoscopeError
 
@@ -27,7 +27,7 @@ def train_cli(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; may be given several times.")
     ] = None,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    device: DeviceOption = "auto",
     workers: WorkersOption = 1,
     devices: Annotated[
         int,
@@ -79,7 +79,7 @@ def crossvalidate_cli(
     seed: SeedOption = 0,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Repeat with so many seeds, from --seed on.")] = 1,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")] = None,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    device: DeviceOption = "auto",
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="Folds, of any seed, to train at once; what is left, their parts.")
     ] = 1,

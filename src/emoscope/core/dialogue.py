@@ -13,8 +13,13 @@ from emoscope.core.errors import EmoscopeError
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
-# Examples are sent to worker processes, and a read-only mapping cannot be pickled by itself.
-copyreg.pickle(MappingProxyType, lambda mapping: (MappingProxyType, (dict(mapping),)))
+
+def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(values)
+
+
+# Examples are sent to worker processes. Neither a read-only mapping nor its class can be pickled by itself.
+copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,5 +174,4 @@ class Detection:
         return max(self.scores.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"label": self.label, "scores": dict(self.scores), "truncated": self.truncated}

@@ -5,88 +5,45 @@ The table prefers to miss one rather than to see one in "8:0", "(a:b)" or "C:\":
 """
 
 import re
-from functools import lru_cache
+from functools import lru_cache, reduce
+from importlib.resources import files
 
 # Bracket and list checks look this far back, so that a long text costs no more than its length.
 _WINDOW = 200
 
-_NOSE = r"[-‑^~]?"
-_TEAR = r"['’´`]++"
-_SWEAT = r"(?:;(?![()]))?"
-_NO_WORD = r"(?!\w)"
-# After an opening bracket a word or a mark means that the bracket opens something: "colours:(red, blue)".
-_NO_CONTENT = r"""(?![\w#@<"']|\[#)"""
+_PIECES = {
+    "{nose}": r"[-‑^~]?",
+    "{tear}": r"['’´`]++",
+    "{sweat}": r"(?:;(?![()]))?",
+    "{no_word}": r"(?!\w)",
+    # After an opening bracket a word or a mark means that the bracket opens something: "colours:(red, blue)".
+    "{no_content}": r"""(?![\w#@<"']|\[#)""",
+}
 
 
-def _bare_or_bracketed(face: str, after: str = "") -> str:
-    """A face that is often drawn with cheeks, `(T_T)`; a lone bracket is not part of it."""
-    return rf"\({face}\){after}|{face}{after}"
+def _table(name: str) -> list[list[str]]:
+    text = files("emoscope.core").joinpath(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.removesuffix("\n").split("\n")]
+
+
+def _face(name: str, pattern: str, cheeks: str = "") -> tuple[str, str]:
+    """A row of the table. One with "()" is often drawn with cheeks, `(T_T)`; a lone bracket is not part of it."""
+    if cheeks:
+        after = cheeks.removeprefix("()")
+        pattern = rf"\({pattern}\){after}|{pattern}{after}"
+    return name, _filled(pattern)
+
+
+def _filled(pattern: str) -> str:
+    return reduce(lambda text, piece: text.replace(piece, _PIECES[piece]), _PIECES, pattern)
 
 
 # The first row that matches names the face. Each alternative starts with a character or a set, which `re` tests first.
-_FACES = (
-    ("smiling face with horns", rf""">(?<!['"/]>)[:;=]{_NOSE}(?:[)\]]++|D++{_NO_WORD})"""),
-    (
-        "angry face",
-        rf""">(?<!['"/]>)[:;=]{_NOSE}(?:[(\[{{]++{_NO_CONTENT}|[|/\\]++{_NO_WORD}|[oO@]++{_NO_WORD}|<++(?![\w/]))"""
-        rf"|[:=]{_NOSE}@{_NO_WORD}|D[:=]<(?![\w/])",
-    ),
-    ("smiling face with halo", rf"[oO][:;=]{_NOSE}\)++"),
-    ("smiling face with sunglasses", rf"[8B][-‑](?:\)++|D{_NO_WORD})|B[-‑]?\|{_NO_WORD}|[8B]\)++"),
-    ("face with tears of joy", rf"[:=]{_TEAR}{_NOSE}[dD]++{_NO_WORD}"),
-    ("smiling face with tear", rf"""[:;=](?:{_TEAR}|[,"]){_NOSE}[)\]]++|\(['’]:(?![\w()/\\:])"""),
-    (
-        "crying face",
-        rf"""[:;=](?:{_TEAR}|[,"*]){_NOSE}[(\[{{]++{_NO_CONTENT}|[:=]{_TEAR}{_NOSE}(?:[cCoO]++|[|/\\]++){_NO_WORD}"""
-        rf"|;{_NOSE}[(\[]++{_NO_CONTENT}|" + _bare_or_bracketed(r";(?:[-_.~]++|[uwaUWA]++);"),
-    ),
-    (
-        "loudly crying face",
-        "|".join(_bare_or_bracketed(face + _NO_WORD) for face in (r"T[_.^-]++T", "t_++t", "Q_++Q")),
-    ),
-    ("smiling face", rf":{_NOSE}[)\]}}]++|:>++(?![\w/])|={_NOSE}[)\]}}]++|[:=]o\)++"),
-    ("smiling face", r"[(\[][-‑^]?:(?![\w()/\\:\[\]*|-])|[cC][:;](?=\s*\Z|\s+[^\w\s]|[.!?,])"),
-    ("smiling face with smiling eyes", _bare_or_bracketed(rf"\^[-_.~oOω・○]*\^{_NO_WORD}", _SWEAT)),
-    ("grinning face", rf"[:=]{_NOSE}[dD]++{_NO_WORD}"),
-    ("grinning squinting face", rf"[xX]++[-‑]?[dD]++{_NO_WORD}"),
-    (
-        "frowning face",
-        rf"[:=]{_NOSE}(?:[(\[]++{_NO_CONTENT}|[cC]++{_NO_WORD})|:{_NOSE}\{{++{_NO_CONTENT}|:{_NOSE}<++(?![\w/])"
-        r"|\)(?<!\)\))\)*+['’]?[-‑^]?[:=](?![\w()/\\:=])",
-    ),
-    ("winking face", rf";{_NOSE}(?:[)\]}}]++|[dD]++{_NO_WORD}|3{_NO_WORD})|\([-‑^]?;(?![\w()/\\:-])"),
-    ("winking face with tongue", rf";{_NOSE}[pP]++{_NO_WORD}"),
-    ("face with tongue", rf"[:=]{_NOSE}[pP]++{_NO_WORD}"),
-    ("face blowing a kiss", rf"[:;=]{_NOSE}\*++{_NO_WORD}"),
-    ("face with open mouth", rf"[:;=]{_NOSE}[oO]++{_NO_WORD}|:{_NOSE}0{_NO_WORD}"),
-    ("confused face", rf"[:;=]{_NOSE}(?:[/\\]++|L){_NO_WORD}|[/\\](?<!//)[-‑^]?:(?![\w/\\():])"),
-    ("confounded face", rf"[:=]{_NOSE}[sS]++{_NO_WORD}"),
-    ("persevering face", _bare_or_bracketed(r">[_.]*<(?![\w/])")),
-    ("neutral face", rf"[:=]{_NOSE}\|++{_NO_WORD}"),
-    ("expressionless face", _bare_or_bracketed(r"-(?<!--)(?:_++|\.)-(?![\w-])", _SWEAT) + r"|=_++=(?![\w=])"),
-    ("zipper-mouth face", rf":{_NOSE}[xX#]++{_NO_WORD}"),
-    ("flushed face", rf":{_NOSE}\$++{_NO_WORD}"),
-    ("anguished face", r"D[-‑]?['’]?[:;=](?![\w()/\\:;=])"),
-    ("grinning cat", rf":{_NOSE}3++{_NO_WORD}|=(?<!\d.=)3++{_NO_WORD}|\(・ω・\)"),
-    ("pensive face", rf"u_++u{_NO_WORD}|U_++U{_NO_WORD}|\.(?<!\.\.)(?:_++|-)\.(?![\w.])"),
-    ("astonished face", _bare_or_bracketed(r"[oO](?<!-.)(?:[._-]++[oO]|_++0)(?![\w-])")),
-    ("astonished face", _bare_or_bracketed(r"0_++[oO0](?![\w-])")),
-    ("unamused face", r">(?<!>>)[_.]++>(?![\w>])|<(?<!<<)[_.]++<(?![\w<])|ಠ_++ಠ"),
-    ("star-struck", rf"\*(?:_{{1,2}}|-)\*{_NO_WORD}"),
-    ("face with spiral eyes", _bare_or_bracketed(rf"@_++@{_NO_WORD}", _SWEAT)),
-    ("face with crossed-out eyes", _bare_or_bracketed(rf"[xX][_.]++[xX]{_NO_WORD}")),
-    ("smirking face", r"\( ?͡° ͜ʖ ͡° ?\)"),
-    ("enraged face", r"\(╯°□°[)）]╯ ?︵ ?┻━┻"),
-    ("person shrugging", r"¯\\?_++\(ツ\)_++/¯?|\\_++\((?:ツ|[^\w\s()]{0,4})\)_++/"),
-    ("raising hands", rf"\\[oO]/{_NO_WORD}"),
-    ("thumbs up", rf"\([yY]\){_NO_WORD}"),
-    ("broken heart", rf"<[/\\]3++{_NO_WORD}"),
-    ("red heart", r"<3++(?![^\W_])"),
-)
+_FACES = [_face(*row) for row in _table("emoticons.tsv")]
 # These may also close a word: "thank you:)". The ones with letters or slashes need a word of two letters.
-_GLUED = (
-    rf"[:;]{_NOSE}\)++|:{_TEAR}{_NOSE}\)++|[:;]{_NOSE}\(++{_NO_CONTENT}|:{_TEAR}{_NOSE}\(++{_NO_CONTENT}"
-    rf"|:(?<=[^\W\d_]{{2}}:)(?:/(?![\w/])|{_NOSE}D++{_NO_WORD}|{_NOSE}[pP]++{_NO_WORD})|<(?<=[^\W\d_]<)3++{_NO_WORD}"
+_GLUED = _filled(
+    r"[:;]{nose}\)++|:{tear}{nose}\)++|[:;]{nose}\(++{no_content}|:{tear}{nose}\(++{no_content}"
+    r"|:(?<=[^\W\d_]{2}:)(?:/(?![\w/])|{nose}D++{no_word}|{nose}[pP]++{no_word})|<(?<=[^\W\d_]<)3++{no_word}"
 )
 
 
@@ -97,27 +54,7 @@ def emoticon_pattern(*, after_another: bool = False) -> str:
 
 
 # How each of them starts: a first character, and what must follow for a closer look to be worth while.
-EMOTICON_STARTS = {
-    ":;=": r"\S",
-    ">": "[:;=_.<]",
-    "<": r"[3/\\_.]",
-    "(": r"[^\w\s]|[TtQoO0xXyY]| ͡",
-    ")": r"[)'’^:=‑-]",
-    "[": "[-‑^:]",
-    "/": "[-‑^:]",
-    "-": "[_.]",
-    ".": "[_-]",
-    "*": "[_-]",
-    "@": "_",
-    "oO": "[:;=._-]",
-    "tT": "[_.^-]",
-    "xX": "[._]|[xX]{0,20}[-‑]?[dD]",
-    "QuU0ಠ": "_",
-    "cC": "[:;]",
-    "D": "[:;='’‑-]",
-    "8B": "[-‑|)]",
-    "^\\¯♡❥": "",
-}
+EMOTICON_STARTS = dict(_table("emoticon_starts.tsv"))
 
 _BRACKET = re.compile(r"(?<![:;='^-])\((?![:;])|\)")
 _LIST_MARK = re.compile(r"(?<!\w)[0-79aA]\)")

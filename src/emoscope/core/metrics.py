@@ -4,7 +4,7 @@ Every official metric here is a function of the confusion matrix alone (rows gol
 whole stack of them: a bootstrap then draws matrices instead of items, which is the same draw and far faster.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -117,27 +117,32 @@ def accuracy(confusion: Counts) -> Floats:
     return safe_divide(np.trace(matrix, axis1=-2, axis2=-1), matrix.sum((-2, -1)))
 
 
+METRICS: Mapping[str, Callable[..., Floats]] = {"micro-f1": micro_f1, "macro-f1": macro_f1, "accuracy": accuracy}
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A score by name: how it is computed from a confusion matrix, and what to tell a reader about it.
 
-    `function` takes a confusion matrix or a stack of them, and with `labels` the positions of those labels too.
+    `function` takes a confusion matrix or a stack of them, and with `labels` the positions of those labels too; the
+    names of `METRICS` need none.
 
-    >>> emotions = Metric("micro-f1", "micro-F1 over the emotions", micro_f1, labels=("happy", "sad"))
+    >>> emotions = Metric("micro-f1", "micro-F1 over the emotions", labels=("happy", "sad"))
     >>> emotions(np.array([[8, 1, 1], [2, 3, 0], [0, 0, 5]]), ["others", "happy", "sad"]).round(4).item()
     0.8
     """
 
     name: str
     description: str
-    function: Callable[..., Floats]
+    function: Callable[..., Floats] | None = None
     labels: tuple[str, ...] | None = None
 
     def __call__(self, confusion: Counts, names: Sequence[str]) -> Floats:
         """The score of a confusion matrix whose rows and columns are `names`, or of each in a stack."""
+        function = self.function or METRICS[self.name]
         if self.labels is None:
-            return self.function(confusion)
-        return self.function(confusion, [index for index, name in enumerate(names) if name in self.labels])
+            return function(confusion)
+        return function(confusion, [index for index, name in enumerate(names) if name in self.labels])
 
 
 def standard_metric(name: MetricName, labels: Sequence[str] = (), neutral: str | None = None) -> Metric:
@@ -149,8 +154,8 @@ def standard_metric(name: MetricName, labels: Sequence[str] = (), neutral: str |
     match name:
         case "micro-f1":
             emotions = tuple(label for label in labels if label != neutral)
-            return Metric(name, f"micro-averaged F1 over {', '.join(emotions)}", micro_f1, emotions)
+            return Metric(name, f"micro-averaged F1 over {', '.join(emotions)}", labels=emotions)
         case "macro-f1":
-            return Metric(name, "macro-F1 over the labels that occur in gold or predictions", macro_f1)
+            return Metric(name, "macro-F1 over the labels that occur in gold or predictions")
         case "accuracy":
-            return Metric(name, "the share of right answers", accuracy)
+            return Metric(name, "the share of right answers")

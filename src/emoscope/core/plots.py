@@ -8,7 +8,9 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,51 +22,16 @@ from emoscope.core.files import atomic_write
 
 Chart = Any  # an altair chart of any kind; altair is imported only when a chart is drawn
 
-FORMATS = ("png", "svg", "html", "json")
-
 INK = "#24292f"  # titles and values
 QUIET = "#5b636d"  # axes and subtitles
 FAINT = "#e3e6ea"  # grids
 
-# Liberation Sans is built into the renderer, so a PNG looks the same everywhere; Arial has its measures in a browser.
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
-_AXIS = {
-    "domainColor": "#c3c8ce",
-    "gridColor": FAINT,
-    "labelColor": QUIET,
-    "labelFontSize": 12,
-    "labelLimit": 260,
-    "labelPadding": 5,
-    "tickColor": "#c3c8ce",
-    "titleColor": QUIET,
-    "titleFontSize": 12,
-    "titleFontWeight": "normal",
-    "titlePadding": 10,
-}
-_THEME: Mapping[str, Any] = {
-    "font": FONT,
-    "background": "white",
-    "padding": 18,
-    "axis": _AXIS,
-    "bar": {"cornerRadiusEnd": 1.5},
-    "header": {"labelColor": INK, "labelFontSize": 13, "labelFontWeight": "bold", "title": None},
-    "legend": {"labelColor": INK, "labelFontSize": 12, "title": None, "symbolType": "square"},
-    "text": {"color": INK, "fontSize": 12},
-    "title": {
-        "anchor": "start",
-        "color": INK,
-        "fontSize": 17,
-        "fontWeight": "bold",
-        "frame": "bounds",
-        "offset": 18,
-        "subtitleColor": QUIET,
-        "subtitleFontSize": 12.5,
-        "subtitleLineHeight": 17,
-        "subtitlePadding": 6,
-    },
-    "view": {"stroke": None},
-}
+@cache
+def _theme() -> dict[str, Any]:
+    # Liberation Sans is built into the renderer, so a PNG looks the same everywhere; Arial has its measures.
+    theme: dict[str, Any] = json.loads(files("emoscope.core").joinpath("chart_theme.json").read_text(encoding="utf-8"))
+    return theme
 
 
 def altair() -> ModuleType:
@@ -73,7 +40,7 @@ def altair() -> ModuleType:
 
 
 def rows(values: Iterable[Mapping[str, Any]]) -> Any:
-    """Rows as the data of a chart, stored in its document."""
+    """Rows as the data of a chart."""
     return altair().Data(values=[dict(row) for row in values])
 
 
@@ -85,16 +52,14 @@ def label_colours(labels: Sequence[str]) -> Any:
 
 def titled(chart: Chart, title: str, *subtitle: str) -> Chart:
     """The chart with a headline and, under it, lines that say what is shown."""
-    text: dict[str, Any] = {"text": title}
-    if subtitle:
-        text["subtitle"] = list(subtitle)
-    return chart.properties(title=altair().TitleParams(**text))
+    lines = {"subtitle": list(subtitle)} if subtitle else {}
+    return chart.properties(title=altair().TitleParams(text=title, **lines))
 
 
 def spec(chart: Chart) -> dict[str, Any]:
     """The chart as a Vega-Lite document, with our look where it has none of its own."""
     document: dict[str, Any] = chart.to_dict()
-    config: dict[str, Any] = dict(_THEME)
+    config = dict(_theme())
     for key, value in document.get("config", {}).items():
         config[key] = {**config.get(key, {}), **value} if isinstance(value, dict) else value
     return {**document, "config": config}
@@ -127,25 +92,21 @@ def page(chart: Chart) -> str:
 def save(chart: Chart, path: str | Path) -> Path:
     """Write a chart as PNG, SVG, HTML or Vega-Lite JSON, by the ending of the file's name; whole or not at all."""
     target = Path(path)
-    kind = target.suffix.lower().removeprefix(".")
-    content: str | bytes
-    match kind:
-        case "png":
-            content = png(chart)
-        case "svg":
-            content = svg(chart)
-        case "html":
-            content = page(chart)
-        case "json":
-            content = json.dumps(spec(chart), indent=1, ensure_ascii=False) + "\n"
-        case _:
-            known = ", ".join(f".{name}" for name in FORMATS)
-            raise EmoscopeError(
-                f"{target}: cannot draw a chart as {target.suffix or 'this'!r}, expected one of {known}"
-            )
+    draw = _DRAWN.get(target.suffix.lower())
+    if draw is None:
+        known = ", ".join(_DRAWN)
+        raise EmoscopeError(f"{target}: cannot draw a chart as {target.suffix or 'this'!r}, expected one of {known}")
+    content = draw(chart)
     with atomic_write(target, "wb" if isinstance(content, bytes) else "w") as handle:
         handle.write(content)
     return target
+
+
+def _json(chart: Chart) -> str:
+    return json.dumps(spec(chart), indent=1, ensure_ascii=False) + "\n"
+
+
+_DRAWN: dict[str, Callable[[Chart], str | bytes]] = {".png": png, ".svg": svg, ".html": page, ".json": _json}
 
 
 def _render(kind: str, chart: Chart, **options: Any) -> Any:

@@ -41,7 +41,6 @@ class Registry(Generic[T]):
 
     @cached_property
     def _installed(self) -> dict[str, str]:
-        """The entry points of installed packages."""
         if self._group is None:
             return {}
         from importlib.metadata import entry_points
@@ -59,7 +58,9 @@ class Registry(Generic[T]):
         """The `"module:attribute"` a name stands for."""
         target = self._entries.get(name) or self._installed.get(name)
         if target is None:
-            raise EmoscopeError(f"no {self.kind} named {name!r}; {self._hint(name)}")
+            close = get_close_matches(name.lower(), self._all(), n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(self)}"
+            raise EmoscopeError(f"no {self.kind} named {name!r}; {hint}")
         return target
 
     def name_of(self, thing: type) -> str:
@@ -68,10 +69,6 @@ class Registry(Generic[T]):
             if self.target(name) == f"{thing.__module__}:{thing.__qualname__}":
                 return name
         raise EmoscopeError(f"{thing.__name__} is not a registered {self.kind}")
-
-    def _hint(self, name: str) -> str:
-        close = get_close_matches(name.lower(), self._all(), n=1)
-        return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(self)}"
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries or name in self._installed

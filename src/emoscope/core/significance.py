@@ -1,4 +1,4 @@
-"""How sure a score is: bootstrap intervals, the paired bootstrap and Wilcoxon's signed-rank test.
+"""How sure a score is: bootstrap intervals and Wilcoxon's signed-rank test.
 
 Resampling n items with replacement fills the cells of a table (gold, prediction, prediction of another system, ...)
 with multinomial counts, and our metrics see nothing but those counts. So we draw the counts: the same distribution as
@@ -8,7 +8,6 @@ drawing items one by one, at the cost of a few dozen cells instead of thousands 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,7 +109,8 @@ def resampled_scores(
     edges = np.searchsorted(joint[0], np.arange(classes + 1))
     # Whole numbers below 2**24 are exact in single precision, which halves the work.
     exact = np.dtype(np.float32 if len(gold) < 1 << 24 else np.float64)
-    chosen = [_indicators(joint[1:, edges[row] : edges[row + 1]], classes, exact) for row in range(classes)]
+    # For each cell a 1 at every (system, label) it is predicted as; counts times this are rows of the confusions.
+    ones = np.eye(classes, dtype=exact)[joint[1:].T].reshape(-1, len(predictions) * classes)
     scores = np.empty((len(predictions), samples))
     done = 0
     rng = np.random.default_rng(seed)
@@ -118,21 +118,13 @@ def resampled_scores(
         counts = drawn.astype(exact)
         matrices = np.empty((len(counts), len(predictions), classes, classes))
         for row in range(classes):
-            sums = counts[:, edges[row] : edges[row + 1]] @ chosen[row]
+            cells = slice(edges[row], edges[row + 1])
+            sums = counts[:, cells] @ ones[cells]
             matrices[:, :, row, :] = sums.reshape(len(counts), len(predictions), classes)
         scores[:, done : done + len(counts)] = metric(matrices).T
         done += len(counts)
         advance(len(counts))
     return scores
-
-
-def _indicators(predicted: Codes, classes: int, dtype: "np.dtype[Any]") -> NDArray[Any]:
-    """For each cell a 1 at every (system, label) it is predicted as; counts times this are rows of the confusions."""
-    systems, cells = predicted.shape
-    ones = np.zeros((cells, systems * classes), dtype)
-    for system in range(systems):
-        ones[np.arange(cells), system * classes + predicted[system]] = 1
-    return ones
 
 
 def _drawn_counts(cell_of_item: Codes, cells: int, samples: int, rng: np.random.Generator) -> Iterator[Codes]:
@@ -162,33 +154,6 @@ def difference(observed: float, drawn: Floats, *, level: float = 0.95) -> Differ
     # Equal fractions may differ in their last bit.
     beyond = int(np.count_nonzero(np.abs(drawn - observed) >= abs(observed) - 1e-12))
     return Difference(observed, (beyond + 1) / (len(drawn) + 1), percentile_interval(drawn, level=level))
-
-
-def paired_bootstrap(
-    gold: Codes,
-    first: Codes,
-    second: Codes,
-    *,
-    classes: int,
-    metric: ScoreFunction,
-    level: float = 0.95,
-    samples: int = SAMPLES,
-    seed: Seed = 0,
-) -> Difference:
-    """Whether the first system's score differs from the second's, on resamplings of the same items.
-
-    >>> from emoscope.core.metrics import accuracy
-    >>> gold = np.array([0, 1] * 50)
-    >>> paired_bootstrap(gold, gold, gold, classes=2, metric=accuracy, samples=100).p_value
-    1.0
-    """
-    drawn = resampled_scores(gold, [first, second], classes=classes, metric=metric, samples=samples, seed=seed)
-    # The observed difference is the one draw in which each item is there once.
-    tables = np.zeros((2, classes, classes), np.int64)
-    for table, predicted in zip(tables, (first, second), strict=True):
-        np.add.at(table, (gold, predicted), 1)
-    scores = metric(tables)
-    return difference(float(scores[0] - scores[1]), drawn[0] - drawn[1], level=level)
 
 
 def wilcoxon(differences: ArrayLike) -> float:

@@ -19,21 +19,6 @@ from emoscope.core.emoticons import (
 )
 from emoscope.core.mojibake import may_be_broken, repair_and_count, repair_mojibake
 
-__all__ = [
-    "ELLIPSIS",
-    "TRIGGER",
-    "URL",
-    "USER",
-    "Normalised",
-    "TextCounts",
-    "emoticons_in",
-    "normalise",
-    "normalise_text",
-    "repair_mojibake",
-    "strip_emoticons",
-    "words",
-]
-
 USER = "@user"
 URL = "<url>"
 TRIGGER = "[#TRIGGERWORD#]"
@@ -126,7 +111,7 @@ def strip_emoticons(text: str) -> str:
     """
     while True:
         before = text
-        text = _strip(repair_mojibake(text), _without_emoticon)
+        text = _strip(repair_mojibake(text), lambda token: " " if token.lastgroup == "emoticon" else token.group())
         # Again, because a sign may stand free once its neighbour is gone: ":P" in "a😂:P".
         if text == before:
             return text
@@ -143,8 +128,6 @@ def words(text: str) -> list[str]:
         return _ASCII_WORD.findall(text)
     return _unicode_word().findall(text.translate(_KEYBOARD))
 
-
-# Finding what is not a word
 
 _LINK_CHARACTER = r"[^\s<>\"\[\]\u2190-\u2bff\U0001f000-\U0001fbff]"
 _OTHER_STARTS = {
@@ -207,16 +190,8 @@ def _has_emoji(text: str) -> bool:
 def _strip(text: str, replacement: Callable[[re.Match[str]], str]) -> str:
     text = _replace_tokens(text, replacement)
     if _has_emoji(text):
-        text = EMOJI_PATTERN.sub(_without_emoji, text)
+        text = EMOJI_PATTERN.sub(lambda match: " " if emoji_words(match.group()) else match.group(), text)
     return " ".join(text.split())
-
-
-def _without_emoji(match: re.Match[str]) -> str:
-    return " " if emoji_words(match.group()) else match.group()
-
-
-def _without_emoticon(match: re.Match[str]) -> str:
-    return " " if match.lastgroup == "emoticon" else match.group()
 
 
 _ASCII_WORD = re.compile(r"\d+(?:[.,:]\d+)+|[a-z0-9]+(?:'[a-z0-9]+)*")
@@ -231,8 +206,6 @@ def _unicode_word() -> re.Pattern[str]:
     letter = rf"[^\W_][{marks}\u200c\u200d]*"
     return re.compile(rf"\d+(?:[.,:]\d+)+|(?:{letter})+(?:'(?:{letter})+)*")
 
-
-# Normalising
 
 _KEYBOARD = str.maketrans("’‘‛ʼ“”„‟‐‑", "''''\"\"\"\"--")
 _TYPOGRAPHIC = re.compile("[’‘‛ʼ“”„‟‐‑]")
@@ -251,11 +224,6 @@ class _Tally:
     def __init__(self, *, count_shouts: bool = False) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
         self.count_shouts = count_shouts
-
-    def repair(self, text: str) -> str:
-        text, repaired = repair_and_count(text)
-        self.counts["repaired"] += repaired
-        return text
 
     def picture(self, match: re.Match[str]) -> str:
         name = emoji_words(match.group())
@@ -335,7 +303,8 @@ def _has_run(text: str) -> bool:
 
 def _rewrite_once(text: str, lowercase: bool, tally: _Tally) -> str:
     if "&" in text or not text.isascii():
-        text = tally.repair(text)
+        text, repaired = repair_and_count(text)
+        tally.counts["repaired"] += repaired
         if _TYPOGRAPHIC.search(text):
             text = text.translate(_KEYBOARD)
     if not text.isprintable():

@@ -1,6 +1,6 @@
 """A function over a stream of parts: results in the order of the parts, memory bounded."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +27,6 @@ class WorkItem(NamedTuple):
     content: Any
 
     def death(self, attempts: int, reason: str) -> "PartResult":
-        """The outcome of a part whose workers die."""
         name = self.content if isinstance(self.content, int) else self.number
         return PartResult(self.number, problem=f"part {name}: its worker died {attempts} times ({reason})")
 
@@ -89,18 +88,13 @@ class Executor:
             return
         call = partial(_call_on_one_core, function) if self.single_core else function
         with closing(prefetch(parts)) as ready:
-            if len(first) < 2 or (self.engine == "local" and self._local_workers == 1):
+            workers = self.workers or cores()
+            if len(first) < 2 or (self.engine == "local" and workers == 1):
                 yield from _map_here(call, ready, progress)
-            else:
-                yield from self._map_in_workers(call, ready, progress, window or self._window)
-
-    @property
-    def _local_workers(self) -> int:
-        return self.workers or cores()
-
-    @property
-    def _window(self) -> int:
-        return PARTS_ON_RAY if self.engine == "ray" and not self.workers else PARTS_PER_WORKER * self._local_workers
+                return
+            if window is None:
+                window = PARTS_ON_RAY if self.engine == "ray" and not self.workers else PARTS_PER_WORKER * workers
+            yield from self._map_in_workers(call, ready, progress, window)
 
     def _map_in_workers(
         self, function: Callable[[Any], Any], parts: Iterator[Any], progress: Report, window: int
@@ -117,7 +111,15 @@ class Executor:
             taken += item is not None
             return item
 
-        with closing(self._results(function, take, progress)) as results:
+        if self.engine == "ray":
+            from emoscope.parallel.ray_tasks import run_on_ray
+
+            unordered = run_on_ray(function, take, self.workers, self.ray_address, progress)
+        else:
+            from emoscope.parallel.processes import run_in_processes
+
+            unordered = run_in_processes(function, take, self.workers or cores(), progress)
+        with closing(unordered) as results:
             for outcome in results:
                 ended[outcome.number] = outcome
                 while yielded in ended:
@@ -126,17 +128,6 @@ class Executor:
                     if first.problem is not None:
                         raise EmoscopeError(first.problem)
                     yield first.result
-
-    def _results(
-        self, function: Callable[[Any], Any], take: TakeItem, progress: Report
-    ) -> Generator[PartResult, None, None]:
-        if self.engine == "ray":
-            from emoscope.parallel.ray_tasks import run_on_ray
-
-            return run_on_ray(function, take, self.workers, self.ray_address, progress)
-        from emoscope.parallel.processes import run_in_processes
-
-        return run_in_processes(function, take, self._local_workers, progress)
 
 
 SERIAL = Executor("serial")

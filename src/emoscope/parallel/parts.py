@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -58,18 +59,20 @@ class PartFolder:
         self, parts: Iterable[bytes], function: Callable[[bytes], bytes], executor: Executor = SERIAL
     ) -> Iterator[Path]:
         """Compute what is missing, and yield the files of all parts in order. At the end, files of other parts go."""
+        salt = f"{len(self.depends)} {self.depends}".encode()
         known: set[str] = set()
         waiting: deque[tuple[Path, bool]] = deque()  # parts that were read and have no result yet
 
         def missing() -> Iterator[bytes]:
             for number, part in enumerate(parts):
-                path = self.folder / f"{number:05d}-{self._digest(part)}{self.suffix}"
+                digest = blake2b(salt + part, digest_size=16).hexdigest()
+                path = self.folder / f"{number:05d}-{digest}{self.suffix}"
                 exists = path.exists()
                 known.add(path.name)
                 waiting.append((path, exists))
                 yield _DONE if exists else part
 
-        for result in executor.map(_UnlessDone(function), missing()):
+        for result in executor.map(partial(_unless_done, function), missing()):
             path, exists = waiting.popleft()
             if not exists:
                 self.folder.mkdir(parents=True, exist_ok=True)
@@ -81,20 +84,10 @@ class PartFolder:
             if name.fullmatch(old.name) and old.name not in known:
                 old.unlink()
 
-    def _digest(self, part: bytes) -> str:
-        digest = blake2b(f"{len(self.depends)} {self.depends}".encode(), digest_size=16)
-        digest.update(part)
-        return digest.hexdigest()
 
-
-@dataclass(frozen=True, slots=True)
-class _UnlessDone:
-    """The function, unless there is nothing to do: parts that are done take their turn, but no time."""
-
-    function: Callable[[bytes], bytes]
-
-    def __call__(self, part: bytes) -> bytes:
-        return part if part == _DONE else self.function(part)
+def _unless_done(function: Callable[[bytes], bytes], part: bytes) -> bytes:
+    """Parts that are done take their turn, but no time."""
+    return part if part == _DONE else function(part)
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[Sequence[T]]:

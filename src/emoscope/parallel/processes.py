@@ -86,7 +86,6 @@ class _WorkerProcess:
         self.advanced = 0
 
     def start(self, item: WorkItem) -> None:
-        """Give it a part."""
         self.item = item
         self.advanced = 0
         if self._ready:
@@ -123,7 +122,6 @@ class _WorkerProcess:
         return f"signal {-code}; is there too little memory?" if code is not None and code < 0 else f"exit code {code}"
 
     def stop(self) -> None:
-        """End the process."""
         atexit.unregister(self.stop)
         self.pipe.close()
         self._process.kill()

@@ -42,7 +42,13 @@ def run_on_ray(
             if not running:
                 return
             (reference,), _ = ray.wait(list(running), num_returns=1)
-            outcome, advanced = _result(ray, reference, running.pop(reference))
+            item = running.pop(reference)
+            try:
+                outcome, advanced = ray.get(reference)
+            except ray.exceptions.RayTaskError:
+                raise
+            except ray.exceptions.RayError as error:
+                outcome, advanced = item.death(ATTEMPTS, str(error).strip().splitlines()[0]), 0
             progress(advanced)
             yield outcome
     finally:
@@ -60,16 +66,6 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
     except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         where = f"no Ray cluster answers at {address}" if address else "Ray does not start"
         raise EmoscopeError(f"{where} ({(str(error).strip().splitlines() or ['?'])[0]})") from None
-
-
-def _result(ray: Any, reference: Any, item: WorkItem) -> tuple[PartResult, int]:
-    try:
-        outcome, advanced = ray.get(reference)
-    except ray.exceptions.RayTaskError:
-        raise
-    except ray.exceptions.RayError as error:
-        return item.death(ATTEMPTS, str(error).strip().splitlines()[0]), 0
-    return outcome, advanced
 
 
 def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, int]:

@@ -1,6 +1,5 @@
 """What a run did: inputs, model, counts, the mix of labels and how far it drifted; written when all parts are there."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -39,10 +38,6 @@ class ScoringManifest:
     model_prior: Mapping[str, float]
     drift: float | None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
-
 
 def write_manifest(plan: ScoringPlan, output: OutputFolder, detector: Detector) -> ScoringManifest:
     """Add up the parts' counts, make sure that no row is missing, and write the manifest."""
@@ -66,7 +61,8 @@ def write_manifest(plan: ScoringPlan, output: OutputFolder, detector: Detector) 
     scored = sum(part["scored"] for part in parts)
     estimated = _estimated_prior(plan, output, detector, scored)
     if plan.unreadable:
-        _write_unreadable(plan, output)
+        rows = ({"file": path, "row": None, "reason": reason} for path, reason in plan.unreadable)
+        output.write_jsonl(UNREADABLE, rows)
     manifest = ScoringManifest(
         format=FORMAT,
         settings=plan.settings,
@@ -86,7 +82,7 @@ def write_manifest(plan: ScoringPlan, output: OutputFolder, detector: Detector) 
         model_prior=detector.prior,
         drift=drift(estimated, detector.prior) if estimated else None,
     )
-    output.write_json(MANIFEST, manifest.as_dict())
+    output.write_json(MANIFEST, asdict(manifest))
     return manifest
 
 
@@ -119,11 +115,3 @@ def _sample(
         with output.parquet(scores_file(part)) as file:
             table = file.read(names)
         yield np.stack([table.column(name).to_numpy() for name in names], axis=1)[::step].astype(np.float64)
-
-
-def _write_unreadable(plan: ScoringPlan, output: OutputFolder) -> None:
-    with output.write(UNREADABLE) as handle:
-        for path, reason in plan.unreadable:
-            handle.write(
-                (json.dumps({"file": path, "row": None, "reason": reason}, ensure_ascii=False) + "\n").encode()
-            )

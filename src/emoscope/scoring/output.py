@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -43,7 +43,6 @@ class OutputFolder:
         return OutputFolder, (self.path,)
 
     def prepare(self) -> None:
-        """Make the folders."""
         try:
             for folder in (SCORES, REJECTS):
                 self._system.makedirs(self._at(folder), exist_ok=True)
@@ -58,11 +57,9 @@ class OutputFolder:
                     begun.unlink(missing_ok=True)
 
     def is_empty(self) -> bool:
-        """Whether nothing is there yet."""
         return not self._system.exists(self._root) or not self._system.ls(self._root, detail=False)
 
     def has(self, name: str) -> bool:
-        """Whether a file is there."""
         return bool(self._system.exists(self._at(name)))
 
     def names(self, folder: str) -> set[str]:
@@ -73,7 +70,6 @@ class OutputFolder:
         return {f"{folder}/{PurePosixPath(path).name}" for path in self._system.ls(self._at(folder), detail=False)}
 
     def size(self, name: str) -> int:
-        """A file's bytes."""
         return int(self._system.size(self._at(name)))
 
     @contextmanager
@@ -93,9 +89,12 @@ class OutputFolder:
             raise EmoscopeError(f"{self.path}/{name}: could not be written ({error.strerror or error})") from None
 
     def write_json(self, name: str, value: Any) -> None:
-        """Write a JSON document."""
         with self.write(name) as handle:
             handle.write((json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+
+    def write_jsonl(self, name: str, rows: Iterable[Any]) -> None:
+        with self.write(name) as handle:
+            handle.writelines((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in rows)
 
     def read_json(self, name: str) -> Any:
         """Read what `write_json` wrote."""
@@ -106,7 +105,6 @@ class OutputFolder:
 
     @contextmanager
     def parquet(self, name: str) -> Iterator[Any]:
-        """Open a Parquet file to read."""
         pq = require("pyarrow.parquet", extra="scale")
         with open_binary(address(self._system, self._at(name))) as handle, pq.ParquetFile(handle) as file:
             yield file

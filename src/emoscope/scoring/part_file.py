@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ pq = require("pyarrow.parquet", extra="scale")
 
 FOOTER = "emoscope"  # the key under which a part's counts stand in its file
 ROW_GROUP = 16_384
-_COMPRESSION = "zstd"
 
 
 class PartWriter:
@@ -27,22 +25,16 @@ class PartWriter:
 
     def __init__(self, handle: IO[bytes], schema: Schema, labels: Sequence[str]) -> None:
         label, truncated, *scores = detection_names(labels, schema.names)
-        fields = [
-            *schema,
-            pa.field(label, pa.string()),
-            pa.field(truncated, pa.bool_()),
-            *(pa.field(name, pa.float32()) for name in scores),
-        ]
-        self._schema = pa.schema(fields)
+        added = [(label, pa.string()), (truncated, pa.bool_()), *((name, pa.float32()) for name in scores)]
+        self._schema = pa.schema([*schema, *(pa.field(*column) for column in added)])
         self._labels = pa.array(labels, pa.string())
-        self._writer = pq.ParquetWriter(handle, self._schema, compression=_COMPRESSION)
+        self._writer = pq.ParquetWriter(handle, self._schema, compression="zstd")
         self._waiting: list[Any] = []
         self._rows = 0
 
     def write(
         self, table: Any, probabilities: NDArray[np.float64], chosen: NDArray[np.int64], truncated: Sequence[bool]
     ) -> None:
-        """Add rows."""
         arrays = [
             *table.columns,
             self._labels.take(pa.array(chosen, pa.int64())),
@@ -66,12 +58,7 @@ class PartWriter:
         self._rows -= rows
         self._waiting = [whole.slice(rows)] if self._rows else []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._writer.close()
 
 

@@ -1,13 +1,15 @@
 """One part of a run, from its rows to its files."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emoscope.detector import Detector, load
+from emoscope.models.block import Floats
 from emoscope.parallel import advance
 from emoscope.parallel.prefetch import prefetch
 from emoscope.scoring.output import OutputFolder, rejects_file, scores_file
@@ -26,19 +28,7 @@ class ModelSpec:
     prior: Mapping[str, float] | None = None
 
     def load(self) -> Detector:
-        """Load the detector."""
         return load(self.name, labels=self.labels, prior=self.prior)
-
-
-@dataclass(slots=True)
-class PartCounts:
-    """What became of a part's rows, as its file's footer says."""
-
-    rows: int = 0
-    scored: int = 0
-    rejected: int = 0
-    labels: dict[str, int] = field(default_factory=dict)
-    sums: dict[str, float] = field(default_factory=dict)  # of each label's probabilities
 
 
 @dataclass(frozen=True)
@@ -53,7 +43,6 @@ class PartScorer:
 
     @cached_property
     def detector(self) -> Detector:
-        """The model, loaded for the first part."""
         return self.model.load()
 
     def __call__(self, part: int) -> None:
@@ -62,18 +51,25 @@ class PartScorer:
         The rejects are written first: once the scores are there, the part is complete.
         """
         labels = self.detector.labels
-        counts = PartCounts(labels=dict.fromkeys(labels, 0), sums=dict.fromkeys(labels, 0.0))
+        chosen, sums = dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)  # of each label's probabilities
+        scored = 0
         rejects: list[Reject] = []
         with self.output.write(scores_file(part)) as handle:
-            with PartWriter(handle, self.plan.schema, labels) as writer:
+            with closing(PartWriter(handle, self.plan.schema, labels)) as writer:
                 for chunk in prefetch(read_part(self.plan, part)):
-                    self._score_chunk(chunk, writer, counts, rejects)
+                    probabilities, choice, rejected = self._score_chunk(chunk, writer)
+                    rejects += rejected
+                    scored += len(choice)
+                    for column, label in enumerate(labels):
+                        chosen[label] += int((choice == column).sum())
+                        sums[label] += float(probabilities[:, column].sum())
                     advance(len(chunk.dialogues) + len(chunk.rejects))
-                writer.sign({**asdict(counts), "run": self.plan.fingerprint})
+                counts = {"rows": scored + len(rejects), "scored": scored, "rejected": len(rejects)}
+                writer.sign({**counts, "labels": chosen, "sums": sums, "run": self.plan.fingerprint})
             if rejects:
-                self._write_rejects(part, rejects)
+                self.output.write_jsonl(rejects_file(part), map(asdict, rejects))
 
-    def _score_chunk(self, chunk: Chunk, writer: PartWriter, counts: PartCounts, rejects: list[Reject]) -> None:
+    def _score_chunk(self, chunk: Chunk, writer: PartWriter) -> tuple[Floats, NDArray[np.int64], Sequence[Reject]]:
         probabilities, truncated, problems = predict(self.detector, chunk.dialogues, self.batch_size)
         chunk = chunk.without(problems)
         probabilities = np.delete(probabilities, list(problems), axis=0)
@@ -82,18 +78,7 @@ class PartScorer:
             raise chunk.rejects[0].error()
         chosen = self.detector.choose(probabilities)
         writer.write(chunk.table, probabilities, chosen, truncated.tolist())
-        rejects += chunk.rejects
-        counts.rows += len(chunk.dialogues) + len(chunk.rejects)
-        counts.scored += len(chunk.dialogues)
-        counts.rejected += len(chunk.rejects)
-        for column, label in enumerate(self.detector.labels):
-            counts.labels[label] += int((chosen == column).sum())
-            counts.sums[label] += float(probabilities[:, column].sum())
-
-    def _write_rejects(self, part: int, rejects: Sequence[Reject]) -> None:
-        with self.output.write(rejects_file(part)) as handle:
-            for reject in rejects:
-                handle.write((json.dumps(asdict(reject), ensure_ascii=False) + "\n").encode())
+        return probabilities, chosen, chunk.rejects
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "detector"}

@@ -15,13 +15,14 @@ from functools import cached_property
 from itertools import accumulate, islice
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from emoscope.core.errors import InputError
 from emoscope.core.extras import require
 from emoscope.parallel import Executor
 from emoscope.scoring.columns import Schema
 from emoscope.scoring.summary import RANGE_BYTES, Mark, RowSummary, byte_ranges, common_schema, join, summarise
 from emoscope.tables.inputs import InputFile
-from emoscope.tables.rows import Place
 from emoscope.tables.turns import EXPECTED, turn_columns
 
 pa = require("pyarrow", extra="scale")
@@ -66,12 +67,10 @@ class ScoringPlan:
 
     @property
     def rows(self) -> int:
-        """How many rows there are to score."""
         return self._ends[-1] if self._ends else 0
 
     @property
     def parts(self) -> int:
-        """How many parts there are."""
         return -(-self.rows // self.part_rows)
 
     def row_ranges(self, part: int) -> Iterator[RowRange]:
@@ -92,7 +91,6 @@ class ScoringPlan:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "format": FORMAT,
             "settings": dict(self.settings),
@@ -105,10 +103,7 @@ class ScoringPlan:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "ScoringPlan":
         """Read what `as_dict` gave."""
-        files = [
-            PlannedFile(InputFile(**file["source"]), file["rows"], [Mark(row, Place(*at)) for row, at in file["marks"]])
-            for file in content["files"]
-        ]
+        files = TypeAdapter(list[PlannedFile]).validate_python(content["files"])
         schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(content["schema"])))
         unreadable = [(path, reason) for path, reason in content["unreadable"]]
         return cls(content["settings"], files, unreadable, content["part_rows"], schema)
@@ -163,14 +158,9 @@ def _summarise(files: Sequence[InputFile], workers: int) -> Iterator[RowSummary 
         else:
             summaries = threads.map(summarise, every)
         for file in ranges:
-            yield _join(list(islice(summaries, len(file))))
-
-
-def _join(summaries: Sequence[RowSummary | InputError]) -> RowSummary | InputError:
-    readable = [each for each in summaries if isinstance(each, RowSummary)]
-    return (
-        join(readable) if len(readable) == len(summaries) else next(e for e in summaries if isinstance(e, InputError))
-    )
+            results = list(islice(summaries, len(file)))
+            problem = next((result for result in results if isinstance(result, InputError)), None)
+            yield problem or join(result for result in results if isinstance(result, RowSummary))
 
 
 def _check_columns(summaries: Sequence[tuple[InputFile, RowSummary]]) -> None:

@@ -72,8 +72,6 @@ def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floa
 
 
 def _not_finite(probabilities: Floats) -> Problems:
-    if np.isfinite(probabilities).all():
-        return {}
     places = np.flatnonzero(~np.isfinite(probabilities).all(1)).tolist()
     return dict.fromkeys(places, "the model's answer to it is not a number")
 

@@ -31,7 +31,6 @@ class Reject:
     reason: str
 
     def error(self) -> InputError:
-        """The error that stops a strict run."""
         return InputError(self.file, self.reason, row=self.row)
 
 
@@ -66,9 +65,6 @@ def read_part(plan: ScoringPlan, part: int) -> Iterator[Chunk]:
         yield from (_read_parquet if rows.file.source.kind == "parquet" else _read_text)(rows, plan.schema)
 
 
-# Text
-
-
 def _read_text(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
     source, marks = rows.file.source, rows.file.marks
     mark = marks[bisect_right(marks, rows.first, key=attrgetter("row")) - 1]
@@ -97,9 +93,6 @@ def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
             numbers.append(row.place.line)
     arrays = [json_array([columns.get(field.name) for columns in kept], field.type) for field in schema]
     return Chunk(path, pa.table(arrays, schema=schema), dialogues, numbers, rejects)
-
-
-# Parquet
 
 
 def _read_parquet(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
@@ -182,7 +175,6 @@ def _checked(value: Any) -> Any:
 
 
 def _conform(table: Any, schema: Schema) -> Any:
-    """The table with the columns of the whole output."""
     present = set(table.column_names)
     columns = [
         table.column(field.name).cast(field.type) if field.name in present else pa.nulls(len(table), field.type)

@@ -45,7 +45,10 @@ def _find(named: str) -> list[InputFile]:
             listed = sorted(system.find(path, detail=True).items())
             chosen = [info for name, info in listed if _is_table(PurePosixPath(name).parts[depth:])]
         elif any(sign in path for sign in "*?["):
-            chosen = [info for name, info in sorted(system.glob(path, detail=True).items()) if _is_matched(name, info)]
+            matched = sorted(system.glob(path, detail=True).items())
+            # As in a shell, `*` does not mean hidden files.
+            visible = (info for name, info in matched if not PurePosixPath(name).name.startswith("."))
+            chosen = [info for info in visible if info["type"] == "file"]
         else:
             raise InputError(named, "no such file or folder")
     except OSError as error:
@@ -53,11 +56,6 @@ def _find(named: str) -> list[InputFile]:
     if not chosen:
         raise InputError(named, f"holds no table to read; expected files named {_EXPECTED}")
     return [_input_file(system, info) for info in chosen]
-
-
-def _is_matched(name: str, info: Mapping[str, Any]) -> bool:
-    """As in a shell, `*` does not mean hidden files."""
-    return bool(info["type"] == "file") and not PurePosixPath(name).name.startswith(".")
 
 
 def _is_table(parts: Sequence[str]) -> bool:

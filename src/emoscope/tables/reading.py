@@ -85,10 +85,9 @@ def _records(path: str, rows: Iterator[TextRow], column: str | None) -> Iterator
 
 def _sniff(path: str, line: Line, kind: Format | None, column: str | None) -> Format:
     """What the first line of a pipe or a text file shows: JSON, a table with turn columns, or plain text."""
-    try:
-        text = line.text()
-    except InputError as error:
-        raise InputError(path, error.problem, row=line.place.line) from None
+    if line.problem:
+        raise InputError(path, line.problem, row=line.place.line)
+    text = line.text
     if kind is None and text.lstrip()[:1] in ("{", "["):
         return "jsonl"
     if _is_header(text.split("\t"), column):

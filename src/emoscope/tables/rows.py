@@ -39,21 +39,16 @@ class TextRow(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line as bytes; none if it was too long to be held."""
+    """A line as bytes, none if it was too long to be held; its text without its end, or why it is none."""
 
     place: Place
     raw: bytes
+    text: str = ""
+    problem: str = ""
 
     @property
     def end(self) -> Place:
-        """Where the next line begins."""
         return Place(self.place.offset + len(self.raw), self.place.line + 1)
-
-    def text(self) -> str:
-        """The line without its end, or an InputError that says why it is not text."""
-        if not self.raw:
-            raise InputError("", f"line is longer than {MAX_LINE_BYTES:,} bytes")
-        return decode_line("", self.place.line, self.raw)
 
 
 class Header(NamedTuple):
@@ -100,12 +95,15 @@ def lines_of(handle: IO[bytes], start: Place = START) -> Iterator[Line]:
         place = Place(offset, line)
         offset, line = offset + len(raw), line + 1
         if len(raw) <= MAX_LINE_BYTES:
-            yield Line(place, raw)
+            try:
+                yield Line(place, raw, decode_line("", place.line, raw))
+            except InputError as error:
+                yield Line(place, raw, problem=error.problem)
             continue
         while raw and not raw.endswith(b"\n"):
             raw = handle.readline(MAX_LINE_BYTES)
             offset += len(raw)
-        yield Line(place, b"")
+        yield Line(place, b"", problem=f"line is longer than {MAX_LINE_BYTES:,} bytes")
 
 
 def line_after(path: str, offset: int) -> int:
@@ -139,23 +137,18 @@ def count_lines(path: str, begin: int = 0, end: int | None = None) -> int:
     return total
 
 
-# JSON and plain text
-
-
 def json_rows(lines: Iterator[Line], *, replace_surrogates: bool = False) -> Iterator[TextRow]:
     """Yield the rows of JSON lines, with halves of surrogate pairs as problems or replaced by question marks."""
-    for line in lines:
+    for line in _not_blank(lines):
+        if line.problem:
+            yield TextRow(line.place, None, line.problem)
+            continue
         try:
-            text = line.text()
-            if not text.strip():
-                continue
-            value = json.loads(text)
-        except InputError as error:
-            yield TextRow(line.place, None, error.problem)
+            value = json.loads(line.text)
         except (ValueError, RecursionError) as error:
             yield TextRow(line.place, None, f"is not valid JSON ({error})")
         else:
-            yield json_row(line.place, value, replace_surrogates if "\\u" in text else None)
+            yield json_row(line.place, value, replace_surrogates if "\\u" in line.text else None)
 
 
 def json_row(place: Place, value: Any, replace_surrogates: bool | None = False) -> TextRow:
@@ -177,17 +170,12 @@ def json_row(place: Place, value: Any, replace_surrogates: bool | None = False) 
 
 def plain_rows(lines: Iterator[Line]) -> Iterator[TextRow]:
     """Yield a row for each line of plain text, with tabs between its turns."""
-    for line in lines:
-        try:
-            text = line.text()
-        except InputError as error:
-            yield TextRow(line.place, None, error.problem)
-            continue
-        if text.strip():
-            yield TextRow(line.place, {"turns": text.split("\t")})
+    for line in _not_blank(lines):
+        yield TextRow(line.place, None if line.problem else {"turns": line.text.split("\t")}, line.problem)
 
 
-# CSV and TSV
+def _not_blank(lines: Iterator[Line]) -> Iterator[Line]:
+    return (line for line in lines if line.problem or line.text.strip())
 
 
 class _Cells(NamedTuple):
@@ -224,29 +212,23 @@ def table_rows(names: Sequence[str], lines: Iterator[Line], format: Format) -> I
 def _cell_rows(lines: Iterator[Line], format: Format) -> Iterator[_Cells]:
     """Yield rows of cells. Where a quotation mark is not closed, the line that opened it is a broken row of its own."""
     waiting: deque[Line] = deque()  # lines that were read in search of a closing quotation mark
-    while True:
-        line = waiting.popleft() if waiting else next(lines, None)
-        if line is None:
-            return
-        try:
-            text = line.text()
-        except InputError as error:
-            yield _Cells(line.place, line.end, (), error.problem)
+    while line := waiting.popleft() if waiting else next(lines, None):
+        if line.problem:
+            yield _Cells(line.place, line.end, (), line.problem)
+        elif not line.text.strip():
             continue
-        if not text.strip():
-            continue
-        if format == "tsv":  # tab-separated chat data are not quoted: a lone quotation mark is text
-            yield _Cells(line.place, line.end, text.split("\t"))
-        elif '"' not in text:
-            yield _Cells(line.place, line.end, text.split(","))
+        elif format == "tsv":  # tab-separated chat data are not quoted: a lone quotation mark is text
+            yield _Cells(line.place, line.end, line.text.split("\t"))
+        elif '"' not in line.text:
+            yield _Cells(line.place, line.end, line.text.split(","))
         else:
-            yield _quoted(line, text, waiting, lines)
+            yield _quoted(line, waiting, lines)
 
 
-def _quoted(first: Line, text: str, waiting: deque[Line], lines: Iterator[Line]) -> _Cells:
+def _quoted(first: Line, waiting: deque[Line], lines: Iterator[Line]) -> _Cells:
     """A row with quotation marks, which may take further lines: those of `waiting` that are taken are removed."""
-    cells, problem = _parse_csv(text)
-    if cells is not None or text.count('"') % 2 == 0:
+    cells, problem = _parse_csv(first.text)
+    if cells is not None or first.text.count('"') % 2 == 0:
         return _Cells(first.place, first.end, cells or (), problem)
     joined = bytearray(first.raw)
     for number, line in enumerate(chain(tuple(waiting), _append_each(lines, waiting)), start=1):

@@ -4,9 +4,9 @@ import csv
 import io
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from emoscope.core.dialogue import Detection
@@ -44,10 +44,9 @@ def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
     if path == PIPE:
         if kind == "parquet":
             raise EmoscopeError("Parquet cannot be written to a pipe; give a file")
-        writer = RowWriter(_write_line, kind)
+        writer = RowWriter(partial(print, end="", flush=True), kind)
         yield writer
         writer.finish()
-        sys.stdout.flush()
         return
     with atomic_write_compressed(path) as handle:
         if kind == "parquet":
@@ -62,11 +61,6 @@ def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
             writer.finish()
 
 
-def _write_line(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
 class RowWriter:
     """Writes rows of the same columns in one format."""
 
@@ -79,7 +73,6 @@ class RowWriter:
         self._names: list[str] | None = None
 
     def write(self, row: Mapping[str, Any]) -> None:
-        """Write one row."""
         if self._rows is not None:
             self._rows.append(dict(row))
         else:

@@ -41,7 +41,6 @@ class Task(ABC):
 
     @property
     def name(self) -> str:
-        """The registered name."""
         return self.metadata.name
 
     @property
@@ -127,15 +126,17 @@ class Task(ABC):
         Labels outside the task's are kept: the official scorers count them as errors rather than refuse them.
         """
         items = list(label_lines(path) if is_label_list(path) else self.submitted(path))
-        if examples is not None:
-            _check_alignment(self, path, items, examples)
+        if examples is not None and len(items) != len(examples):
+            raise InputError(path, f"has {len(items):,} labels, expected {len(examples):,}")
+        for item, example in zip(items, examples or (), strict=examples is not None):
+            if item.content is not None and item.content != self.content(example):
+                raise InputError(path, "is not the same item as in the gold file", row=item.where)
         for item in items:
             if not item.label:
                 raise InputError(path, "label is missing", row=item.where)
         return [item.label for item in items if item.label]
 
     def write_labels(self, path: str | Path, labels: Sequence[str]) -> None:
-        """Write one label a line, in input order."""
         self.check_labels(labels)
         with atomic_write(path) as handle:
             handle.writelines(f"{label}\n" for label in labels)
@@ -148,12 +149,10 @@ class Task(ABC):
             raise EmoscopeError(f"{self.name}: {self.unknown_label(label)}")
 
     def check_label(self, label: str | None, path: str | Path, row: int | str) -> None:
-        """Refuse a file with a label the task does not have."""
         if label is not None and label not in self.labels:
             raise InputError(path, self.unknown_label(label), row=row)
 
     def unknown_label(self, label: str) -> str:
-        """The message for a label that is not the task's."""
         close = get_close_matches(label.strip().lower(), self.labels, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         shown = label if len(label) <= 40 else label[:37] + "..."
@@ -173,16 +172,7 @@ def label_lines(path: str | Path) -> Iterator[Submitted]:
         yield Submitted(f"row {row}", line.strip() or None)
 
 
-def _check_alignment(task: Task, path: str | Path, items: Sequence[Submitted], examples: Sequence[Example]) -> None:
-    if len(items) != len(examples):
-        raise InputError(path, f"has {len(items):,} labels, expected {len(examples):,}")
-    for item, example in zip(items, examples, strict=True):
-        if item.content is not None and item.content != task.content(example):
-            raise InputError(path, "is not the same item as in the gold file", row=item.where)
-
-
 def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> list[str]:
-    """Walk a submission beside the file it answers."""
     expected = list(task.read(unlabelled))
     positions = {task.content(example): index for index, example in enumerate(expected)}
     problems: list[str] = []
@@ -192,13 +182,9 @@ def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> list
         if item is None:
             continue
         count += 1
-        for problem in (
-            _label_problem(task, item, first=count == 1),
-            _id_problem(item, used_ids),
-            None if example is None else _content_problem(task, item, example, count, positions),
-        ):
-            if problem is not None:
-                problems.append(f"{submission}, {item.where}: {problem}")
+        earlier = used_ids.setdefault(item.id, item.where) if item.id is not None else item.where
+        for problem in _problems(task, item, example, count, positions, earlier):
+            problems.append(f"{submission}, {item.where}: {problem}")
     if count != len(expected):
         cut = "; the file seems cut off" if count < len(expected) else ""
         problems.insert(0, f"{submission}: has {count:,} labels, expected {len(expected):,}{cut}")
@@ -208,29 +194,25 @@ def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> list
     return problems
 
 
-def _label_problem(task: Task, item: Submitted, *, first: bool) -> str | None:
+def _problems(
+    task: Task,
+    item: Submitted,
+    example: Example | None,
+    number: int,
+    positions: Mapping[tuple[str, ...], int],
+    same_id_at: str,
+) -> Iterator[str]:
     if not item.label:
-        return "label is missing"
-    if item.label in task.labels:
-        return None
-    if first and item.content is None and item.label.lower() in {"label", "labels", "emotion", "id"}:
-        return "is a header, but this format has none"
-    return task.unknown_label(item.label)
-
-
-def _id_problem(item: Submitted, used_ids: dict[str, str]) -> str | None:
-    if item.id is None:
-        return None
-    earlier = used_ids.setdefault(item.id, item.where)
-    return None if earlier == item.where else f"id {item.id!r} was used already at {earlier}"
-
-
-def _content_problem(
-    task: Task, item: Submitted, example: Example, number: int, positions: Mapping[tuple[str, ...], int]
-) -> str | None:
-    if item.content is None or item.content == task.content(example):
-        return None
-    if item.content not in positions:
-        return "differs from the unlabelled file: text was altered"
-    other = positions[item.content] + 1
-    return f"holds item {other:,} of the unlabelled file instead of item {number:,}: the order was changed"
+        yield "label is missing"
+    elif item.label not in task.labels:
+        is_header = item.label.lower() in {"label", "labels", "emotion", "id"} and item.content is None
+        yield "is a header, but this format has none" if number == 1 and is_header else task.unknown_label(item.label)
+    if same_id_at != item.where:
+        yield f"id {item.id!r} was used already at {same_id_at}"
+    if example is None or item.content is None or item.content == task.content(example):
+        return
+    if item.content in positions:
+        other = positions[item.content] + 1
+        yield f"holds item {other:,} of the unlabelled file instead of item {number:,}: the order was changed"
+    else:
+        yield "differs from the unlabelled file: text was altered"

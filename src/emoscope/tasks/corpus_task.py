@@ -25,6 +25,7 @@ from emoscope.tasks.metadata import DataFile, DataRevision, FileName, Name, Sha2
 MANIFEST = "corpus.json"
 FORMAT = 1
 REVISION = "corpus"
+_AS_THEY_ARE = {"name", "title", "description", "labels", "citation", "terms", "natural_prior", "natural_prior_source"}
 
 
 class _Split(FrozenModel):
@@ -80,11 +81,7 @@ class CorpusTask(Task):
             self.check_label(example.label, path, f"example {number:,}")
             yield example
 
-    def submission(
-        self,
-        answers: Sequence[tuple[Example, str]],
-        author: Mapping[str, str],  # noqa: ARG002 - the format has no place for it
-    ) -> Iterator[str]:
+    def submission(self, answers: Sequence[tuple[Example, str]], _author: Mapping[str, str]) -> Iterator[str]:
         for example, label in answers:
             yield json.dumps({"id": str(example.dialogue.id), "label": label}, ensure_ascii=False) + "\n"
 
@@ -135,18 +132,13 @@ def _metadata(manifest: CorpusManifest, folder: Path) -> TaskMetadata:
         raise InputError(folder / MANIFEST, f"the name {manifest.name!r} is that of a shared task")
     try:
         return TaskMetadata(
-            name=manifest.name,
-            title=manifest.title,
-            description=manifest.description,
-            labels=manifest.labels,
+            **manifest.model_dump(include=_AS_THEY_ARE),
             neutral_label=manifest.neutral,
             metric=replace(
                 standard_metric(manifest.metric.name, manifest.labels, manifest.neutral),
                 description=manifest.metric.description,
             ),
-            citation=manifest.citation,
             home=manifest.contact,
-            terms=manifest.terms,
             folder=str(folder),
             data_format="a JSONL file of the corpus, with or without labels.",
             submission_format="a JSONL file of `id` and `label`.",
@@ -160,8 +152,6 @@ def _metadata(manifest: CorpusManifest, folder: Path) -> TaskMetadata:
                     },
                 ),
             ),
-            natural_prior=manifest.natural_prior,
-            natural_prior_source=manifest.natural_prior_source,
         )
     except ValidationError as error:
         raise InputError(folder / MANIFEST, first_problem(error)) from None

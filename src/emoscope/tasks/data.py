@@ -109,17 +109,6 @@ def read_split(task: Task, split: str, root: Path | None = None) -> list[Example
     return list(task.read(find_split(task, split, root).path))
 
 
-def check_split(task: Task, split: str, root: Path | None = None) -> Checked:
-    """Hold the file that `find_split` finds to its checksum.
-
-    >>> from emoscope.tasks import get_task
-    >>> check_split(get_task("emocontext"), "dev").state  # doctest: +SKIP
-    'ok'
-    """
-    located = find_split(task, split, root)
-    return check_file(located.path, located.file.sha256, first_sums(located.path.parent))
-
-
 def check_files(task: Task, root: Path | None = None) -> list[Checked]:
     """Hold every file that the task knows of to its checksum, in the metadata's order.
 

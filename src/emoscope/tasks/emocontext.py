@@ -6,78 +6,17 @@ from pathlib import Path
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import text_lines
-from emoscope.core.metrics import Metric, micro_f1
 from emoscope.tasks.base import Submitted, Task
-from emoscope.tasks.metadata import DataDownload, DataFile, DataRevision, TaskMetadata
+from emoscope.tasks.metadata import load_metadata
 
 _COLUMNS = ("id", "turn1", "turn2", "turn3")
 _SPEAKERS = ("user", "agent", "user")
-_HOME = "https://raw.githubusercontent.com/chenyangh/SemEval2019Task3/master/data"
-_TRAIN = DataFile(
-    name="train.txt",
-    examples=30160,
-    sha256="d5f81ece09dd164dd672082bbadf8730137301f810223d1966f8b0efca312cd2",
-)
-_DEV = DataFile(
-    name="dev.txt", examples=2755, sha256="669aa7f9f12d2b28a3d44ffcd93ddad069670e60f55b4c8ee914cfefcf777c07"
-)
 
 
 class EmoContext(Task):
     """Four classes, one of them "others"; scored by micro-F1 over the other three."""
 
-    metadata = TaskMetadata(
-        name="emocontext",
-        title="SemEval-2019 Task 3: EmoContext",
-        description="The emotion of a user's turn, given the two turns before it (user, agent, user).",
-        labels=("others", "happy", "sad", "angry"),
-        neutral_label="others",
-        # "others" enters only through what was missed or wrongly chosen.
-        metric=Metric(
-            "micro-f1", "micro-averaged F1 over happy, sad and angry", micro_f1, labels=("happy", "sad", "angry")
-        ),
-        citation=(
-            "Chatterjee, Narahari, Joshi, Agrawal (2019). SemEval-2019 Task 3: EmoContext, "
-            "Contextual Emotion Detection in Text. SemEval-2019, 39-48."
-        ),
-        home="https://github.com/chenyangh/SemEval2019Task3",
-        terms="Distributed for the shared task; research use only.",
-        folder="emocontext",
-        data_format="`train.txt`, `dev.txt` or a test file, with or without the label column.",
-        submission_format="the test file with a label column.",
-        revisions=(
-            DataRevision(
-                name="unlabelled-test",
-                note="as given to participants: Train, Test1 with labels, Test2 without",
-                splits={
-                    "train": _TRAIN,
-                    "dev": _DEV,
-                    "test": DataFile(
-                        name="testwithoutlabels.txt",
-                        labelled=False,
-                        examples=5509,
-                        sha256="55a6a7213b23b7b4211d3b94776c8130655afd120edf9ffaa1cfaf77fa616da5",
-                    ),
-                },
-            ),
-            DataRevision(
-                name="labelled-test",
-                note="as published after the task: Train, Test1 and Test2",
-                splits={"train": _TRAIN, "dev": _DEV, "test": DataFile(name="test.txt", examples=5509)},
-                downloads=tuple(
-                    DataDownload(url=f"{_HOME}/{file}", sha256=sha256, saves=(file,))
-                    for file, sha256 in (
-                        ("train.txt", _TRAIN.sha256),
-                        ("dev.txt", _DEV.sha256),
-                        ("test.txt", None),
-                    )
-                ),
-            ),
-        ),
-        natural_prior={"others": 2338 / 2755, "happy": 142 / 2755, "sad": 125 / 2755, "angry": 150 / 2755},
-        natural_prior_source="Test1, a random sample of real traffic (Table 2 of the paper)",
-    )
-
+    metadata = load_metadata("emocontext")
     sample = 'id\tturn1\tturn2\tturn3\n0\thi\thello\tI am sad\n1\tno\twhy\t"quoted\n2\ta\tb\tc 😂\n'
 
     def read(self, path: str | Path) -> Iterator[Example]:
@@ -101,11 +40,7 @@ class EmoContext(Task):
         if row < 2:
             raise InputError(path, "has a header but no rows")
 
-    def submission(
-        self,
-        answers: Sequence[tuple[Example, str]],
-        author: Mapping[str, str],  # noqa: ARG002 - the format has no place for it
-    ) -> Iterator[str]:
+    def submission(self, answers: Sequence[tuple[Example, str]], _author: Mapping[str, str]) -> Iterator[str]:
         yield "\t".join((*_COLUMNS, "label")) + "\n"
         for example, label in answers:
             if any("\t" in text or "\n" in text for text in example.dialogue.texts):

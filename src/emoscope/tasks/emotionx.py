@@ -7,16 +7,14 @@ from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.metrics import Metric, micro_f1
 from emoscope.tables.json_stream import array_elements
 from emoscope.tasks.base import Submitted, Task
-from emoscope.tasks.metadata import DataDownload, DataFile, DataRevision, TaskMetadata
+from emoscope.tasks.metadata import load_metadata
 
 _VOTE_LABELS = ("neutral", "joy", "sadness", "fear", "anger", "surprise", "disgust")
 # What the data are labelled with; only the first four are predicted and scored.
 _ALL_LABELS = ("neutral", "joy", "sadness", "anger", "surprise", "fear", "disgust", "non-neutral")
 _VARIANT_PREFIX = "utterance_"
-_HOME = "https://github.com/bshmueli/EmotionX-2019"
 
 
 class EmotionX(Task):
@@ -127,79 +125,13 @@ def _variants(path: str | Path, where: str, entry: Mapping[str, Any]) -> dict[st
     return variants
 
 
-def _metadata(
-    name: str, stem: str, title: str, description: str, archive: str, examples: Sequence[int], sha256: Sequence[str]
-) -> TaskMetadata:
-    """`examples` are the sizes of the training and test files, `sha256` the sums of training, augmented and test."""
-    return TaskMetadata(
-        name=name,
-        title=title,
-        description=description,
-        labels=("neutral", "joy", "sadness", "anger"),
-        neutral_label="neutral",
-        # Utterances with another gold label were left out before.
-        metric=Metric(
-            "micro-f1", "micro-F1 over the utterances whose gold label is joy, sadness, anger or neutral", micro_f1
-        ),
-        citation=(
-            "Shmueli, Ku (2019). SocialNLP EmotionX 2019 Challenge Overview: "
-            "Predicting Emotions in Spoken Dialogues and Chats. arXiv:1909.07734."
-        ),
-        home=_HOME,
-        terms="CC BY-NC-ND 4.0: attribution, no commercial use, no derivatives.",
-        folder="emotionx",
-        data_format="every utterance of a training, augmented or evaluation file, dialogue by dialogue.",
-        submission_format="`[{name, email}, dialogues]`, each utterance with its `emotion`.",
-        revisions=(
-            DataRevision(
-                name="2019",
-                note="1,000 labelled dialogues and 240 unlabelled ones",
-                splits={
-                    "train": DataFile(name=f"{stem}.json", examples=examples[0], sha256=sha256[0]),
-                    "augmented": DataFile(name=f"{stem}.augmented.json", examples=examples[0], sha256=sha256[1]),
-                    "test": DataFile(name=f"{stem}_eval.json", labelled=False, examples=examples[1], sha256=sha256[2]),
-                },
-                downloads=(
-                    DataDownload(url=f"{_HOME}/raw/master/{archive}", saves=(f"{stem}.json", f"{stem}.augmented.json")),
-                    DataDownload(url=f"{_HOME}/raw/master/2019_Eval_Unlabeled.zip", saves=(f"{stem}_eval.json",)),
-                ),
-            ),
-        ),
-        vote_labels=_VOTE_LABELS,
-    )
-
-
 class EmotionXFriends(EmotionX):
     """Scripts of the TV series Friends."""
 
-    metadata = _metadata(
-        "emotionx-friends",
-        "friends",
-        "SocialNLP EmotionX 2019: Friends",
-        "The emotion of every utterance in scripts of the series Friends.",
-        "2019_Train_Friends.zip",
-        (14503, 3296),
-        (
-            "93dbdd590a7f46bfb3a89d59427f0d43b862e1e0a6c51c397b18edde87656cfb",
-            "35b95b804ba6c62df6d3e6c361a20e52089fcdf5ec4c5214764c2bebf728ae01",
-            "3d0eb268ab9142bdc33cba1d86442dd2845695a1aeb90134a50e71c49077e66b",
-        ),
-    )
+    metadata = load_metadata("emotionx-friends")
 
 
 class EmotionXPush(EmotionX):
     """Private Facebook Messenger chats, anonymised."""
 
-    metadata = _metadata(
-        "emotionx-push",
-        "emotionpush",
-        "SocialNLP EmotionX 2019: EmotionPush",
-        "The emotion of every utterance in private Messenger chats.",
-        "2019_Train_EmotionPush.zip",
-        (14742, 3536),
-        (
-            "6033af0de0ce599a09e7838ebf23460f9b059390ddd69ad9c2cb5ec6220bee91",
-            "50200fcf93730cc7294e13d3dd47d7e715c45492220265d6991ddadee8887112",
-            "6808e93c6059f795ec7b8fb214d3d41eba1e22371f04af87c270269f7c8b530c",
-        ),
-    )
+    metadata = load_metadata("emotionx-push")

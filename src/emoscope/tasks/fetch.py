@@ -153,9 +153,6 @@ def _install(task: Task, folder: Path, download: DataDownload, url: str, sent: P
     return [Fetched(folder / name, "fetched", note) for name, note in notes.items()]
 
 
-# Checking
-
-
 def _refuse_other_content(url: str, path: Path) -> None:
     """Name the two things that web servers send in place of data: pages and Git LFS pointers."""
     with path.open("rb") as handle:
@@ -176,9 +173,6 @@ def _hold_to(expected: str, path: Path, url: str, whose: str) -> None:
         raise EmoscopeError(
             f"{url}: is not {whose}: sha256 {actual[:12]}..., expected {expected[:12]}...; {_SAVED_NOTHING}"
         )
-
-
-# Unpacking
 
 
 def _unpack(url: str, sent: Path, saves: Sequence[str], stage: Path) -> dict[str, Path]:
@@ -230,9 +224,6 @@ def _members(url: str, archive: zipfile.ZipFile, saves: Sequence[str]) -> dict[s
             held = ", ".join(repr(member) for member in sorted(members)[:10]) or "nothing"
             raise EmoscopeError(f"{url}: holds {count} {name}; it holds {held}; {_SAVED_NOTHING}")
     return {name: members[name][0] for name in saves}
-
-
-# Transfer
 
 
 def _transfer(

@@ -1,5 +1,6 @@
 """What is known about a task before any file is read. Validated; a published entry never changes silently."""
 
+from importlib.resources import files
 from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -88,3 +89,9 @@ class TaskMetadata(FrozenModel):
     def splits(self) -> tuple[str, ...]:
         """The names of the splits, in the order of the first revision that has them."""
         return tuple(dict.fromkeys(split for revision in self.revisions for split in revision.splits))
+
+
+def load_metadata(name: str) -> TaskMetadata:
+    """The metadata of a shared task, from `descriptions/NAME.json`."""
+    file = files("emoscope.tasks").joinpath("descriptions", f"{name}.json")
+    return TaskMetadata.model_validate_json(file.read_text(encoding="utf-8"))

@@ -107,22 +107,20 @@ class Published(FrozenModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         names = [entry.name for entry in self.entries]
-        if len(set(names)) != len(names):
-            raise ValueError("names repeat")
-        if self.entries[0].score is None:
-            raise ValueError("the best score must be known")
         scores = [entry.score for entry in self.entries if entry.score is not None]
-        if scores != sorted(scores, reverse=True):
-            raise ValueError("entries must be sorted by score, best first")
-        if any(round(score, self.decimals) != score for score in scores):
-            raise ValueError(f"a score has more than {self.decimals} decimals")
         ranks = [entry.rank for entry in self.entries if entry.rank is not None]
-        if ranks != list(range(1, len(ranks) + 1)):
-            raise ValueError("official ranks must count up from 1")
-        if len(names) > self.size:
-            raise ValueError(f"{len(names)} entries, but size is {self.size}")
-        if self.class_source is None and any(entry.per_class for entry in self.entries):
-            raise ValueError("figures per class need their source")
+        sourced = self.class_source is not None or not any(entry.per_class for entry in self.entries)
+        for holds, problem in (
+            (len(set(names)) == len(names), "names repeat"),
+            (self.entries[0].score is not None, "the best score must be known"),
+            (scores == sorted(scores, reverse=True), "entries must be sorted by score, best first"),
+            (all(round(s, self.decimals) == s for s in scores), f"a score has more than {self.decimals} decimals"),
+            (ranks == list(range(1, len(ranks) + 1)), "official ranks must count up from 1"),
+            (len(names) <= self.size, f"{len(names)} entries, but size is {self.size}"),
+            (sourced, "figures per class need their source"),
+        ):
+            if not holds:
+                raise ValueError(problem)
         return self
 
     @property

@@ -14,11 +14,11 @@ from emoscope.core.significance import (
     Codes,
     bootstrap_interval,
     difference,
-    paired_bootstrap,
     percentile_interval,
     resampled_scores,
     wilcoxon,
 )
+from kits.paired_bootstrap import paired_bootstrap
 
 
 def two_systems(items: int, classes: int, seed: int = 0) -> tuple[Codes, Codes, Codes]:

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from emoscope.core import emoticons
 from emoscope.core import text as text_module
 from emoscope.core.emoticons import emoji_words
+from emoscope.core.mojibake import repair_mojibake
 from emoscope.core.text import (
     TextCounts,
     emoticons_in,
     normalise,
     normalise_text,
-    repair_mojibake,
     strip_emoticons,
     words,
 )

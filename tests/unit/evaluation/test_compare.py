@@ -13,9 +13,9 @@ from scipy import stats
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.metrics import encode
-from emoscope.core.significance import paired_bootstrap
 from emoscope.evaluation.compare import compare, significance_clusters, system_names
 from emoscope.tasks import get_task
+from kits.paired_bootstrap import paired_bootstrap
 from kits.task_files import emocontext_file, emotionx_file, iest_file, labels_file, run
 
 LABELS = ["anger", "disgust", "fear", "joy", "sad", "surprise"]

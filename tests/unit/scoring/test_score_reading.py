@@ -15,9 +15,10 @@ from emoscope.scoring.columns import json_array, json_schema, unify, value_kind
 from emoscope.scoring.plan import make_plan
 from emoscope.scoring.reading import read_part
 from emoscope.scoring.summary import ByteRange, Mark, RowSummary, join, summarise
-from emoscope.tables import read_records, row_dialogue
+from emoscope.tables import read_records
 from emoscope.tables.inputs import find_inputs
 from emoscope.tables.rows import Place, text_rows
+from emoscope.tables.turns import row_dialogue
 from kits.score_kit import chats, write_jsonl, write_parquet
 
 CELL = st.text(st.sampled_from('ab ,"\n\r\té😂'), max_size=6)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from emoscope.core.dialogue import Detection
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.tables import detection_columns, open_writer, read_records
+from emoscope.tables import open_writer, read_records
+from emoscope.tables.writing import detection_columns
 
 
 def write(folder: Path, name: str, content: str) -> str:

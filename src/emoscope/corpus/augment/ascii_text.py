@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from emoscope.core.text import repair_mojibake
+from emoscope.core.mojibake import repair_mojibake
 
 _KEYBOARD = str.maketrans(
     {

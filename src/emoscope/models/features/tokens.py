@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.text import repair_mojibake
+from emoscope.core.mojibake import repair_mojibake
 
 # Emoticons whole, words with their apostrophes, and every other sign alone: an emoji is one token.
 _CHAT = re.compile(r"[:;=][-'^]?[)(\]\[dpo/\\|3*]+(?!\w)|<3+|[^\W_]+(?:'[^\W_]+)*|[^\s\ufe0e\ufe0f\u200d]")

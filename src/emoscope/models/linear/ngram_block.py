@@ -10,7 +10,7 @@ import numpy as np
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.core.text import repair_mojibake
+from emoscope.core.mojibake import repair_mojibake
 from emoscope.models.block import Block, Floats, Prediction
 from emoscope.models.linear.ngram_linear import NgramLinear
 

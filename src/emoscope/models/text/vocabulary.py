@@ -10,7 +10,8 @@ from pathlib import Path
 from emoscope.core.emoticons import EMOJI_PATTERN, emoji_words, emoticon_pattern, emoticon_words
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, whole_text
-from emoscope.core.text import TRIGGER, URL, USER, repair_mojibake
+from emoscope.core.mojibake import repair_mojibake
+from emoscope.core.text import TRIGGER, URL, USER
 
 PADDING, UNKNOWN, END_OF_TURN = "<pad>", "<unk>", "<eos>"
 _SPECIAL = (PADDING, UNKNOWN, END_OF_TURN)

@@ -1,7 +1,7 @@
 """Every labelled text at hand as one mixture of label sets: what an encoder learns of emotion before its own task."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
@@ -58,7 +58,8 @@ def auxiliary_examples(
             corpus = source_examples(name, fitting)
             if name == "masked-words":
                 corpus = _at_most(corpus, MASKED_WORDS_PER_LABEL)
-            mixture.setdefault(head, []).extend(_new(corpus, known)[:limit])
+            new = [example for example in corpus if not (text := plain(example.text)) or text not in known]
+            mixture.setdefault(head, []).extend(new[:limit])
     return {head: mixed for head, mixed in mixture.items() if mixed}
 
 
@@ -93,10 +94,6 @@ def plain(text: str) -> str:
     if len(text.split()) < 3:
         return ""
     return "".join(filter(str.isalnum, text.lower()))
-
-
-def _new(examples: Iterable[Example], known: Collection[str]) -> list[Example]:
-    return [example for example in examples if not (text := plain(example.text)) or text not in known]
 
 
 def _at_most(examples: Iterable[Example], most: int) -> list[Example]:

@@ -1,6 +1,6 @@
 """More training examples from back-translations of the same turn."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
@@ -18,17 +18,12 @@ def with_variants(examples: Sequence[Example], labels: Collection[str]) -> list[
     augmented: list[Example] = []
     for example in examples:
         augmented.append(example)
-        if example.label in labels:
-            augmented += _variants(example)
+        seen = {_folded(example.text), ""}
+        for _, text in sorted(example.variants.items()) if example.label in labels else ():
+            if _folded(text) not in seen:
+                seen.add(_folded(text))
+                augmented.append(_reworded(example, text))
     return augmented
-
-
-def _variants(example: Example) -> Iterator[Example]:
-    seen = {_folded(example.text), ""}
-    for _, text in sorted(example.variants.items()):
-        if _folded(text) not in seen:
-            seen.add(_folded(text))
-            yield _reworded(example, text)
 
 
 def _reworded(example: Example, text: str) -> Example:

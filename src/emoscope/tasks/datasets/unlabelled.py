@@ -25,7 +25,14 @@ def unlabelled_dialogues(
     >>> unlabelled_dialogues("dialogues", [Example(Dialogue.of(["hi", "hello"]), 1)], FitContext())[0].texts
     ('hi', 'hello')
     """
-    return list(_up_to(limit, _dialogues(source, examples, fitting)))
+    dialogues: list[Dialogue] = []
+    turns = 0
+    for dialogue in _dialogues(source, examples, fitting):
+        turns += len(dialogue)
+        if limit is not None and turns > limit:
+            break
+        dialogues.append(dialogue)
+    return dialogues
 
 
 def _dialogues(source: str, examples: Sequence[Example], fitting: FitContext) -> Iterator[Dialogue]:
@@ -37,15 +44,6 @@ def _dialogues(source: str, examples: Sequence[Example], fitting: FitContext) ->
             yield from read(fitting.resource(path))
         else:
             raise EmoscopeError(f"no unlabelled text {name!r}; there are: dialogues, {', '.join(UNLABELLED)}")
-
-
-def _up_to(limit: int | None, dialogues: Iterable[Dialogue]) -> Iterator[Dialogue]:
-    turns = 0
-    for dialogue in dialogues:
-        turns += len(dialogue)
-        if limit is not None and turns > limit:
-            return
-        yield dialogue
 
 
 def _each_once(texts: Iterable[str]) -> Iterator[Dialogue]:

@@ -54,7 +54,7 @@ def scorer_sha256(task_name: str, metric: str | None = None) -> str:
         file = Path(str(spec and spec.origin))
         status = file.stat()
         states.append((name, file, status.st_mtime_ns, status.st_size))
-    return _sha256_of_code(f"{task.name} {task.metadata.metric.name}", tuple(states))
+    return _sha256_of_code(f"{task.name} {task.labels} {task.metric.name} {task.metric.labels}", tuple(states))
 
 
 @lru_cache(maxsize=64)
