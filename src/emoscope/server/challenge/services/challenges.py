@@ -1,6 +1,7 @@
 """Challenges: create, schedule, open, close, replace gold, rescore, delete and restore."""
 
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -96,16 +97,6 @@ def organises(store: Store, actor: Actor, slug: str) -> bool:
         return actor.organises(find_challenge(session, actor, slug, deleted=True).id)
 
 
-def open_phase(store: Store, actor: Actor, slug: str, phase: str) -> ChallengeView:
-    """Open a phase now; a closed one stays open until it is closed again."""
-    return _move(store, actor, slug, phase, opening=True)
-
-
-def close_phase(store: Store, actor: Actor, slug: str, phase: str) -> ChallengeView:
-    """Close a phase now. Accepted submissions are still scored; a hidden board is shown from now on."""
-    return _move(store, actor, slug, phase, opening=False)
-
-
 def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) -> ChallengeView:
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
@@ -128,6 +119,12 @@ def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) ->
         record(session, store, actor, action, f"{slug}/{name}", challenge_id=challenge.id)
         session.flush()
         return challenge_view(session, store, actor, challenge)
+
+
+# A closed phase that is opened stays open until it is closed again. Once one is closed, accepted submissions are still
+# scored, and a hidden board is shown.
+open_phase = partial(_move, opening=True)
+close_phase = partial(_move, opening=False)
 
 
 def reschedule(
@@ -202,16 +199,6 @@ def _rescore_phase(session: Session, phase: Phase, scorer: str, now: datetime) -
     return queued
 
 
-def delete_challenge(store: Store, actor: Actor, slug: str) -> None:
-    """Hide a challenge from all but its organisers; `restore_challenge` brings it back."""
-    _set_deleted(store, actor, slug, deleted=True)
-
-
-def restore_challenge(store: Store, actor: Actor, slug: str) -> None:
-    """Bring a deleted challenge back."""
-    _set_deleted(store, actor, slug, deleted=False)
-
-
 def _set_deleted(store: Store, actor: Actor, slug: str, *, deleted: bool) -> None:
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug, deleted=True)
@@ -219,6 +206,11 @@ def _set_deleted(store: Store, actor: Actor, slug: str, *, deleted: bool) -> Non
         challenge.deleted_at = store.clock() if deleted else None
         action = "challenge.delete" if deleted else "challenge.restore"
         record(session, store, actor, action, slug, challenge_id=challenge.id)
+
+
+# A deleted challenge is hidden from all but its organisers.
+delete_challenge = partial(_set_deleted, deleted=True)
+restore_challenge = partial(_set_deleted, deleted=False)
 
 
 def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> FileView:

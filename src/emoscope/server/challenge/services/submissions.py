@@ -2,6 +2,7 @@
 
 import secrets
 from datetime import datetime
+from functools import partial
 from typing import cast
 
 from sqlalchemy import select
@@ -188,16 +189,6 @@ def submission_file(store: Store, actor: Actor, submission_id: str) -> FileView:
         return FileView(str(path), submission.file_name)
 
 
-def delete_submission(store: Store, actor: Actor, submission_id: str) -> None:
-    """Take a submission off the board. It still counts towards the quota; `restore_submission` brings it back."""
-    _set_deleted(store, actor, submission_id, deleted=True)
-
-
-def restore_submission(store: Store, actor: Actor, submission_id: str) -> None:
-    """Bring a deleted submission back."""
-    _set_deleted(store, actor, submission_id, deleted=False)
-
-
 def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: bool) -> None:
     with store.database.write() as session:
         submission, phase, challenge = _find(session, actor, submission_id)
@@ -208,6 +199,11 @@ def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: boo
         queue_comparison(session, phase.id, now)
         action = "submission.delete" if deleted else "submission.restore"
         record(session, store, actor, action, f"submission {submission.public_id}", challenge_id=challenge.id)
+
+
+# A deleted submission is off the board, but still counts towards the quota.
+delete_submission = partial(_set_deleted, deleted=True)
+restore_submission = partial(_set_deleted, deleted=False)
 
 
 def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submission, Phase, Challenge]:

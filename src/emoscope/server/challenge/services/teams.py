@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from functools import partial
 from typing import Literal, cast
 
 from sqlalchemy import func, select
@@ -141,16 +142,6 @@ def count_members(session: Session, *team_ids: int) -> int:
     return session.scalar(select(func.count()).where(Member.team_id.in_(team_ids))) or 0
 
 
-def delete_team(store: Store, actor: Actor, slug: str, team_id: int) -> None:
-    """Take a team off the board and disable its tokens; nothing is lost, `restore_team` brings it back."""
-    _set_deleted(store, actor, slug, team_id, deleted=True)
-
-
-def restore_team(store: Store, actor: Actor, slug: str, team_id: int) -> None:
-    """Bring a deleted team back with all it had."""
-    _set_deleted(store, actor, slug, team_id, deleted=False)
-
-
 def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted: bool) -> None:
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug, deleted=True)
@@ -162,6 +153,11 @@ def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted
         queue_comparisons(session, challenge.id, store.clock())
         action = "team.delete" if deleted else "team.restore"
         record(session, store, actor, action, f"team {team.id}", challenge_id=challenge.id)
+
+
+# A deleted team is off the board and its tokens do not work, but nothing of it is lost.
+delete_team = partial(_set_deleted, deleted=True)
+restore_team = partial(_set_deleted, deleted=False)
 
 
 def _member(member: Member) -> MemberView:
