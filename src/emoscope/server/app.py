@@ -5,13 +5,11 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Any, Protocol
 
 import anyio.to_thread
 from fastapi import FastAPI
 
 from emoscope.server.annotate import api as annotate_api
-from emoscope.server.annotate import pages as annotate_pages
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.challenge import api as challenge_api
 from emoscope.server.challenge import pages as challenge_pages
@@ -38,15 +36,8 @@ ROUTERS = (
     docs.router,
     static.router,
     *challenge_pages.ROUTERS,
-    annotate_pages.router,
 )
 JOB_SECONDS = 20  # how long the current job may take to finish; an interrupted one is redone after the next start
-
-
-class Closeable(Protocol):
-    """Something that is opened with the app and closed with it."""
-
-    def close(self) -> None: ...
 
 
 def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
@@ -56,13 +47,15 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            app.state.detect = await _open(stack, DetectService, settings, metrics)
-            open_store = partial(Store.open, clock=clock)
-            app.state.store = await _open(stack, open_store, settings.data_dir, settings.database_url)
+            app.state.detect = await anyio.to_thread.run_sync(DetectService, settings, metrics)
+            stack.push_async_callback(anyio.to_thread.run_sync, app.state.detect.close)
+            open_store = partial(Store.open, settings.data_dir, settings.database_url, clock=clock)
+            app.state.store = store = await anyio.to_thread.run_sync(open_store)
+            stack.push_async_callback(anyio.to_thread.run_sync, store.close)
             key = load_key(settings.data_dir)
             app.state.sessions = Sessions(key, https=settings.https)
-            app.state.annotation_desk = Desk(app.state.store, key)
-            stack.push_async_callback(anyio.to_thread.run_sync, _start_worker(app.state.store))
+            app.state.annotation_desk = Desk(store, key)
+            stack.push_async_callback(anyio.to_thread.run_sync, _start_worker(store))
             yield
             # All requests have ended by now; the stack finishes what they left in the queues.
             app.state.detect = app.state.store = app.state.annotation_desk = None
@@ -88,13 +81,6 @@ def app_from_environment() -> FastAPI:
     # The model runs in a thread beside the event loop, which must not wait 5 ms for each switch.
     sys.setswitchinterval(0.001)
     return create_app(Settings.from_environment())
-
-
-async def _open(stack: AsyncExitStack, factory: Callable[..., Closeable], *arguments: Any) -> Closeable:
-    """Create something in a thread, and have the stack close it in one."""
-    resource = await anyio.to_thread.run_sync(partial(factory, *arguments))
-    stack.push_async_callback(anyio.to_thread.run_sync, resource.close)
-    return resource
 
 
 def _start_worker(store: Store) -> Callable[[], None]:

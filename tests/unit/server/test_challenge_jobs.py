@@ -251,7 +251,7 @@ def test_the_scorers_errors_quote_nothing_of_the_gold_file(tmp_path: Path) -> No
     request = {"kind": "score", "task": "emocontext", "gold": str(gold), "submission": str(sent)}
     told = scorer_answer({**request, "scorer_sha256": scorer_sha256("emocontext")})
     assert told["ok"] is False
-    assert told["reason"].startswith("the input was refused in emocontext.py, line ")
+    assert told["reason"].startswith("the input was refused in base.py, line ")
     assert "SECRET" not in json.dumps(told)
 
 

@@ -1,29 +1,26 @@
-"""The calls the annotation page makes.
+"""The annotation page and the calls it makes.
 
-The page sends the token of the annotator's link as a bearer token. There is no cookie, so no other site can act for
-the annotator; cross-site calls are refused all the same.
+The page is the same for everyone: it sends the token of the annotator's link as a bearer token. There is no cookie, so
+no other site can act for the annotator; cross-site calls are refused all the same.
 """
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
+from starlette.responses import HTMLResponse
 
 from emoscope.corpus.annotation.assignment import Answer
 from emoscope.server.annotate.desk import Desk
-from emoscope.server.annotate.schemas import JudgeIn, StepIn, shown
+from emoscope.server.annotate.schemas import JudgeIn, StepIn
 from emoscope.server.errors import Unauthenticated
-from emoscope.server.http.problems import Problem, from_state
+from emoscope.server.http.problems import Problem, running
+from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
 
 router = APIRouter(prefix="/annotate", include_in_schema=False)
 
 
-def _desk(request: Request) -> Desk:
-    desk: Desk = from_state(request, "annotation_desk", "the store is not open")
-    return desk
-
-
-OpenDesk = Annotated[Desk, Depends(_desk)]
+OpenDesk = Annotated[Desk, Depends(running("annotation_desk", "the store is not open"))]
 
 
 def _annotator(request: Request, desk: OpenDesk) -> int:
@@ -38,26 +35,32 @@ def _annotator(request: Request, desk: OpenDesk) -> int:
 CurrentAnnotator = Annotated[int, Depends(_annotator)]
 
 
+@router.get("")
+async def annotate_page() -> HTMLResponse:
+    """Label one dialogue after another."""
+    return page("annotate.html.j2")
+
+
 @router.post("/look")
 def look(desk: OpenDesk, annotator: CurrentAnnotator) -> dict[str, Any]:
     """The current item, or the next one."""
-    return shown(desk.look(annotator))
+    return desk.look(annotator)
 
 
 @router.post("/judge")
 def judge(desk: OpenDesk, annotator: CurrentAnnotator, body: JudgeIn) -> dict[str, Any]:
     """Save a judgement."""
     answers = tuple(Answer(answer.label, tuple(answer.others)) for answer in body.answers)
-    return shown(desk.judge(annotator, body.version, answers))
+    return desk.judge(annotator, body.version, answers)
 
 
 @router.post("/skip")
 def skip(desk: OpenDesk, annotator: CurrentAnnotator, body: StepIn) -> dict[str, Any]:
     """Leave the item to others."""
-    return shown(desk.skip(annotator, body.version))
+    return desk.skip(annotator, body.version)
 
 
 @router.post("/undo")
 def undo(desk: OpenDesk, annotator: CurrentAnnotator, body: StepIn) -> dict[str, Any]:
     """Undo the last step."""
-    return shown(desk.undo(annotator, body.version))
+    return desk.undo(annotator, body.version)

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Request, Security
+from fastapi import Depends, Path, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.tokens import authenticate
-from emoscope.server.http.problems import from_state
+from emoscope.server.http.problems import running
 from emoscope.server.store import Store
 
 MAX_ID = 2**31 - 1  # what an integer column holds everywhere
@@ -16,12 +16,7 @@ MAX_ID = 2**31 - 1  # what an integer column holds everywhere
 _bearer = HTTPBearer(auto_error=False, description="A team member's or organiser's token")
 
 
-def _store(request: Request) -> Store:
-    store: Store = from_state(request, "store", "the store is not open")
-    return store
-
-
-OpenStore = Annotated[Store, Depends(_store)]
+OpenStore = Annotated[Store, Depends(running("store", "the store is not open"))]
 
 
 def _actor(

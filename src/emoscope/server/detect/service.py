@@ -1,7 +1,6 @@
 """Detection for many clients at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from emoscope.core.dialogue import Detection, Dialogue
 from emoscope.detector import Detector
@@ -11,13 +10,7 @@ from emoscope.server.detect.heads import Heads
 from emoscope.server.http.metrics import Metrics
 from emoscope.server.settings import Settings
 
-
-@dataclass(frozen=True, slots=True)
-class ExplainRequest:
-    """A dialogue to explain, and the label to explain if it is not the detected one."""
-
-    dialogue: Dialogue
-    label: str | None
+ExplainRequest = tuple[Dialogue, str | None]  # and the label to explain, if it is not the detected one
 
 
 class DetectService:
@@ -65,4 +58,4 @@ def _detect(detector: Detector, dialogues: list[Dialogue]) -> list[Detection]:
 
 
 def _explain(detector: Detector, requests: list[ExplainRequest]) -> list[Explanation]:
-    return [detector.explain(request.dialogue, label=request.label) for request in requests]
+    return [detector.explain(dialogue, label=label) for dialogue, label in requests]

@@ -17,7 +17,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 Sha256 = Annotated[str, mapped_column(String(64))]
 Keyword = Annotated[str, mapped_column(String(16))]  # a role, kind or state
@@ -117,6 +117,7 @@ class Phase(Numbered):
     unlabelled_name: Mapped[str] = mapped_column(String(120))
     gold_sha256: Mapped[Sha256]
     humans: Mapped[dict[str, Any] | None]  # the figures of the human baseline, where there is one
+    challenge: Mapped[Challenge] = relationship()
 
 
 class Team(Named):
@@ -128,6 +129,7 @@ class Team(Named):
     challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
     deleted_at: Mapped[datetime | None]
+    challenge: Mapped[Challenge] = relationship()
 
 
 class Member(Numbered):
@@ -139,6 +141,7 @@ class Member(Numbered):
     name: Mapped[str] = mapped_column(String(64))
     email: Mapped[str | None] = mapped_column(String(254))
     created_at: Mapped[datetime]
+    team: Mapped[Team] = relationship()
 
 
 class Token(Numbered):
@@ -154,6 +157,7 @@ class Token(Numbered):
     created_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    member: Mapped[Member | None] = relationship()
 
 
 class Invitation(Numbered):
@@ -204,6 +208,11 @@ class Submission(Numbered):
     charged: Mapped[bool]
     problems: Mapped[list[str]]
     deleted_at: Mapped[datetime | None]
+    phase: Mapped[Phase] = relationship()
+    team: Mapped[Team] = relationship()
+    member: Mapped[Member] = relationship()
+    results: Mapped[list["Result"]] = relationship(viewonly=True, order_by="Result.id.desc()")
+    log: Mapped[list["LogEntry"]] = relationship(viewonly=True, order_by="LogEntry.id")
 
 
 class LogEntry(Numbered):

@@ -16,7 +16,7 @@ from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.scoring.standing import fingerprint, standings
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.store import Store
-from emoscope.server.store.models import BoardComparison, Challenge, Job, Phase, Result, Submission
+from emoscope.server.store.models import BoardComparison, Job, Phase, Result, Submission
 
 
 def keep_score(store: Store, claimed: Job, answer: dict[str, Any]) -> bool:
@@ -70,10 +70,8 @@ def fail(store: Store, claimed: Job, reason: str) -> bool:
             submission.state = "queued"
             log(session, submission.id, now, f"attempt failed: {reason}")
         if last:
-            phase = session.get_one(Phase, claimed.phase_id)
-            thing = f"submission {submission.public_id}"
-            detail = {"reason": reason[:300]}
-            record(session, store, "worker", "submission.fail", thing, challenge_id=phase.challenge_id, **detail)
+            thing, challenge_id = f"submission {submission.public_id}", submission.phase.challenge_id
+            record(session, store, "worker", "submission.fail", thing, challenge_id=challenge_id, reason=reason[:300])
         return True
 
 
@@ -85,11 +83,10 @@ def supersede(store: Store, claimed: Job, scorer: str) -> bool:
         if job is None or claimed.submission_id is None:
             return False
         submission = session.get_one(Submission, claimed.submission_id)
-        phase = session.get_one(Phase, claimed.phase_id)
         job.state, job.finished_at = "superseded", now
         if submission.state == "scoring":
             submission.state = "queued"
-        queue_scoring(session, submission, phase, scorer, now)
+        queue_scoring(session, submission, submission.phase, scorer, now)
         log(session, submission.id, now, "scorer or gold have changed since; queued for the present ones")
         return True
 
@@ -104,8 +101,7 @@ def keep_comparison(store: Store, claimed: Job, compared: str, answer: dict[str,
         phase = session.get_one(Phase, claimed.phase_id)
         rows = {row["name"]: {key: row[key] for key in ("cluster", "first_different")} for row in answer["rows"]}
         session.merge(BoardComparison(phase_id=phase.id, fingerprint=compared, rows=rows, created_at=now))
-        challenge = session.get_one(Challenge, phase.challenge_id)
-        scorer = scorer_sha256(challenge.task, challenge.metric)
+        scorer = scorer_sha256(phase.challenge.task, phase.challenge.metric)
         ranked = [standing.submission for standing in standings(session, phase, scorer) if standing.ranked]
         if fingerprint(ranked, phase, scorer) == compared:
             job.state, job.finished_at = "done", now

@@ -103,8 +103,7 @@ class ScoringWorker:
     def _score(self, job: Job) -> None:
         with self.store.database.read() as session:
             submission = session.get_one(Submission, job.submission_id)
-            phase = session.get_one(Phase, job.phase_id)
-            challenge = session.get_one(Challenge, phase.challenge_id)
+            phase, challenge = submission.phase, submission.phase.challenge
         scorer = scorer_sha256(challenge.task, challenge.metric)
         # The job names the code and gold it is for; if they have changed since, its score would be of others.
         if job.scorer_sha256 != scorer or job.gold_sha256 != phase.gold_sha256:
@@ -118,7 +117,7 @@ class ScoringWorker:
     def _compare(self, job: Job) -> None:
         with self.store.database.read() as session:
             phase = session.get_one(Phase, job.phase_id)
-            challenge = session.get_one(Challenge, phase.challenge_id)
+            challenge = phase.challenge
             scorer = scorer_sha256(challenge.task, challenge.metric)
             ranked = [standing.submission for standing in standings(session, phase, scorer) if standing.ranked]
         compared = fingerprint(ranked, phase, scorer)

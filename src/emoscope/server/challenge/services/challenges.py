@@ -229,16 +229,12 @@ def challenge_view(session: Session, store: Store, actor: Actor, challenge: Chal
     task = measured(challenge.task, challenge.metric)
     now = store.clock()
     standing = (Team.challenge_id == challenge.id, Team.deleted_at.is_(None), Team.merged_into.is_(None))
-    return ChallengeView(
-        slug=challenge.slug,
-        title=challenge.title,
-        description=challenge.description,
-        task=task.name,
+    return ChallengeView.of(
+        challenge,
         task_title=task.metadata.title,
         labels=task.labels,
         metric=task.metadata.metric.name,
         metric_description=task.metadata.metric.description,
-        registration="open" if challenge.registration == "open" else "closed",
         phases=tuple(_phase_view(actor, phase, now) for phase in phases_of(session, challenge)),
         teams=session.scalar(select(func.count()).where(*standing)) or 0,
         deleted=challenge.deleted_at is not None,
@@ -246,20 +242,10 @@ def challenge_view(session: Session, store: Store, actor: Actor, challenge: Chal
 
 
 def _phase_view(actor: Actor, phase: Phase, now: datetime) -> PhaseView:
-    return PhaseView(
-        name=phase.name,
-        title=phase.title,
+    return PhaseView.of(
+        phase,
         state=phase_state(phase, now),
         opens=phase.opens_at,
         closes=phase.closes_at,
-        time_zone=phase.time_zone,
-        per_day=phase.per_day,
-        total=phase.total,
-        rejected_per_day=phase.rejected_per_day,
-        board="open" if phase.board == "open" else "hidden",
         board_visible=board_visible(actor, phase, now),
-        counts="best" if phase.counts == "best" else "last",
-        max_bytes=phase.max_bytes,
-        unlabelled_name=phase.unlabelled_name,
-        items=phase.items,
     )

@@ -1,12 +1,13 @@
 """Submissions: received whole, verified at once, counted atomically, and on the disk before they are answered."""
 
 import secrets
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import cast
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
@@ -14,7 +15,7 @@ from emoscope.server.challenge.services.actor import Actor, require_member, requ
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, open_phase_of, phase_state
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
-from emoscope.server.challenge.services.submission_view import view, views
+from emoscope.server.challenge.services.submission_view import submission_view
 from emoscope.server.challenge.services.uploads import (
     check_media_type,
     clean_file_name,
@@ -62,6 +63,7 @@ def submit(
         used = usage(session, chosen, [team_id], now)
         check_accepted(used, now)
         check_rejected(used, now)
+    scorer = scorer_sha256(challenge.task, challenge.metric)
     unlabelled = store.files.path("unlabelled", chosen.unlabelled_sha256)
     with store.files.incoming(upload, limit=chosen.max_bytes) as part:
         received = store.clock()
@@ -102,9 +104,9 @@ def submit(
                 record(session, store, actor, "submission.reject", thing, challenge_id=challenge.id)
             else:
                 log(session, submission.id, received, f"received {part.size:,} bytes and verified")
-                queue_scoring(session, submission, current, scorer_sha256(challenge.task, challenge.metric), received)
+                queue_scoring(session, submission, current, scorer, received)
                 record(session, store, actor, "submission.accept", thing, challenge_id=challenge.id, sha256=part.sha256)
-            accepted = view(session, actor, submission, received)
+            accepted = submission_view(actor, submission, scorer, received)
     if problems:
         raise Rejected(problems, submission.public_id)
     return accepted
@@ -132,7 +134,8 @@ def _repeated(session: Session, actor: Actor, phase: Phase, key: str | None, now
         return None
     if submission.state == "rejected":
         raise Rejected(submission.problems, submission.public_id)
-    return view(session, actor, submission, now, repeated=True)
+    scorer = scorer_sha256(phase.challenge.task, phase.challenge.metric)
+    return replace(submission_view(actor, submission, scorer, now), repeated=True)
 
 
 def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
@@ -146,8 +149,9 @@ def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
 def get_submission(store: Store, actor: Actor, submission_id: str) -> SubmissionView:
     """A submission with its log, for its team and the organisers."""
     with store.database.read() as session:
-        submission, _, _ = _find(session, actor, submission_id)
-        return view(session, actor, submission, store.clock(), with_log=True)
+        submission, _, challenge = _find(session, actor, submission_id)
+        scorer = scorer_sha256(challenge.task, challenge.metric)
+        return submission_view(actor, submission, scorer, store.clock(), with_log=True)
 
 
 def list_submissions(
@@ -166,8 +170,10 @@ def list_submissions(
         if not actor.organises(challenge.id):
             team_id = require_member(actor, challenge.id) if team_id is None else team_id
             require_team(actor, challenge.id, team_id)
-        query = select(Submission).join(Phase, Submission.phase_id == Phase.id)
-        query = query.where(Phase.challenge_id == challenge.id).order_by(Submission.id.desc())
+        query = select(Submission).join(Submission.phase).where(Phase.challenge_id == challenge.id)
+        query = query.order_by(Submission.id.desc()).options(
+            joinedload(Submission.team), joinedload(Submission.member), selectinload(Submission.results)
+        )
         if phase is not None:
             query = query.where(Phase.id == find_phase(session, challenge, phase).id)
         if team_id is not None:
@@ -176,7 +182,8 @@ def list_submissions(
             query = query.where(Submission.deleted_at.is_(None))
         if limit is not None:
             query = query.limit(limit)
-        return list(views(session, actor, session.scalars(query).all(), store.clock()))
+        scorer, now = scorer_sha256(challenge.task, challenge.metric), store.clock()
+        return [submission_view(actor, submission, scorer, now) for submission in session.scalars(query)]
 
 
 def submission_file(store: Store, actor: Actor, submission_id: str) -> FileView:
@@ -212,8 +219,7 @@ def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submissio
         raise Unauthenticated("this needs a team's token")
     submission = session.scalar(select(Submission).where(Submission.public_id == submission_id[:64]))
     if submission is not None:
-        phase = session.get_one(Phase, submission.phase_id)
-        challenge = session.get_one(Challenge, phase.challenge_id)
+        phase, challenge = submission.phase, submission.phase.challenge
         if actor.organises(challenge.id) or (actor.plays(submission.team_id) and challenge.deleted_at is None):
             return submission, phase, challenge
     raise NotFound("no such submission")
