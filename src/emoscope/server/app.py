@@ -16,12 +16,11 @@ from emoscope.server.challenge import pages as challenge_pages
 from emoscope.server.challenge.pages.sessions import Sessions
 from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.detect import api as detect_api
-from emoscope.server.detect import pages as detect_pages
 from emoscope.server.detect.service import DetectService
 from emoscope.server.http import docs, health, static
 from emoscope.server.http.application import new_app
 from emoscope.server.http.metrics import Metrics
-from emoscope.server.http.openapi import add_description
+from emoscope.server.http.openapi import DESCRIPTION, TAGS
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
@@ -32,17 +31,18 @@ ROUTERS = (
     *challenge_api.ROUTERS,
     health.router,
     annotate_api.router,
-    detect_pages.router,
+    detect_api.page_router,
     docs.router,
     static.router,
     *challenge_pages.ROUTERS,
 )
+_UPLOADS = ("/v1/challenges/", "/challenges/")
 JOB_SECONDS = 20  # how long the current job may take to finish; an interrupted one is redone after the next start
 
 
 def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
     """The server as an ASGI application. The model is loaded when it starts."""
-    metrics = Metrics()
+    metrics, limits = Metrics(), settings.limits
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -63,16 +63,17 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
     app = new_app(
         settings,
         ROUTERS,
-        body_limit=partial(_body_limit, settings),
+        body_limit=lambda path: limits.max_upload_bytes if path.startswith(_UPLOADS) else limits.max_body_bytes,
         metrics=metrics,
         title="emoscope",
         summary="Finds the emotion in a conversation.",
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
         lifespan=lifespan,
         docs_url=None,  # the stock pages load their scripts from elsewhere; ours is /docs
         redoc_url=None,
     )
     app.state.detect = app.state.store = app.state.annotation_desk = None
-    add_description(app)
     return app
 
 
@@ -94,8 +95,3 @@ def _start_worker(store: Store) -> Callable[[], None]:
         thread.join(JOB_SECONDS)
 
     return end
-
-
-def _body_limit(settings: Settings, path: str) -> int:
-    uploads = path.startswith(("/v1/challenges/", "/challenges/"))
-    return settings.limits.max_upload_bytes if uploads else settings.limits.max_body_bytes

@@ -53,6 +53,5 @@ router.add_api_route("/healthz", healthz)
 
 
 @router.get("/")
-async def start() -> RedirectResponse:
-    """The annotation page."""
+async def _start() -> RedirectResponse:
     return RedirectResponse("/annotate", 307)

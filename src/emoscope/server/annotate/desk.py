@@ -18,18 +18,10 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError
 from emoscope.server.annotate.links import annotator_of
 from emoscope.server.annotate.rules import KEYS, StudyRules
-from emoscope.server.annotate.studies import (
-    Roster,
-    load_assignment,
-    load_events,
-    load_item,
-    load_roster,
-    load_rules,
-    the_study,
-)
+from emoscope.server.annotate.studies import item_row, load_assignment, load_events, load_item, the_study
 from emoscope.server.errors import Invalid, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.annotation_models import AnnotationEvent, Annotator, Study
+from emoscope.server.store.models import AnnotationEvent, Annotator, Study
 
 # From the state, a worker and a time to the event that should follow.
 Decision = Callable[[Assignment, str, float], Event | None]
@@ -39,8 +31,6 @@ Decision = Callable[[Assignment, str, float], Event | None]
 class _Opened:
     study: Study
     rules: StudyRules
-    roster: Roster
-    numbers: dict[str, int]  # of the items, by name
     assignment: Assignment
     seen: int = 0  # the last event folded in
 
@@ -97,11 +87,11 @@ class Desk:
     def _commit(self, annotator: int, decide: Decision, answers: Sequence[Answer] = ()) -> str | None:
         """Decide and save the event; returns why nothing was done, if the annotator should know."""
         with self._store.database.write() as session:
-            opened = self._catch_up(session, annotator)
+            opened = self._catch_up(session)
             _check_answers(opened.rules, answers)
             now = self._store.clock()
             try:
-                event = decide(opened.assignment, opened.roster.annotators[annotator], now.timestamp())
+                event = decide(opened.assignment, session.get_one(Annotator, annotator).name, now.timestamp())
             except NotPossibleError as error:
                 return str(error)
             except EmoscopeError as error:
@@ -111,7 +101,7 @@ class Desk:
             row = AnnotationEvent(
                 study_id=opened.study.id,
                 annotator_id=annotator,
-                item_id=opened.numbers[event.item],
+                item_id=item_row(session, opened.study, event.item).id,
                 kind=event.kind,
                 answers=[[answer.label, *answer.others] for answer in event.answers],
                 at=now,
@@ -122,19 +112,15 @@ class Desk:
         opened.seen = row.id
         return None
 
-    def _catch_up(self, session: Session, annotator: int) -> _Opened:
+    def _catch_up(self, session: Session) -> _Opened:
         """The state as the log has it now."""
         opened = self._opened
         if opened is None:
             study = the_study(session)
-            roster = load_roster(session, study)
-            numbers = {name: number for number, name in roster.items.items()}
-            opened = _Opened(study, load_rules(study), roster, numbers, load_assignment(session, study))
+            opened = _Opened(study, StudyRules.checked(**study.rules), load_assignment(session, study))
         # PostgreSQL lets writers in side by side; here they queue. SQLite's write lock does the same.
         session.execute(select(Study.id).where(Study.id == opened.study.id).with_for_update())
-        if annotator not in opened.roster.annotators:
-            opened.roster.annotators.update(load_roster(session, opened.study).annotators)
-        for number, event in load_events(session, opened.study, opened.roster, opened.seen):
+        for number, event in load_events(session, opened.study, opened.seen):
             opened.assignment.apply(event)
             opened.seen = number
         self._opened = opened
@@ -147,13 +133,12 @@ class Desk:
         """
         opened = self._opened
         assert opened is not None  # something was decided just before
-        desk, worker, now = opened.assignment, opened.roster.annotators[annotator], self._store.clock().timestamp()
+        desk, now = opened.assignment, self._store.clock().timestamp()
+        with self._store.database.read() as session:
+            worker = session.get_one(Annotator, annotator).name
+            name = desk.at_hand(worker, now)
+            item = None if name is None else load_item(item_row(session, opened.study, name))
         labels, standing = opened.rules.labels, desk.standing(worker)
-        name = desk.at_hand(worker, now)
-        item = None
-        if name is not None:
-            with self._store.database.read() as session:
-                item = load_item(session, opened.numbers[name])
         turns = () if item is None else item.turns
         targets = () if item is None else item.targets
         draft = desk.draft(worker) if item is not None else ()

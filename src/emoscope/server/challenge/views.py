@@ -254,11 +254,3 @@ class AuditLine(View):
     action: str
     object: str
     detail: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class FileView(View):
-    """A file to download: its path on the server, and its name for the client."""
-
-    path: str
-    name: str

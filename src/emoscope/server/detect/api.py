@@ -1,9 +1,10 @@
-"""`/v1/detect`, `/v1/detect/batch`, `/v1/timeline`, `/v1/explain` and `/v1/models`."""
+"""The detection page, `/v1/detect`, `/v1/detect/batch`, `/v1/timeline`, `/v1/explain` and `/v1/models`."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from starlette.responses import HTMLResponse
 
 from emoscope.core.colours import colours_of
 from emoscope.core.dialogue import Detection, Dialogue, Turn
@@ -11,8 +12,10 @@ from emoscope.server.detect import schemas
 from emoscope.server.detect.batcher import BatchResult
 from emoscope.server.detect.service import DetectService
 from emoscope.server.http.problems import invalid, responses, running
+from emoscope.server.http.rendering import page
 from emoscope.server.settings import Limits
 
+page_router = APIRouter(include_in_schema=False)
 router = APIRouter(prefix="/v1", tags=["detect"], responses=responses(400, 408, 413, 415, 422, 429, 503))
 
 
@@ -22,6 +25,11 @@ _running_service = running("detect", "the model is not loaded")
 
 def _served(request: Request) -> tuple[DetectService, Limits]:
     return _running_service(request), request.app.state.settings.limits
+
+
+@page_router.get("/")
+async def _detect_page(request: Request) -> HTMLResponse:
+    return page("detect.html.j2", here="detect", limits=request.app.state.settings.limits)
 
 
 @router.post("/detect", summary="The emotion of a dialogue's last turn")

@@ -20,7 +20,7 @@ class DetectService:
         self.heads = Heads.load(settings.model)
         self._metrics = metrics
         self._detections: Batcher[Detector, Dialogue, Detection] = Batcher(
-            _detect,
+            lambda detector, dialogues: list(detector.detect_many(dialogues)),
             lane="detect",
             size=settings.batch_dialogues,
             capacity=settings.queue_dialogues,
@@ -28,7 +28,7 @@ class DetectService:
             metrics=metrics,
         )
         self._explanations: Batcher[Detector, ExplainRequest, Explanation] = Batcher(
-            _explain,
+            lambda detector, asked: [detector.explain(dialogue, label=label) for dialogue, label in asked],
             lane="explain",
             size=1,
             capacity=settings.explain_queue,
@@ -51,11 +51,3 @@ class DetectService:
         """Finish what was accepted."""
         self._detections.close()
         self._explanations.close()
-
-
-def _detect(detector: Detector, dialogues: list[Dialogue]) -> list[Detection]:
-    return list(detector.detect_many(dialogues))
-
-
-def _explain(detector: Detector, requests: list[ExplainRequest]) -> list[Explanation]:
-    return [detector.explain(dialogue, label=label) for dialogue, label in requests]

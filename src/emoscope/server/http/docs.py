@@ -14,8 +14,7 @@ _METHODS = ("get", "post", "put", "patch", "delete")
 
 
 @router.get("/docs")
-async def docs_page(request: Request) -> HTMLResponse:
-    """The API reference."""
+async def _docs_page(request: Request) -> HTMLResponse:
     return page("docs.html.j2", here="docs", groups=operations(request.app.openapi()))
 
 

@@ -181,13 +181,10 @@ def _environment() -> dict[str, str]:
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
     """End the scorer and whatever it has started."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
+    with process:  # which closes its pipes and waits
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _parsed(out: bytes, status: int) -> dict[str, Any]:

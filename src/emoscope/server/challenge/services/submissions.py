@@ -4,6 +4,7 @@ import secrets
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from sqlalchemy import select
@@ -13,9 +14,15 @@ from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services.actor import Actor, require_member, require_team
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, open_phase_of, phase_state
+from emoscope.server.challenge.services.lookup import (
+    board_visible,
+    find_challenge,
+    find_phase,
+    find_team,
+    open_phase_of,
+    phase_state,
+)
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
-from emoscope.server.challenge.services.submission_view import submission_view
 from emoscope.server.challenge.services.uploads import (
     check_media_type,
     clean_file_name,
@@ -23,7 +30,7 @@ from emoscope.server.challenge.services.uploads import (
     clean_note,
     refusals,
 )
-from emoscope.server.challenge.views import FileView, QuotaView, SubmissionView
+from emoscope.server.challenge.views import Figures, LogLine, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.file_store import Readable
@@ -55,7 +62,7 @@ def submit(
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id)
         now = store.clock()
-        chosen = open_phase_of(session, challenge, now) if phase is None else find_phase(session, challenge, phase)
+        chosen = open_phase_of(challenge, now) if phase is None else find_phase(challenge, phase)
         if earlier := _repeated(session, actor, chosen, key, now):
             return earlier
         # Checked again under the lock; this spares reading a file that cannot be taken.
@@ -106,7 +113,7 @@ def submit(
                 log(session, submission.id, received, f"received {part.size:,} bytes and verified")
                 queue_scoring(session, submission, current, scorer, received)
                 record(session, store, actor, "submission.accept", thing, challenge_id=challenge.id, sha256=part.sha256)
-            accepted = submission_view(actor, submission, scorer, received)
+            accepted = _view(actor, submission, scorer, received)
     if problems:
         raise Rejected(problems, submission.public_id)
     return accepted
@@ -135,7 +142,7 @@ def _repeated(session: Session, actor: Actor, phase: Phase, key: str | None, now
     if submission.state == "rejected":
         raise Rejected(submission.problems, submission.public_id)
     scorer = scorer_sha256(phase.challenge.task, phase.challenge.metric)
-    return replace(submission_view(actor, submission, scorer, now), repeated=True)
+    return replace(_view(actor, submission, scorer, now), repeated=True)
 
 
 def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
@@ -143,7 +150,7 @@ def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id)
-        return usage(session, find_phase(session, challenge, phase), [team_id], store.clock())
+        return usage(session, find_phase(challenge, phase), [team_id], store.clock())
 
 
 def get_submission(store: Store, actor: Actor, submission_id: str) -> SubmissionView:
@@ -151,7 +158,7 @@ def get_submission(store: Store, actor: Actor, submission_id: str) -> Submission
     with store.database.read() as session:
         submission, _, challenge = _find(session, actor, submission_id)
         scorer = scorer_sha256(challenge.task, challenge.metric)
-        return submission_view(actor, submission, scorer, store.clock(), with_log=True)
+        return _view(actor, submission, scorer, store.clock(), with_log=True)
 
 
 def list_submissions(
@@ -175,7 +182,7 @@ def list_submissions(
             joinedload(Submission.team), joinedload(Submission.member), selectinload(Submission.results)
         )
         if phase is not None:
-            query = query.where(Phase.id == find_phase(session, challenge, phase).id)
+            query = query.where(Phase.id == find_phase(challenge, phase).id)
         if team_id is not None:
             query = query.where(Submission.team_id == team_id)
         if not deleted:
@@ -183,17 +190,16 @@ def list_submissions(
         if limit is not None:
             query = query.limit(limit)
         scorer, now = scorer_sha256(challenge.task, challenge.metric), store.clock()
-        return [submission_view(actor, submission, scorer, now) for submission in session.scalars(query)]
+        return [_view(actor, submission, scorer, now) for submission in session.scalars(query)]
 
 
-def submission_file(store: Store, actor: Actor, submission_id: str) -> FileView:
-    """The file as it was sent, for its team and the organisers."""
+def submission_file(store: Store, actor: Actor, submission_id: str) -> tuple[Path, str]:
+    """The file as it was sent and its name, for its team and the organisers."""
     with store.database.read() as session:
         submission, _, _ = _find(session, actor, submission_id)
         if submission.state == "rejected":
             raise NotFound("refused files are not kept")
-        path = store.files.path("submissions", submission.sha256)
-        return FileView(str(path), submission.file_name)
+        return store.files.path("submissions", submission.sha256), submission.file_name
 
 
 def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: bool) -> None:
@@ -223,3 +229,30 @@ def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submissio
         if actor.organises(challenge.id) or (actor.plays(submission.team_id) and challenge.deleted_at is None):
             return submission, phase, challenge
     raise NotFound("no such submission")
+
+
+def _view(
+    actor: Actor, submission: Submission, scorer: str, now: datetime, *, with_log: bool = False
+) -> SubmissionView:
+    """A submission; its figures only for those who may see scores now.
+
+    They are of the present code and gold, or else of the newest result, which is stale then.
+    """
+    phase = submission.phase
+    present = (scorer, phase.gold_sha256)
+    fresh = [one for one in submission.results if (one.scorer_sha256, one.gold_sha256) == present]
+    newest = next(iter(fresh or submission.results), None)
+    return SubmissionView.of(
+        submission,
+        id=submission.public_id,
+        challenge=phase.challenge.slug,
+        phase=phase.name,
+        team=submission.team.name,
+        member=submission.member.name,
+        received=submission.received_at,
+        problems=tuple(submission.problems),
+        figures=Figures(newest.score, **newest.figures) if newest and board_visible(actor, phase, now) else None,
+        stale=newest is not None and not fresh,
+        deleted=submission.deleted_at is not None,
+        log=tuple(LogLine.of(line) for line in submission.log) if with_log else (),
+    )

@@ -37,7 +37,7 @@ def register_team(
             if challenge.registration != "open" and not organised:
                 raise NotAllowed("registration is closed; ask the organisers")
             if not organised:
-                require_running(session, challenge, store.clock())
+                require_running(challenge, store.clock())
             # One registration at a time, so that the cap holds.
             session.execute(select(Challenge.id).where(Challenge.id == challenge.id).with_for_update())
             count = session.scalar(select(func.count()).where(Team.challenge_id == challenge.id)) or 0
@@ -156,14 +156,13 @@ delete_team = partial(_set_deleted, deleted=True)
 restore_team = partial(_set_deleted, deleted=False)
 
 
-def merge_view(session: Session, merge: Merge) -> MergeView:
+def merge_view(merge: Merge) -> MergeView:
     """An offer with the names of both teams."""
-    by, to = (session.get_one(Team, team_id).name for team_id in (merge.from_team_id, merge.to_team_id))
-    return MergeView.of(merge, offered_by=by, offered_to=to, offered=merge.created_at)
+    names = {"offered_by": merge.from_team.name, "offered_to": merge.to_team.name}
+    return MergeView.of(merge, offered=merge.created_at, **names)
 
 
 def _view(session: Session, team: Team) -> TeamView:
-    members = session.scalars(select(Member).where(Member.team_id == team.id).order_by(Member.id))
     offers = select(Merge).where(
         (Merge.from_team_id == team.id) | (Merge.to_team_id == team.id), Merge.state == "offered"
     )
@@ -171,7 +170,7 @@ def _view(session: Session, team: Team) -> TeamView:
         team,
         challenge=team.challenge.slug,
         registered=team.created_at,
-        members=tuple(MemberView.of(member, joined=member.created_at) for member in members),
-        merge_offers=tuple(merge_view(session, offer) for offer in session.scalars(offers.order_by(Merge.id))),
+        members=tuple(MemberView.of(member, joined=member.created_at) for member in team.members),
+        merge_offers=tuple(merge_view(offer) for offer in session.scalars(offers.order_by(Merge.id))),
         deleted=team.deleted_at is not None,
     )
