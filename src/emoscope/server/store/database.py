@@ -23,6 +23,7 @@ LOCK_SECONDS = 30
 class Database:
     """An engine and the two ways to use it.
 
+    >>> from sqlalchemy import text
     >>> database = Database("sqlite://")
     >>> with database.read() as session:
     ...     session.execute(text("select 1")).scalar_one()
