@@ -52,30 +52,6 @@ def serve_cli(
     Limits and other settings are EMOSCOPE_... variables; docs/guide/serving.md lists them.
     """
     check_installed(*_PACKAGES, extra="server")
-    serve(
-        host=host,
-        port=port,
-        workers=workers,
-        access_log=access_log,
-        trusted_proxy=trusted_proxy,
-        data_dir=data_dir,
-        model=model,
-        public_url=public_url,
-    )
-
-
-def serve(
-    *,
-    host: str,
-    port: int,
-    workers: int = 1,
-    access_log: bool = False,
-    trusted_proxy: str | None = None,
-    data_dir: Path | None = None,
-    model: str | None = None,
-    public_url: str | None = None,
-) -> None:
-    """Run the server until it is told to stop; what it has accepted by then is finished first."""
     import uvicorn
 
     from emoscope.detector.bundle import resolve

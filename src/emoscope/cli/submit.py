@@ -1,6 +1,5 @@
 """`emoscope submit`: send a file to a challenge and wait for its score."""
 
-import json
 import secrets
 import time
 from pathlib import Path
@@ -15,8 +14,7 @@ from emoscope.core.files import existing_file
 
 _FINAL = {"scored", "failed", "rejected"}
 # A request whose answer was lost is sent again; its key makes sure it counts once.
-_TRIES = 4
-_RETRIED = {502, 503, 504}
+_RETRIES = 3
 
 
 def submit_cli(
@@ -74,7 +72,8 @@ def send(server: str, slug: str, file: Path, *, token: str, phase: str | None = 
     fields = {"note": note, **({} if phase is None else {"phase": phase})}
     key = secrets.token_hex(16)
     url = f"{server}/v1/challenges/{quote(slug, safe='')}/submissions"
-    return _call("POST", url, token, {"Idempotency-Key": key}, data=fields, file=file)
+    files = {"file": (file.name, file.read_bytes(), "text/plain")}
+    return _call("POST", url, token, {"Idempotency-Key": key}, data=fields, files=files)
 
 
 def follow(server: str, submission: dict[str, Any], *, token: str, seconds: float) -> dict[str, Any]:
@@ -87,46 +86,39 @@ def follow(server: str, submission: dict[str, Any], *, token: str, seconds: floa
     return submission
 
 
-def _call(
-    method: str,
-    url: str,
-    token: str,
-    headers: dict[str, str],
-    *,
-    data: dict[str, str] | None = None,
-    file: Path | None = None,
-) -> dict[str, Any]:
+def _call(method: str, url: str, token: str, headers: dict[str, str], **content: Any) -> dict[str, Any]:
     import requests
+    from requests.adapters import HTTPAdapter
+    from urllib3 import Retry
 
+    retry = Retry(
+        _RETRIES,
+        allowed_methods=None,
+        status_forcelist=(502, 503, 504),
+        backoff_factor=0.5,
+        raise_on_status=False,
+        respect_retry_after_header=False,
+    )
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json", **headers}
-    for attempt in range(_TRIES):
-        last = attempt + 1 == _TRIES
+    with requests.Session() as session:
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, HTTPAdapter(max_retries=retry))
         try:
-            files = None if file is None else {"file": (file.name, file.read_bytes(), "text/plain")}
-            response = requests.request(
-                method, url, headers=headers, data=data, files=files, timeout=60, allow_redirects=False
-            )
+            response = session.request(method, url, headers=headers, timeout=60, allow_redirects=False, **content)
         except requests.RequestException as error:
-            if last:
-                raise EmoscopeError(f"{url}: no answer ({type(error).__name__})") from None
-        else:
-            if response.status_code not in _RETRIED or last:
-                return _parsed(url, response.status_code, response.text, response.headers.get("Retry-After"))
-        time.sleep(0.5 * 2**attempt)
-    raise AssertionError("the loop returns or raises")
-
-
-def _parsed(url: str, status: int, text: str, retry_after: str | None) -> dict[str, Any]:
+            raise EmoscopeError(f"{url}: no answer ({type(error).__name__})") from None
     try:
-        body = json.loads(text)
+        body = response.json()
     except ValueError:
         body = None
+    status = response.status_code
     if not isinstance(body, dict):
         raise EmoscopeError(f"{url}: answered {status} and no JSON; is this an emoscope server?")
     if status < 300:
         return body
     if status == 422 and isinstance(body.get("rows"), list) and body["rows"]:
         raise RefusedError([str(row) for row in body["rows"]])
+    retry_after = response.headers.get("Retry-After")
     later = f" (try again in {retry_after} s)" if retry_after else ""
     raise EmoscopeError(f"{body.get('detail') or body.get('title') or f'{url}: answered {status}'}{later}")
 

@@ -5,25 +5,22 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Any, Protocol
 
 import anyio.to_thread
 from fastapi import FastAPI
 
 from emoscope.server.annotate import api as annotate_api
-from emoscope.server.annotate import pages as annotate_pages
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.challenge import api as challenge_api
 from emoscope.server.challenge import pages as challenge_pages
 from emoscope.server.challenge.pages.sessions import Sessions
 from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.detect import api as detect_api
-from emoscope.server.detect import pages as detect_pages
 from emoscope.server.detect.service import DetectService
 from emoscope.server.http import docs, health, static
 from emoscope.server.http.application import new_app
 from emoscope.server.http.metrics import Metrics
-from emoscope.server.http.openapi import add_description
+from emoscope.server.http.openapi import DESCRIPTION, TAGS
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
@@ -34,35 +31,31 @@ ROUTERS = (
     *challenge_api.ROUTERS,
     health.router,
     annotate_api.router,
-    detect_pages.router,
+    detect_api.page_router,
     docs.router,
     static.router,
     *challenge_pages.ROUTERS,
-    annotate_pages.router,
 )
+_UPLOADS = ("/v1/challenges/", "/challenges/")
 JOB_SECONDS = 20  # how long the current job may take to finish; an interrupted one is redone after the next start
-
-
-class Closeable(Protocol):
-    """Something that is opened with the app and closed with it."""
-
-    def close(self) -> None: ...
 
 
 def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
     """The server as an ASGI application. The model is loaded when it starts."""
-    metrics = Metrics()
+    metrics, limits = Metrics(), settings.limits
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            app.state.detect = await _open(stack, DetectService, settings, metrics)
-            open_store = partial(Store.open, clock=clock)
-            app.state.store = await _open(stack, open_store, settings.data_dir, settings.database_url)
+            app.state.detect = await anyio.to_thread.run_sync(DetectService, settings, metrics)
+            stack.push_async_callback(anyio.to_thread.run_sync, app.state.detect.close)
+            open_store = partial(Store.open, settings.data_dir, settings.database_url, clock=clock)
+            app.state.store = store = await anyio.to_thread.run_sync(open_store)
+            stack.push_async_callback(anyio.to_thread.run_sync, store.close)
             key = load_key(settings.data_dir)
             app.state.sessions = Sessions(key, https=settings.https)
-            app.state.annotation_desk = Desk(app.state.store, key)
-            stack.push_async_callback(anyio.to_thread.run_sync, _start_worker(app.state.store))
+            app.state.annotation_desk = Desk(store, key)
+            stack.push_async_callback(anyio.to_thread.run_sync, _start_worker(store))
             yield
             # All requests have ended by now; the stack finishes what they left in the queues.
             app.state.detect = app.state.store = app.state.annotation_desk = None
@@ -70,16 +63,17 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
     app = new_app(
         settings,
         ROUTERS,
-        body_limit=partial(_body_limit, settings),
+        body_limit=lambda path: limits.max_upload_bytes if path.startswith(_UPLOADS) else limits.max_body_bytes,
         metrics=metrics,
         title="emoscope",
         summary="Finds the emotion in a conversation.",
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
         lifespan=lifespan,
         docs_url=None,  # the stock pages load their scripts from elsewhere; ours is /docs
         redoc_url=None,
     )
     app.state.detect = app.state.store = app.state.annotation_desk = None
-    add_description(app)
     return app
 
 
@@ -88,13 +82,6 @@ def app_from_environment() -> FastAPI:
     # The model runs in a thread beside the event loop, which must not wait 5 ms for each switch.
     sys.setswitchinterval(0.001)
     return create_app(Settings.from_environment())
-
-
-async def _open(stack: AsyncExitStack, factory: Callable[..., Closeable], *arguments: Any) -> Closeable:
-    """Create something in a thread, and have the stack close it in one."""
-    resource = await anyio.to_thread.run_sync(partial(factory, *arguments))
-    stack.push_async_callback(anyio.to_thread.run_sync, resource.close)
-    return resource
 
 
 def _start_worker(store: Store) -> Callable[[], None]:
@@ -108,8 +95,3 @@ def _start_worker(store: Store) -> Callable[[], None]:
         thread.join(JOB_SECONDS)
 
     return end
-
-
-def _body_limit(settings: Settings, path: str) -> int:
-    uploads = path.startswith(("/v1/challenges/", "/challenges/"))
-    return settings.limits.max_upload_bytes if uploads else settings.limits.max_body_bytes

@@ -65,8 +65,8 @@ def test_a_submission_is_scored_like_the_evaluation_does_it(store: Store, clock:
         "scoring, attempt 1 of 3",
         "scored",
     ]
-    assert Path(submission_file(store, ana, sent.id).path).read_bytes() == answer(5).getvalue()
-    assert Path(unlabelled_file(store, PUBLIC, slug, "practice").path).read_text() == rows_of(None)
+    assert submission_file(store, ana, sent.id)[0].read_bytes() == answer(5).getvalue()
+    assert unlabelled_file(store, PUBLIC, slug, "practice")[0].read_text() == rows_of(None)
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "macro-f1"])

@@ -11,6 +11,7 @@ from rich.markup import escape
 from emoscope.cli.challenge.command import SlugArgument, command, group, print_views
 from emoscope.cli.output import JsonOption, console, print_json, table
 from emoscope.core.errors import EmoscopeError
+from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def template_cli(
 ) -> None:
     """Print the file of a ready challenge, to be edited and created."""
     from emoscope.core.files import atomic_write
-    from emoscope.server.challenge.services.definition import ready_challenge, ready_challenges
 
-    text = "\n".join(ready_challenges()) + "\n" if name is None else ready_challenge(name)
+    ready = services.definition
+    text = "\n".join(ready.ready_challenges()) + "\n" if name is None else ready.ready_challenge(name)
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -47,17 +48,13 @@ def create_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Create a challenge. Its files are checked and copied; the originals are not needed any more."""
-    from emoscope.server.challenge.services.challenges import create_challenge
-
-    _print_challenge(create_challenge(store, OPERATOR, file, files), as_json=as_json)
+    _print_challenge(services.challenges.create_challenge(store, OPERATOR, file, files), as_json=as_json)
 
 
 @command("list")
 def list_cli(store: "Store", as_json: JsonOption = False) -> None:
     """List all challenges and their phases."""
-    from emoscope.server.challenge.services.challenges import list_challenges
-
-    challenges = list_challenges(store, OPERATOR)
+    challenges = services.challenges.list_challenges(store, OPERATOR)
     if as_json:
         print_json([challenge.as_dict() for challenge in challenges])
     elif not challenges:
@@ -94,17 +91,13 @@ def _print_challenge(challenge: "ChallengeView", *, as_json: bool = False) -> No
 @command("open")
 def open_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> None:
     """Open a phase now."""
-    from emoscope.server.challenge.services.challenges import open_phase
-
-    _print_challenge(open_phase(store, OPERATOR, slug, phase))
+    _print_challenge(services.challenges.open_phase(store, OPERATOR, slug, phase))
 
 
 @command("close")
 def close_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> None:
     """Close a phase now; a hidden board shows from here on."""
-    from emoscope.server.challenge.services.challenges import close_phase
-
-    _print_challenge(close_phase(store, OPERATOR, slug, phase))
+    _print_challenge(services.challenges.close_phase(store, OPERATOR, slug, phase))
 
 
 @command("schedule")
@@ -116,9 +109,7 @@ def schedule_cli(
     closes: Annotated[datetime | None, typer.Option("--closes", help="In the phase's time zone.")] = None,
 ) -> None:
     """Change when a phase opens or closes, such as to extend a deadline."""
-    from emoscope.server.challenge.services.challenges import reschedule
-
-    _print_challenge(reschedule(store, OPERATOR, slug, phase, opens=opens, closes=closes))
+    _print_challenge(services.challenges.reschedule(store, OPERATOR, slug, phase, opens=opens, closes=closes))
 
 
 @command("gold")
@@ -129,9 +120,7 @@ def gold_cli(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The new gold file.")],
 ) -> None:
     """Replace a phase's gold labels; its scores are stale until `rescore`."""
-    from emoscope.server.challenge.services.challenges import replace_gold
-
-    replace_gold(store, OPERATOR, slug, phase, file)
+    services.challenges.replace_gold(store, OPERATOR, slug, phase, file)
     typer.echo(f"{slug}/{phase}: gold replaced; run: emoscope challenge rescore {slug}")
 
 
@@ -142,9 +131,7 @@ def rescore_cli(
     phase: Annotated[str | None, typer.Argument(metavar="[PHASE]", help="Only this phase.")] = None,
 ) -> None:
     """Queue every submission whose score is missing, failed or stale; a server or worker does the work."""
-    from emoscope.server.challenge.services.challenges import rescore
-
-    typer.echo(f"{slug}: {rescore(store, OPERATOR, slug, phase):,} submissions queued")
+    typer.echo(f"{slug}: {services.challenges.rescore(store, OPERATOR, slug, phase):,} submissions queued")
 
 
 @command("board")
@@ -200,10 +187,8 @@ def submissions_cli(
     as_json: JsonOption = False,
 ) -> None:
     """List all submissions, deleted ones too, newest first."""
-    from emoscope.server.challenge.services.submissions import list_submissions
-
     print_views(
-        list_submissions(store, OPERATOR, slug, phase=phase, deleted=True),
+        services.submissions.list_submissions(store, OPERATOR, slug, phase=phase, deleted=True),
         {
             "id": lambda one: one.id,
             "phase": lambda one: one.phase,
@@ -248,16 +233,12 @@ def export_cli(
 @command("delete")
 def delete_cli(store: "Store", slug: SlugArgument) -> None:
     """Hide a challenge; `restore` brings it back."""
-    from emoscope.server.challenge.services.challenges import delete_challenge
-
-    delete_challenge(store, OPERATOR, slug)
+    services.challenges.delete_challenge(store, OPERATOR, slug)
     typer.echo(f"{slug}: deleted; to bring it back: emoscope challenge restore {slug}")
 
 
 @command("restore")
 def restore_cli(store: "Store", slug: SlugArgument) -> None:
     """Bring a deleted challenge back."""
-    from emoscope.server.challenge.services.challenges import restore_challenge
-
-    restore_challenge(store, OPERATOR, slug)
+    services.challenges.restore_challenge(store, OPERATOR, slug)
     typer.echo(f"{slug}: restored")

@@ -18,6 +18,7 @@ from emoscope.cli.challenge.command import (
     print_views,
 )
 from emoscope.cli.output import JsonOption
+from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
 
 if TYPE_CHECKING:
@@ -30,10 +31,8 @@ SubmissionArgument = Annotated[str, typer.Argument(metavar="ID")]
 @command("teams")
 def teams_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -> None:
     """List the teams of a challenge and their members."""
-    from emoscope.server.challenge.services.teams import list_teams
-
     print_views(
-        list_teams(store, OPERATOR, slug),
+        services.teams.list_teams(store, OPERATOR, slug),
         {
             "team": lambda team: str(team.id),
             "name": lambda team: escape(team.name),
@@ -47,36 +46,28 @@ def teams_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -
 @command("delete-team")
 def delete_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> None:
     """Take a team off the board and its tokens out of use; `restore-team` brings it back."""
-    from emoscope.server.challenge.services.teams import delete_team
-
-    delete_team(store, OPERATOR, slug, team)
+    services.teams.delete_team(store, OPERATOR, slug, team)
     typer.echo(f"team {team}: deleted")
 
 
 @command("restore-team")
 def restore_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> None:
     """Bring a deleted team back."""
-    from emoscope.server.challenge.services.teams import restore_team
-
-    restore_team(store, OPERATOR, slug, team)
+    services.teams.restore_team(store, OPERATOR, slug, team)
     typer.echo(f"team {team}: restored")
 
 
 @command("delete-submission")
 def delete_submission_cli(store: "Store", submission: SubmissionArgument) -> None:
     """Take a submission off the board; `restore-submission` brings it back."""
-    from emoscope.server.challenge.services.submissions import delete_submission
-
-    delete_submission(store, OPERATOR, submission)
+    services.submissions.delete_submission(store, OPERATOR, submission)
     typer.echo(f"submission {submission}: deleted")
 
 
 @command("restore-submission")
 def restore_submission_cli(store: "Store", submission: SubmissionArgument) -> None:
     """Bring a deleted submission back."""
-    from emoscope.server.challenge.services.submissions import restore_submission
-
-    restore_submission(store, OPERATOR, submission)
+    services.submissions.restore_submission(store, OPERATOR, submission)
     typer.echo(f"submission {submission}: restored")
 
 
@@ -87,9 +78,7 @@ def organiser_cli(
     challenge: Annotated[str | None, typer.Option("--challenge", help="Only for this challenge.")] = None,
 ) -> None:
     """Make an organiser's token. It is shown this once."""
-    from emoscope.server.challenge.services.tokens import issue_organiser_token
-
-    typer.echo(issue_organiser_token(store, OPERATOR, name=name, slug=challenge).token)
+    typer.echo(services.tokens.issue_organiser_token(store, OPERATOR, name=name, slug=challenge).token)
 
 
 @command("token")
@@ -99,9 +88,7 @@ def token_cli(
     member: Annotated[int, typer.Argument(metavar="MEMBER", help="The member's number; `challenge teams` lists them.")],
 ) -> None:
     """Make a new token for a member who lost theirs. It is shown this once."""
-    from emoscope.server.challenge.services.tokens import issue_member_token
-
-    typer.echo(issue_member_token(store, OPERATOR, slug, member).token)
+    typer.echo(services.tokens.issue_member_token(store, OPERATOR, slug, member).token)
 
 
 @command("tokens")
@@ -111,10 +98,8 @@ def tokens_cli(
     as_json: JsonOption = False,
 ) -> None:
     """List tokens by number, never their secrets."""
-    from emoscope.server.challenge.services.tokens import list_tokens
-
     print_views(
-        list_tokens(store, OPERATOR, challenge),
+        services.tokens.list_tokens(store, OPERATOR, challenge),
         {
             "token": lambda token: str(token.id),
             "role": lambda token: token.role,
@@ -133,9 +118,7 @@ def revoke_cli(
     token: Annotated[int, typer.Argument(metavar="TOKEN", help="The token's number; `challenge tokens` lists them.")],
 ) -> None:
     """Make a token worthless."""
-    from emoscope.server.challenge.services.tokens import revoke_token
-
-    revoke_token(store, OPERATOR, token)
+    services.tokens.revoke_token(store, OPERATOR, token)
     typer.echo(f"token {token}: revoked")
 
 
@@ -147,10 +130,8 @@ def audit_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Show what was done, by whom, newest first."""
-    from emoscope.server.challenge.services.audit import read_audit
-
     print_views(
-        read_audit(store, OPERATOR, challenge, limit=limit),
+        services.audit.read_audit(store, OPERATOR, challenge, limit=limit),
         {
             "at": lambda line: line.at.isoformat(timespec="seconds"),
             "actor": lambda line: escape(line.actor),

@@ -8,11 +8,11 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from emoscope.server.annotate import api, pages
+from emoscope.server.annotate import api
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.http import problems
 from emoscope.server.http.application import new_app
-from emoscope.server.http.health import Health
+from emoscope.server.http.health import healthz
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
@@ -33,7 +33,7 @@ def create_annotation_app(settings: Settings) -> FastAPI:
 
     app = new_app(
         settings,
-        (api.router, pages.router, router),
+        (api.router, router),
         body_limit=lambda _: settings.limits.max_body_bytes,
         title="emoscope annotation",
         lifespan=lifespan,
@@ -49,13 +49,9 @@ def create_annotation_app(settings: Settings) -> FastAPI:
     return app
 
 
-@router.get("/healthz")
-async def healthz() -> Health:
-    """Answers as long as the process is alive."""
-    return Health()
+router.add_api_route("/healthz", healthz)
 
 
 @router.get("/")
-async def start() -> RedirectResponse:
-    """The annotation page."""
+async def _start() -> RedirectResponse:
     return RedirectResponse("/annotate", 307)

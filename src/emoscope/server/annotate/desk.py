@@ -8,54 +8,29 @@ process loses nothing it has answered.
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from emoscope.core.colours import colours_of
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError, WorkerStanding
-from emoscope.corpus.annotation.gold_questions import GoldCheck
-from emoscope.corpus.annotation.items import Item
+from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError
 from emoscope.server.annotate.links import annotator_of
-from emoscope.server.annotate.rules import StudyRules
-from emoscope.server.annotate.studies import (
-    Roster,
-    load_assignment,
-    load_events,
-    load_item,
-    load_roster,
-    load_rules,
-    the_study,
-)
+from emoscope.server.annotate.rules import KEYS, StudyRules
+from emoscope.server.annotate.studies import item_row, load_assignment, load_events, load_item, the_study
 from emoscope.server.errors import Invalid, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.annotation_models import AnnotationEvent, Annotator, Study
+from emoscope.server.store.models import AnnotationEvent, Annotator, Study
 
 # From the state, a worker and a time to the event that should follow.
 Decision = Callable[[Assignment, str, float], Event | None]
-
-
-@dataclass(frozen=True, slots=True)
-class DeskView:
-    """What one annotator may see: their own work and one item, never other people's judgements."""
-
-    annotator: str
-    rules: StudyRules
-    version: int
-    item: Item | None
-    draft: tuple[Answer, ...]
-    standing: WorkerStanding
-    can_undo: bool
-    checks: tuple[GoldCheck, ...]  # of the last answer, if it was to a gold question
-    notice: str | None = None  # why the request was not carried out
 
 
 @dataclass(slots=True)
 class _Opened:
     study: Study
     rules: StudyRules
-    roster: Roster
-    numbers: dict[str, int]  # of the items, by name
     assignment: Assignment
     seen: int = 0  # the last event folded in
 
@@ -77,25 +52,25 @@ class Desk:
                 raise Unauthenticated("this link is not valid; ask for a new one")
         return number
 
-    def look(self, annotator: int) -> DeskView:
+    def look(self, annotator: int) -> dict[str, Any]:
         """The current item, or the next one."""
         return self._act(annotator)
 
-    def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> DeskView:
+    def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> dict[str, Any]:
         """Save a judgement of the current item, and give the next."""
         return self._act(annotator, version, lambda desk, worker, at: desk.judge(worker, answers, at), answers)
 
-    def skip(self, annotator: int, version: int) -> DeskView:
+    def skip(self, annotator: int, version: int) -> dict[str, Any]:
         """Leave the current item to others, and give the next."""
         return self._act(annotator, version, lambda desk, worker, at: desk.skip(worker, at))
 
-    def undo(self, annotator: int, version: int) -> DeskView:
+    def undo(self, annotator: int, version: int) -> dict[str, Any]:
         """Undo the last step."""
         return self._act(annotator, version, lambda desk, worker, at: desk.undo(worker, at))
 
     def _act(
         self, annotator: int, version: int = 0, decide: Decision | None = None, answers: Sequence[Answer] = ()
-    ) -> DeskView:
+    ) -> dict[str, Any]:
         def current(desk: Assignment, worker: str, at: float) -> Event | None:
             # A request sent twice, or from another window, carries an old version and changes nothing.
             if version != desk.worker(worker).events:
@@ -112,11 +87,11 @@ class Desk:
     def _commit(self, annotator: int, decide: Decision, answers: Sequence[Answer] = ()) -> str | None:
         """Decide and save the event; returns why nothing was done, if the annotator should know."""
         with self._store.database.write() as session:
-            opened = self._catch_up(session, annotator)
+            opened = self._catch_up(session)
             _check_answers(opened.rules, answers)
             now = self._store.clock()
             try:
-                event = decide(opened.assignment, opened.roster.annotators[annotator], now.timestamp())
+                event = decide(opened.assignment, session.get_one(Annotator, annotator).name, now.timestamp())
             except NotPossibleError as error:
                 return str(error)
             except EmoscopeError as error:
@@ -126,7 +101,7 @@ class Desk:
             row = AnnotationEvent(
                 study_id=opened.study.id,
                 annotator_id=annotator,
-                item_id=opened.numbers[event.item],
+                item_id=item_row(session, opened.study, event.item).id,
                 kind=event.kind,
                 answers=[[answer.label, *answer.others] for answer in event.answers],
                 at=now,
@@ -137,44 +112,62 @@ class Desk:
         opened.seen = row.id
         return None
 
-    def _catch_up(self, session: Session, annotator: int) -> _Opened:
+    def _catch_up(self, session: Session) -> _Opened:
         """The state as the log has it now."""
         opened = self._opened
         if opened is None:
             study = the_study(session)
-            roster = load_roster(session, study)
-            numbers = {name: number for number, name in roster.items.items()}
-            opened = _Opened(study, load_rules(study), roster, numbers, load_assignment(session, study))
+            opened = _Opened(study, StudyRules.checked(**study.rules), load_assignment(session, study))
         # PostgreSQL lets writers in side by side; here they queue. SQLite's write lock does the same.
         session.execute(select(Study.id).where(Study.id == opened.study.id).with_for_update())
-        if annotator not in opened.roster.annotators:
-            opened.roster.annotators.update(load_roster(session, opened.study).annotators)
-        for number, event in load_events(session, opened.study, opened.roster, opened.seen):
+        for number, event in load_events(session, opened.study, opened.seen):
             opened.assignment.apply(event)
             opened.seen = number
         self._opened = opened
         return opened
 
-    def _view(self, annotator: int, notice: str | None) -> DeskView:
+    def _view(self, annotator: int, notice: str | None) -> dict[str, Any]:
+        """What one annotator may see: their own work and one item, never other people's judgements.
+
+        The item's name is left out: it might give its label away.
+        """
         opened = self._opened
         assert opened is not None  # something was decided just before
-        desk, worker, now = opened.assignment, opened.roster.annotators[annotator], self._store.clock().timestamp()
-        name = desk.at_hand(worker, now)
-        item = None
-        if name is not None:
-            with self._store.database.read() as session:
-                item = load_item(session, opened.numbers[name])
-        return DeskView(
-            annotator=worker,
-            rules=opened.rules,
-            version=desk.worker(worker).events,
-            item=item,
-            draft=desk.worker(worker).draft if item is not None else (),
-            standing=desk.standing(worker),
-            can_undo=desk.can_undo(worker, now),
-            checks=desk.last_checks(worker),
-            notice=notice,
-        )
+        desk, now = opened.assignment, self._store.clock().timestamp()
+        with self._store.database.read() as session:
+            worker = session.get_one(Annotator, annotator).name
+            name = desk.at_hand(worker, now)
+            item = None if name is None else load_item(item_row(session, opened.study, name))
+        labels, standing = opened.rules.labels, desk.standing(worker)
+        turns = () if item is None else item.turns
+        targets = () if item is None else item.targets
+        draft = desk.worker(worker).draft if item is not None else ()
+        return {
+            "annotator": worker,
+            "version": desk.worker(worker).events,
+            "state": "refused" if standing.refused else "empty" if item is None else "item",
+            "labels": [
+                {"name": label, "key": key, "colour": colour}
+                for (label, colour), key in zip(colours_of(labels).items(), KEYS, strict=False)
+            ],
+            "other_labels": opened.rules.other_labels,
+            "turns": [
+                {"speaker": turn.speaker, "text": turn.text, "asked": position in targets}
+                for position, turn in enumerate(turns)
+            ],
+            "draft": [{"label": answer.label, "others": list(answer.others)} for answer in draft],
+            "judged": standing.judged,
+            "skipped": standing.skipped,
+            "left": standing.left,
+            "can_undo": desk.can_undo(worker, now),
+            # Of the last answer, if it was to a gold question.
+            "checks": [
+                {"place": check.place, "said": check.said, "expected": check.expected, "right": check.right}
+                for check in desk.last_checks(worker)
+            ],
+            "gold": {"right": standing.gold_right, "answers": standing.gold_answers, "least": opened.rules.min_gold},
+            "notice": notice,  # why the request was not carried out
+        }
 
 
 def _check_answers(rules: StudyRules, answers: Sequence[Answer]) -> None:

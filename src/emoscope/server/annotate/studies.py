@@ -16,18 +16,10 @@ from emoscope.corpus.annotation.assignment import Answer, Assignment, Event
 from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.store import Store
-from emoscope.server.store.annotation_models import AnnotationEvent, Annotator, Study, StudyItem
+from emoscope.server.store.models import AnnotationEvent, Annotator, Study, StudyItem
 from emoscope.server.store.names import clean_name, name_key
 
 _ROWS = 5_000
-
-
-@dataclass(frozen=True, slots=True)
-class Roster:
-    """The names of the items and annotators, by number."""
-
-    items: Mapping[int, str]
-    annotators: dict[int, str]
 
 
 def create_study(store: Store, rules: StudyRules, items: Sequence[Item], gold: Mapping[str, str]) -> bool:
@@ -87,7 +79,8 @@ def add_annotators(store: Store, names: Iterable[str]) -> None:
 def annotators(store: Store) -> dict[int, str]:
     """All annotators, by number."""
     with store.database.read() as session:
-        return load_roster(session, the_study(session)).annotators
+        query = select(Annotator.id, Annotator.name).where(Annotator.study_id == the_study(session).id)
+        return {row.id: row.name for row in session.execute(query)}
 
 
 def the_study(session: Session) -> Study:
@@ -98,46 +91,39 @@ def the_study(session: Session) -> Study:
     return study
 
 
-def load_rules(study: Study) -> StudyRules:
-    """The rules it was created with."""
-    return StudyRules.checked(**study.rules)
-
-
-def load_roster(session: Session, study: Study) -> Roster:
-    """All items' and annotators' names."""
-    items = session.execute(select(StudyItem.id, StudyItem.name).where(StudyItem.study_id == study.id))
-    people = session.execute(select(Annotator.id, Annotator.name).where(Annotator.study_id == study.id))
-    return Roster({row.id: row.name for row in items}, {row.id: row.name for row in people})
-
-
 def load_assignment(session: Session, study: Study) -> Assignment:
     """The assignment before any event."""
-    rules = load_rules(study)
+    rules = StudyRules.checked(**study.rules)
     query = select(StudyItem.name, StudyItem.gold).where(StudyItem.study_id == study.id).order_by(StudyItem.id)
     items = {name: tuple(gold) for name, gold in session.execute(query)}
     return Assignment(items, rules.places, rules.gold, seed=rules.seed)
 
 
-def load_events(session: Session, study: Study, roster: Roster, after: int = 0) -> Iterator[tuple[int, Event]]:
-    """The events after number `after`, in order. New annotators are added to the roster."""
+def load_events(session: Session, study: Study, after: int = 0) -> Iterator[tuple[int, Event]]:
+    """The events after number `after`, in order."""
     query = (
-        select(AnnotationEvent)
+        select(AnnotationEvent, Annotator.name, StudyItem.name)
+        .join(Annotator, AnnotationEvent.annotator_id == Annotator.id)
+        .join(StudyItem, AnnotationEvent.item_id == StudyItem.id)
         .where(AnnotationEvent.study_id == study.id, AnnotationEvent.id > after)
         .order_by(AnnotationEvent.id)
         .execution_options(yield_per=_ROWS)
     )
-    for row in session.scalars(query):
-        if row.annotator_id not in roster.annotators:
-            roster.annotators.update(load_roster(session, study).annotators)
+    for row, worker, item in session.execute(query):
         answers = tuple(Answer(label, tuple(others)) for label, *others in row.answers)
-        worker, item = roster.annotators[row.annotator_id], roster.items[row.item_id]
         yield row.id, Event(row.kind, worker, item, row.at.timestamp(), answers)  # type: ignore[arg-type]
 
 
-def load_item(session: Session, item_id: int) -> Item:
-    """One item, with its text."""
-    row = session.get_one(StudyItem, item_id)
-    return _item(row.name, row.content)
+def item_row(session: Session, study: Study, name: str) -> StudyItem:
+    """The row of an item."""
+    query = select(StudyItem).where(StudyItem.study_id == study.id, StudyItem.name == name)
+    return session.scalars(query).one()
+
+
+def load_item(row: StudyItem) -> Item:
+    """An item with its text."""
+    turns = tuple(Turn(text, speaker) for text, speaker in row.content["turns"])
+    return Item(row.name, turns, row.content["whole"], row.content["data"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,24 +140,18 @@ def study_results(store: Store, *, refused: bool = False) -> StudyResults:
     """All judgements so far, gold questions included; those of refused workers on request."""
     with store.database.read() as session:
         study = the_study(session)
-        roster = load_roster(session, study)
-        assignment = load_assignment(session, study).replay(event for _, event in load_events(session, study, roster))
-        query = select(StudyItem.name, StudyItem.content).where(StudyItem.study_id == study.id).order_by(StudyItem.id)
-        items = [_item(name, content) for name, content in session.execute(query)]
+        assignment = load_assignment(session, study).replay(event for _, event in load_events(session, study))
+        rows = session.scalars(select(StudyItem).where(StudyItem.study_id == study.id).order_by(StudyItem.id))
+        items = [load_item(row) for row in rows]
+        names = session.scalars(select(Annotator.name).where(Annotator.study_id == study.id))
         judgements = [(event.worker, event.item, event.answers) for event in assignment.judgements(refused=refused)]
-        return StudyResults(
-            load_rules(study), assignment, tuple(sorted(roster.annotators.values())), annotations_of(items, judgements)
-        )
+        workers = tuple(sorted(names))
+        return StudyResults(StudyRules.checked(**study.rules), assignment, workers, annotations_of(items, judgements))
 
 
 def _content(item: Item) -> dict[str, Any]:
     turns = [[turn.text, turn.speaker] for turn in item.turns]
     return {"turns": turns, "whole": item.whole, "data": dict(item.data)}
-
-
-def _item(name: str, content: Mapping[str, Any]) -> Item:
-    turns = tuple(Turn(text, speaker) for text, speaker in content["turns"])
-    return Item(name, turns, content["whole"], content["data"])
 
 
 def _fingerprint(rules: StudyRules, items: Sequence[Item], known: Mapping[str, tuple[str | None, ...]]) -> str:

@@ -1,9 +1,11 @@
 """What the services return: plain values, detached from the database, never with a gold label."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from emoscope.server.store.models import Base
 
 PhaseState = Literal["planned", "open", "closed"]
 SubmissionState = Literal["queued", "scoring", "scored", "failed", "rejected"]
@@ -12,6 +14,12 @@ EntryKind = Literal["team", "published", "human"]
 
 class View:
     """The base of the dataclasses below."""
+
+    @classmethod
+    def of(cls, row: Base, **values: Any) -> Self:
+        """A view of a row: its columns of the same names, and these values for the other fields."""
+        names = {one.name for one in fields(cls)} - values.keys()  # type: ignore[arg-type]
+        return cls(**{name: getattr(row, name) for name in names if name in row.__table__.columns}, **values)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON: times in ISO 8601 with their offset."""
@@ -246,11 +254,3 @@ class AuditLine(View):
     action: str
     object: str
     detail: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class FileView(View):
-    """A file to download: its path on the server, and its name for the client."""
-
-    path: str
-    name: str

@@ -1,36 +1,41 @@
-"""`/v1/detect`, `/v1/detect/batch`, `/v1/timeline`, `/v1/explain` and `/v1/models`."""
+"""The detection page, `/v1/detect`, `/v1/detect/batch`, `/v1/timeline`, `/v1/explain` and `/v1/models`."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from starlette.responses import HTMLResponse
 
 from emoscope.core.colours import colours_of
 from emoscope.core.dialogue import Detection, Dialogue, Turn
 from emoscope.server.detect import schemas
 from emoscope.server.detect.batcher import BatchResult
-from emoscope.server.detect.service import DetectService, ExplainRequest
-from emoscope.server.http.problems import from_state, invalid, responses
+from emoscope.server.detect.service import DetectService
+from emoscope.server.http.problems import invalid, responses, running
+from emoscope.server.http.rendering import page
 from emoscope.server.settings import Limits
 
+page_router = APIRouter(include_in_schema=False)
 router = APIRouter(prefix="/v1", tags=["detect"], responses=responses(400, 408, 413, 415, 422, 429, 503))
 
 
 # Read from the request rather than injected: a dependency costs as much time as the smallest model takes to answer.
-def _service(request: Request) -> DetectService:
-    service: DetectService = from_state(request, "detect", "the model is not loaded")
-    return service
+_running_service = running("detect", "the model is not loaded")
 
 
-def _limits(request: Request) -> Limits:
-    limits: Limits = request.app.state.settings.limits
-    return limits
+def _served(request: Request) -> tuple[DetectService, Limits]:
+    return _running_service(request), request.app.state.settings.limits
+
+
+@page_router.get("/")
+async def _detect_page(request: Request) -> HTMLResponse:
+    return page("detect.html.j2", here="detect", limits=request.app.state.settings.limits)
 
 
 @router.post("/detect", summary="The emotion of a dialogue's last turn")
 async def detect(body: schemas.DetectIn, request: Request, response: Response) -> schemas.DetectOut:
     """Judges the last turn, given the turns before it."""
-    service, limits = _service(request), _limits(request)
+    service, limits = _served(request)
     detector = service.heads.detector(body.labels, body.prior)
     answer = await service.detect(detector, [_dialogue(body.turns, limits)])
     _report(response, answer)
@@ -40,7 +45,7 @@ async def detect(body: schemas.DetectIn, request: Request, response: Response) -
 @router.post("/detect/batch", summary="The emotions of many dialogues")
 async def detect_batch(body: schemas.BatchIn, request: Request, response: Response) -> schemas.BatchOut:
     """Judges each dialogue's last turn; the results come in the dialogues' order."""
-    service, limits = _service(request), _limits(request)
+    service, limits = _served(request)
     if len(body.dialogues) > limits.max_dialogues:
         raise invalid("dialogues", f"holds {len(body.dialogues):,} dialogues; at most {limits.max_dialogues:,} go")
     detector = service.heads.detector(body.labels, body.prior)
@@ -53,7 +58,7 @@ async def detect_batch(body: schemas.BatchIn, request: Request, response: Respon
 @router.post("/timeline", summary="The emotion of every turn")
 async def timeline(body: schemas.TimelineIn, request: Request, response: Response) -> schemas.TimelineOut:
     """Judges every turn, each given only what was said up to it."""
-    service, limits = _service(request), _limits(request)
+    service, limits = _served(request)
     detector = service.heads.detector(body.labels, body.prior)
     dialogue = _dialogue(body.turns, limits)
     answer = await service.detect(detector, [dialogue.upto(turn) for turn in range(len(dialogue))])
@@ -64,11 +69,11 @@ async def timeline(body: schemas.TimelineIn, request: Request, response: Respons
 @router.post("/explain", summary="The turns and words that carried an answer")
 async def explain(body: schemas.ExplainIn, request: Request, response: Response) -> schemas.ExplainOut:
     """Shares the log-odds of a label among the turns and words (Shapley values)."""
-    service, limits = _service(request), _limits(request)
+    service, limits = _served(request)
     detector = service.heads.detector(body.labels, body.prior)
     if body.label is not None and body.label not in detector.labels:
         raise invalid("label", f"is not one of: {', '.join(detector.labels)}")
-    answer = await service.explain(detector, ExplainRequest(_dialogue(body.turns, limits), body.label))
+    answer = await service.explain(detector, (_dialogue(body.turns, limits), body.label))
     _report(response, answer)
     return schemas.ExplainOut(**answer.results[0].as_dict(), model=service.heads.model)
 
@@ -76,7 +81,7 @@ async def explain(body: schemas.ExplainIn, request: Request, response: Response)
 @router.get("/models", summary="What can be asked of this server")
 async def models(request: Request) -> schemas.ModelsOut:
     """The model, its sets of labels, and the limits."""
-    service, limits = _service(request), _limits(request)
+    service, limits = _served(request)
     sets = []
     for name in service.heads.names:
         detector = service.heads.detector(name)

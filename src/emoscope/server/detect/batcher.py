@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from emoscope.server.http.metrics import Metrics
@@ -161,9 +162,7 @@ class Batcher(Generic[Key, Item, Result]):
             if job.begun is None:
                 job.begun = begun
             groups.setdefault(job.key, []).append((job, share))
-        done: list[_Done] = []
-        for key, members in groups.items():
-            self._answer_group(key, members, done)
+        done = [one for key, members in groups.items() for one in self._results(key, members)]
         _deliver(done)
         items = sum(len(share) for _, share in taken)
         self._batch_sizes.observe(items)
@@ -171,26 +170,22 @@ class Batcher(Generic[Key, Item, Result]):
         pace = (time.perf_counter() - begun) / max(items, 1)
         self._seconds_per_item = pace if not self._seconds_per_item else 0.8 * self._seconds_per_item + 0.2 * pace
 
-    def _answer_group(
-        self, key: Key, members: list[tuple[_Job[Key, Item, Result], list[Item]]], done: "list[_Done]"
-    ) -> None:
+    def _results(self, key: Key, members: list[tuple[_Job[Key, Item, Result], list[Item]]]) -> "list[_Done]":
+        """The requests of one key that are complete now, each with its result or error."""
         try:
-            results = self._run(key, [item for _, share in members for item in share])
+            results = iter(self._run(key, [item for _, share in members for item in share]))
         except Exception as error:
             if len(members) > 1:  # one request's fault must not become its neighbours'
-                for member in members:
-                    self._answer_group(key, [member], done)
-                return
-            done.append((members[0][0], error))
-            return
-        first = 0
+                return [one for member in members for one in self._results(key, [member])]
+            return [(members[0][0], error)]
+        done: list[_Done] = []
         for job, share in members:
-            job.results += results[first : first + len(share)]
-            first += len(share)
+            job.results += islice(results, len(share))
             if len(job.results) == len(job.items):
                 now = time.perf_counter()
                 began = job.begun or now
                 done.append((job, BatchResult(job.results, began - job.accepted, now - began)))
+        return done
 
 
 _Done = tuple[_Job[Any, Any, Any], BatchResult[Any] | Exception]

@@ -1,15 +1,12 @@
 """The model's sets of labels, each under any class prior, sharing one set of weights."""
 
-from collections import OrderedDict
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector, load
 from emoscope.server.http.problems import invalid
-
-_KEPT_PRIORS = 256
 
 
 class Heads:
@@ -22,8 +19,8 @@ class Heads:
 
     def __init__(self, detector: Detector) -> None:
         self._standard = {name: detector.with_(labels=name) for name in detector.heads}
-        self._with_prior: OrderedDict[tuple[str, tuple[tuple[str, float], ...]], Detector] = OrderedDict()
-        self._lock = Lock()
+        # Clients choose priors freely: only so many are kept.
+        self._with_prior = lru_cache(256)(lambda name, prior: self._standard[name].with_(prior=dict(prior)))
         self.model = detector.name
         self.task = detector.task
 
@@ -44,17 +41,7 @@ class Heads:
             raise invalid("labels", f"no set of labels has this name; there are: {', '.join(self.names)}")
         if prior is None:
             return self._standard[name]
-        key = (name, tuple(sorted(prior.items())))
-        with self._lock:
-            if key in self._with_prior:
-                self._with_prior.move_to_end(key)
-                return self._with_prior[key]
         try:
-            detector = self._standard[name].with_(prior=prior)
+            return self._with_prior(name, tuple(sorted(prior.items())))
         except (EmoscopeError, OverflowError) as error:
             raise invalid("prior", str(error)) from None
-        with self._lock:
-            # Clients choose priors freely: only so many are kept.
-            while len(self._with_prior) >= _KEPT_PRIORS:
-                self._with_prior.popitem(last=False)
-            return self._with_prior.setdefault(key, detector)

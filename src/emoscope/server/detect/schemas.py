@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, Field, GetJsonSchemaHandler, model_validator
 from pydantic.config import JsonDict, JsonValue
 from pydantic_core import CoreSchema
 
-from emoscope.server.http.schemas import StrictInput, Text
+from emoscope.server.http.schemas import StrictInput, Text, example
 from emoscope.server.settings import Limits
 
 EXAMPLE_TURNS: list[JsonValue] = ["I just qualified for the internship", "WOOT! Congratulations!", "I started crying"]
@@ -61,7 +61,7 @@ class _Choice(StrictInput):
 class DetectIn(_Choice):
     """A dialogue whose last turn is to be judged."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"turns": EXAMPLE_TURNS}]})
+    model_config = example({"turns": EXAMPLE_TURNS})
     turns: Turns
 
 
@@ -74,25 +74,21 @@ class DialogueIn(StrictInput):
 class BatchIn(_Choice):
     """Dialogues, each of whose last turn is to be judged."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"dialogues": [{"turns": EXAMPLE_TURNS}, {"turns": ["leave me alone"]}]}]}
-    )
+    model_config = example({"dialogues": [{"turns": EXAMPLE_TURNS}, {"turns": ["leave me alone"]}]})
     dialogues: Annotated[list[DialogueIn], Field(min_length=1)]
 
 
 class TimelineIn(_Choice):
     """A dialogue of which every turn is to be judged."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"turns": [{"speaker": "A", "text": "we won!"}, "so happy for you"]}]}
-    )
+    model_config = example({"turns": [{"speaker": "A", "text": "we won!"}, "so happy for you"]})
     turns: Turns
 
 
 class ExplainIn(_Choice):
     """A dialogue whose answer is to be explained."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"turns": ["how was it", "tell me", "I am so happy"]}]})
+    model_config = example({"turns": ["how was it", "tell me", "I am so happy"]})
     turns: Turns
     label: Annotated[
         str | None, Field(description="Explain this label's score instead of the answer's", examples=["happy"])
@@ -102,7 +98,7 @@ class ExplainIn(_Choice):
 class DetectionOut(BaseModel):
     """The judgement of one turn."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_DETECTION]})
+    model_config = example(_EXAMPLE_DETECTION)
     label: str | None
     scores: dict[str, float] = Field(description="The probability of each label")
     truncated: bool = Field(
@@ -113,7 +109,7 @@ class DetectionOut(BaseModel):
 class DetectOut(DetectionOut):
     """The judgement, and who judged."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{**_EXAMPLE_DETECTION, "model": "nano"}]})
+    model_config = example({**_EXAMPLE_DETECTION, "model": "nano"})
     model: str
 
 

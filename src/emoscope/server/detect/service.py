@@ -1,7 +1,6 @@
 """Detection for many clients at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from emoscope.core.dialogue import Detection, Dialogue
 from emoscope.detector import Detector
@@ -11,13 +10,7 @@ from emoscope.server.detect.heads import Heads
 from emoscope.server.http.metrics import Metrics
 from emoscope.server.settings import Settings
 
-
-@dataclass(frozen=True, slots=True)
-class ExplainRequest:
-    """A dialogue to explain, and the label to explain if it is not the detected one."""
-
-    dialogue: Dialogue
-    label: str | None
+ExplainRequest = tuple[Dialogue, str | None]  # and the label to explain, if it is not the detected one
 
 
 class DetectService:
@@ -27,7 +20,7 @@ class DetectService:
         self.heads = Heads.load(settings.model)
         self._metrics = metrics
         self._detections: Batcher[Detector, Dialogue, Detection] = Batcher(
-            _detect,
+            lambda detector, dialogues: list(detector.detect_many(dialogues)),
             lane="detect",
             size=settings.batch_dialogues,
             capacity=settings.queue_dialogues,
@@ -35,7 +28,7 @@ class DetectService:
             metrics=metrics,
         )
         self._explanations: Batcher[Detector, ExplainRequest, Explanation] = Batcher(
-            _explain,
+            lambda detector, asked: [detector.explain(dialogue, label=label) for dialogue, label in asked],
             lane="explain",
             size=1,
             capacity=settings.explain_queue,
@@ -58,11 +51,3 @@ class DetectService:
         """Finish what was accepted."""
         self._detections.close()
         self._explanations.close()
-
-
-def _detect(detector: Detector, dialogues: list[Dialogue]) -> list[Detection]:
-    return list(detector.detect_many(dialogues))
-
-
-def _explain(detector: Detector, requests: list[ExplainRequest]) -> list[Explanation]:
-    return [detector.explain(request.dialogue, label=request.label) for request in requests]

@@ -9,6 +9,7 @@ from emoscope import __version__
 from emoscope.server.http import problems
 from emoscope.server.http.limits import BodyLimit
 from emoscope.server.http.metrics import Metrics, RequestMetrics
+from emoscope.server.http.openapi import DescribedApp
 from emoscope.server.http.security import SecurityHeaders
 from emoscope.server.http.static import ASSETS
 from emoscope.server.settings import Settings
@@ -23,7 +24,7 @@ def new_app(
     **options: Any,
 ) -> FastAPI:
     """An application with these routes. `body_limit` is the number of bytes a path takes; `options` go to FastAPI."""
-    app = FastAPI(
+    app = DescribedApp(
         version=__version__,
         # What people write must not leave this process, whatever the environment configures.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},

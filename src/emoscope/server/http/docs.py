@@ -1,8 +1,7 @@
 """The documentation page: every API operation, from the OpenAPI description, with a form to try it."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -15,44 +14,17 @@ _METHODS = ("get", "post", "put", "patch", "delete")
 
 
 @router.get("/docs")
-async def docs_page(request: Request) -> HTMLResponse:
-    """The API reference."""
+async def _docs_page(request: Request) -> HTMLResponse:
     return page("docs.html.j2", here="docs", groups=operations(request.app.openapi()))
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRow:
-    """A parameter or body field of a request."""
+def operations(description: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The operations by tag, as the page shows them.
 
-    name: str
-    kind: str
-    required: bool
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An API operation, as the page shows it."""
-
-    id: str
-    method: str
-    path: str
-    summary: str
-    description: str
-    parameters: tuple[FieldRow, ...]
-    fields: tuple[FieldRow, ...]
-    example: str | None  # a JSON body to start from
-    takes_file: bool
-    answers: tuple[tuple[str, str], ...]
-
-
-def operations(description: Mapping[str, Any]) -> dict[str, list[Operation]]:
-    """The operations by tag.
-
-    >>> operations({"paths": {"/x": {"get": {"summary": "X", "tags": ["t"]}}}})["t"][0].summary
+    >>> operations({"paths": {"/x": {"get": {"summary": "X", "tags": ["t"]}}}})["t"][0]["summary"]
     'X'
     """
-    groups: dict[str, list[Operation]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for path, item in description["paths"].items():
         for method in _METHODS:
             if method in item:
@@ -61,28 +33,33 @@ def operations(description: Mapping[str, Any]) -> dict[str, list[Operation]]:
     return groups
 
 
-def _operation(description: Mapping[str, Any], path: str, method: str, raw: Mapping[str, Any]) -> Operation:
+def _operation(description: Mapping[str, Any], path: str, method: str, raw: Mapping[str, Any]) -> dict[str, Any]:
     content = raw.get("requestBody", {}).get("content", {})
     body = content.get("application/json") or content.get("multipart/form-data") or {}
     schema = _resolved(description, body.get("schema", {}))
     examples = schema.get("examples") or []
     has_body = "application/json" in content
-    return Operation(
-        id=f"{method}{path}".replace("/", "-").replace("{", "").replace("}", ""),
-        method=method.upper(),
-        path=path,
-        summary=raw.get("summary", ""),
-        description=raw.get("description", ""),
-        parameters=tuple(
-            FieldRow(one["name"], one["in"], bool(one.get("required")), one.get("description", ""))
-            for one in raw.get("parameters", ())
-            if one["in"] in ("path", "query")
-        ),
-        fields=tuple(_fields(description, schema)),
-        example=json.dumps(examples[0], indent=2, ensure_ascii=False) if examples else "{}" if has_body else None,
-        takes_file="multipart/form-data" in content,
-        answers=tuple((status, one.get("description", "")) for status, one in raw.get("responses", {}).items()),
-    )
+    parameters = [one for one in raw.get("parameters", ()) if one["in"] in ("path", "query")]
+    fields = schema.get("properties", {}).items()
+    return {
+        "id": f"{method}{path}".replace("/", "-").replace("{", "").replace("}", ""),
+        "method": method.upper(),
+        "path": path,
+        "summary": raw.get("summary", ""),
+        "description": raw.get("description", ""),
+        "parameters": [_field(one, one["name"], one["in"], bool(one.get("required"))) for one in parameters],
+        "fields": [
+            _field(shape, name, _kind(description, shape), name in schema.get("required", ())) for name, shape in fields
+        ],
+        # A JSON body to start from.
+        "example": json.dumps(examples[0], indent=2, ensure_ascii=False) if examples else "{}" if has_body else None,
+        "takes_file": "multipart/form-data" in content,
+        "answers": [(status, one.get("description", "")) for status, one in raw.get("responses", {}).items()],
+    }
+
+
+def _field(shape: Mapping[str, Any], name: str, kind: str, required: bool) -> dict[str, Any]:
+    return {"name": name, "kind": kind, "required": required, "description": shape.get("description", "")}
 
 
 def _resolved(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -91,12 +68,6 @@ def _resolved(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapp
     name = schema["$ref"].rsplit("/", 1)[-1]
     resolved: Mapping[str, Any] = description["components"]["schemas"][name]
     return resolved
-
-
-def _fields(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[FieldRow]:
-    required = set(schema.get("required", ()))
-    for name, shape in schema.get("properties", {}).items():
-        yield FieldRow(name, _kind(description, shape), name in required, shape.get("description", ""))
 
 
 def _kind(description: Mapping[str, Any], shape: Mapping[str, Any]) -> str:

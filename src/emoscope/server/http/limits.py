@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -23,8 +24,8 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         limit = self._limit_of(scope["path"])
-        declared = _content_length(scope)
-        if declared is not None and declared > limit:
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isdecimal() and int(declared[:20]) > limit:
             await _too_large(limit).response()(scope, receive, send)
             return
         received = 0
@@ -48,13 +49,6 @@ class BodyLimit:
             return message
 
         await self._app(scope, counted, send)
-
-
-def _content_length(scope: Scope) -> int | None:
-    for name, value in scope["headers"]:
-        if name == b"content-length" and value.isdigit():
-            return int(value[:20])
-    return None
 
 
 def _too_large(limit: int) -> Problem:

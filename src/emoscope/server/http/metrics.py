@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import MutableMapping
+from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -18,35 +19,21 @@ class Metrics:
     """The metrics of one app, with a registry of its own, so that two apps in one process do not mix."""
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
-        self.requests = Counter(
-            "emoscope_http_requests", "Requests answered", ["method", "route", "status"], registry=registry
-        )
-        self.seconds = Histogram(
-            "emoscope_http_seconds",
-            "From a request's arrival to its answer's end",
-            ["route"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.queue_seconds = Histogram(
-            "emoscope_queue_seconds",
-            "How long work waited for the model",
-            ["lane"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.inference_seconds = Histogram(
-            "emoscope_inference_seconds", "How long the model took", ["lane"], buckets=_SECONDS, registry=registry
-        )
+        self._registry = CollectorRegistry()
+        counter = partial(Counter, registry=self._registry)
+        seconds = partial(Histogram, registry=self._registry, buckets=_SECONDS)
+        self.requests = counter("emoscope_http_requests", "Requests answered", ["method", "route", "status"])
+        self.seconds = seconds("emoscope_http_seconds", "From a request's arrival to its answer's end", ["route"])
+        self.queue_seconds = seconds("emoscope_queue_seconds", "How long work waited for the model", ["lane"])
+        self.inference_seconds = seconds("emoscope_inference_seconds", "How long the model took", ["lane"])
         self.batch_dialogues = Histogram(
-            "emoscope_batch_dialogues", "Dialogues given to the model at once", buckets=_SIZES, registry=registry
+            "emoscope_batch_dialogues", "Dialogues given to the model at once", buckets=_SIZES, registry=self._registry
         )
-        self.labels = Counter("emoscope_labels", "Answers given", ["labels", "label"], registry=registry)
-        self.accepted = Counter("emoscope_accepted", "Requests let into the queue", ["lane"], registry=registry)
-        self.refused = Counter("emoscope_refused", "Work not done, by reason", ["lane", "reason"], registry=registry)
+        self.labels = counter("emoscope_labels", "Answers given", ["labels", "label"])
+        self.accepted = counter("emoscope_accepted", "Requests let into the queue", ["lane"])
+        self.refused = counter("emoscope_refused", "Work not done, by reason", ["lane", "reason"])
         self.waiting = Gauge(
-            "emoscope_waiting", "Work waiting now", ["lane"], registry=registry, multiprocess_mode="livesum"
+            "emoscope_waiting", "Work waiting now", ["lane"], registry=self._registry, multiprocess_mode="livesum"
         )
 
     def text(self) -> bytes:

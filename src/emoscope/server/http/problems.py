@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -194,12 +194,16 @@ def answer(request: Request, problem: Problem) -> Response:
     return response
 
 
-def from_state(request: Request, name: str, problem: str) -> Any:
-    """What the app keeps under a name while it runs; before and after that, a 503."""
-    value = getattr(request.app.state, name)
-    if value is None:
-        raise Problem(503, "starting", problem, headers={"Retry-After": "1"})
-    return value
+def running(name: str, problem: str) -> Callable[[Request], Any]:
+    """A function that gets what the app keeps under a name while it runs; before and after that, a 503."""
+
+    def get(request: Request) -> Any:
+        value = getattr(request.app.state, name)
+        if value is None:
+            raise Problem(503, "starting", problem, headers={"Retry-After": "1"})
+        return value
+
+    return get
 
 
 def from_server_error(error: ServerError) -> Problem:

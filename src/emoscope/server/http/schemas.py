@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic.config import JsonDict
 
 
 def _whole_characters(value: str) -> str:
@@ -15,6 +16,11 @@ def _whole_characters(value: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_whole_characters)]
+
+
+def example(document: JsonDict) -> ConfigDict:
+    """The configuration of a model that has an example in the API's description."""
+    return ConfigDict(json_schema_extra={"examples": [document]})
 
 
 class StrictInput(BaseModel):

@@ -1,7 +1,6 @@
 """Scripts, styles and the icon."""
 
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
@@ -12,16 +11,11 @@ router = APIRouter(include_in_schema=False)
 
 
 class Assets(StaticFiles):
-    """Static files that a browser may cache but must revalidate."""
-
-    def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        response = super().file_response(*args, **kwargs)
-        response.headers["Cache-Control"] = "no-cache"
-        return response
+    """Static files that a browser may cache but must revalidate; text is always UTF-8."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file; text is always UTF-8."""
         response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "no-cache"
         media_type = response.headers.get("content-type", "")
         if media_type.startswith("text/") and "charset" not in media_type:
             response.headers["content-type"] = f"{media_type}; charset=utf-8"

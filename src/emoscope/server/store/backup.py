@@ -27,8 +27,7 @@ def backup(store: Store, target: str | Path) -> Path:
         raise EmoscopeError(f"{target}: cannot be written ({error.strerror})") from None
     try:
         if store.database.is_sqlite:
-            store.database.backup(part / DATABASE_FILE)
-            _check(part / DATABASE_FILE)
+            _copy(str(store.database.url.database), part / DATABASE_FILE)
         shutil.copytree(store.files.root, part / "files", ignore=shutil.ignore_patterns("*.part"))
         part.rename(target)
     except (OSError, shutil.Error) as error:
@@ -38,8 +37,9 @@ def backup(store: Store, target: str | Path) -> Path:
     return target
 
 
-def _check(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as connection:
-        verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
+def _copy(database: str, target: Path) -> None:
+    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(target)) as copy:
+        source.backup(copy)
+        verdict = copy.execute("PRAGMA integrity_check").fetchone()[0]
     if verdict != "ok":
-        raise EmoscopeError(f"{file.name}: the copied database is damaged ({verdict})")
+        raise EmoscopeError(f"{target.name}: the copied database is damaged ({verdict})")

@@ -4,13 +4,11 @@ On SQLite a write takes the write lock at its start (BEGIN IMMEDIATE), so writer
 On PostgreSQL a write locks the rows it decides on; the services say which.
 """
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, TimeoutError
 from sqlalchemy.orm import Session
@@ -25,6 +23,7 @@ LOCK_SECONDS = 30
 class Database:
     """An engine and the two ways to use it.
 
+    >>> from sqlalchemy import text
     >>> database = Database("sqlite://")
     >>> with database.read() as session:
     ...     session.execute(text("select 1")).scalar_one()
@@ -65,13 +64,6 @@ class Database:
         """A writing connection in a transaction, for migrations."""
         with _clear_errors(), self._writing.begin() as connection:
             yield connection
-
-    def backup(self, target: Path) -> None:
-        """Copy a SQLite database while it is in use."""
-        if not self.is_sqlite or not self.url.database:
-            raise EmoscopeError("only the embedded database is copied here; use pg_dump for PostgreSQL")
-        with closing(sqlite3.connect(self.url.database)) as source, closing(sqlite3.connect(target)) as copy:
-            source.backup(copy)
 
     def close(self) -> None:
         """Close all connections."""
@@ -124,9 +116,3 @@ def _reason(error: DBAPIError) -> str:
     if "readonly" in reason or "read-only" in reason:
         return "the database is read-only; nothing was changed"
     return "the database cannot be used at the moment; nothing was changed"
-
-
-def ping(database: Database) -> None:
-    """Check that the database answers."""
-    with database.read() as session:
-        session.execute(text("SELECT 1"))

@@ -1,35 +1,26 @@
-"""The tables. Nothing here holds a gold label: gold files are named by their hash and stay in the file store."""
+"""The tables of shared tasks and annotation studies.
+
+None holds a gold label of a shared task: gold files are named by their hash and stay in the file store.
+"""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
-from sqlalchemy import (
-    JSON,
-    CheckConstraint,
-    DateTime,
-    Dialect,
-    Float,
-    ForeignKey,
-    Index,
-    MetaData,
-    String,
-    Text,
-    TypeDecorator,
-    UniqueConstraint,
-)
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+import sqlalchemy as sa
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 Sha256 = Annotated[str, mapped_column(String(64))]
 Keyword = Annotated[str, mapped_column(String(16))]  # a role, kind or state
 
 
-class UtcDateTime(TypeDecorator[datetime]):
+class UtcDateTime(sa.TypeDecorator[datetime]):
     """A moment. SQLite keeps no time zone, so moments are written in UTC and read as such."""
 
-    impl = DateTime(timezone=True)
+    impl = sa.DateTime(timezone=True)
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
         if value is None:
             return None
         if value.tzinfo is None:
@@ -37,7 +28,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         moment = value.astimezone(UTC)
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -46,7 +37,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 class Base(DeclarativeBase):
     """All tables, with constraint names that migrations can refer to on both databases."""
 
-    metadata = MetaData(
+    metadata = sa.MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_name)s",
             "uq": "uq_%(table_name)s_%(column_0_name)s",
@@ -55,7 +46,7 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map: ClassVar[dict[Any, Any]] = {datetime: UtcDateTime, dict[str, Any]: JSON, list[str]: JSON}
+    type_annotation_map: ClassVar[dict[Any, Any]] = {datetime: UtcDateTime, dict[str, Any]: sa.JSON, list[str]: sa.JSON}
 
 
 class Numbered(Base):
@@ -90,6 +81,7 @@ class Challenge(Numbered):
     max_teams: Mapped[int]
     created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
+    phases: Mapped[list["Phase"]] = relationship(back_populates="challenge", order_by="Phase.position")
 
 
 class Phase(Numbered):
@@ -117,6 +109,7 @@ class Phase(Numbered):
     unlabelled_name: Mapped[str] = mapped_column(String(120))
     gold_sha256: Mapped[Sha256]
     humans: Mapped[dict[str, Any] | None]  # the figures of the human baseline, where there is one
+    challenge: Mapped[Challenge] = relationship(back_populates="phases")
 
 
 class Team(Named):
@@ -128,6 +121,8 @@ class Team(Named):
     challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
     deleted_at: Mapped[datetime | None]
+    challenge: Mapped[Challenge] = relationship()
+    members: Mapped[list["Member"]] = relationship(viewonly=True, order_by="Member.id")
 
 
 class Member(Numbered):
@@ -139,6 +134,7 @@ class Member(Numbered):
     name: Mapped[str] = mapped_column(String(64))
     email: Mapped[str | None] = mapped_column(String(254))
     created_at: Mapped[datetime]
+    team: Mapped[Team] = relationship()
 
 
 class Token(Numbered):
@@ -154,6 +150,7 @@ class Token(Numbered):
     created_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    member: Mapped[Member | None] = relationship()
 
 
 class Invitation(Numbered):
@@ -178,6 +175,8 @@ class Merge(Numbered):
     state: Mapped[Keyword]
     created_at: Mapped[datetime]
     decided_at: Mapped[datetime | None]
+    from_team: Mapped[Team] = relationship(foreign_keys=[from_team_id])
+    to_team: Mapped[Team] = relationship(foreign_keys=[to_team_id])
 
 
 class Submission(Numbered):
@@ -204,6 +203,11 @@ class Submission(Numbered):
     charged: Mapped[bool]
     problems: Mapped[list[str]]
     deleted_at: Mapped[datetime | None]
+    phase: Mapped[Phase] = relationship()
+    team: Mapped[Team] = relationship()
+    member: Mapped[Member] = relationship()
+    results: Mapped[list["Result"]] = relationship(viewonly=True, order_by="Result.id.desc()")
+    log: Mapped[list["LogEntry"]] = relationship(viewonly=True, order_by="LogEntry.id")
 
 
 class LogEntry(Numbered):
@@ -244,13 +248,13 @@ class Result(Numbered):
     __tablename__ = "results"
     __table_args__ = (
         UniqueConstraint("submission_id", "scorer_sha256", "gold_sha256"),
-        CheckConstraint("score >= 0 AND score <= 1", name="fraction"),
+        sa.CheckConstraint("score >= 0 AND score <= 1", name="fraction"),
     )
 
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"))
     scorer_sha256: Mapped[Sha256]
     gold_sha256: Mapped[Sha256]
-    score: Mapped[float] = mapped_column(Float(53))
+    score: Mapped[float] = mapped_column(sa.Float(53))
     figures: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
 
@@ -277,3 +281,48 @@ class AuditEntry(Numbered):
     object: Mapped[str] = mapped_column(String(200))
     challenge_id: Mapped[int | None] = mapped_column(ForeignKey("challenges.id"), index=True)
     detail: Mapped[dict[str, Any]]
+
+
+class Study(Numbered):
+    """A study; a database holds one. `fingerprint` identifies the tasks and rules it was made from."""
+
+    __tablename__ = "studies"
+
+    rules: Mapped[dict[str, Any]]
+    fingerprint: Mapped[Sha256]
+    created_at: Mapped[datetime]
+
+
+class StudyItem(Numbered):
+    """A dialogue to be judged; `gold` holds the expected labels of gold questions."""
+
+    __tablename__ = "study_items"
+    __table_args__ = (UniqueConstraint("study_id", "name"),)
+
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    name: Mapped[str] = mapped_column(Text)
+    content: Mapped[dict[str, Any]]
+    gold: Mapped[list[str | None]] = mapped_column(sa.JSON)  # an entry for each label that is asked for
+
+
+class Annotator(Named):
+    """Somebody who judges."""
+
+    __tablename__ = "annotators"
+    __table_args__ = (UniqueConstraint("study_id", "key"),)
+
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+
+
+class AnnotationEvent(Numbered):
+    """An item was given, judged, skipped or taken back; `id` gives the order."""
+
+    __tablename__ = "annotation_events"
+    __table_args__ = (Index(None, "study_id", "id"),)
+
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    annotator_id: Mapped[int] = mapped_column(ForeignKey("annotators.id"))
+    item_id: Mapped[int] = mapped_column(ForeignKey("study_items.id"))
+    kind: Mapped[Keyword]
+    answers: Mapped[list[list[str]]] = mapped_column(sa.JSON)  # each the label, then others that might apply
+    at: Mapped[datetime]

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlalchemy import text
+
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.store.database import Database, ping
+from emoscope.server.store.database import Database
 from emoscope.server.store.file_store import FileStore
 from emoscope.server.store.migrate import require_current, upgrade
 
@@ -18,11 +20,6 @@ Clock = Callable[[], datetime]
 def utc_now() -> datetime:
     """The current time."""
     return datetime.now(UTC)
-
-
-def default_data_dir() -> Path:
-    """Where a server keeps its data unless told otherwise: `$EMOSCOPE_SERVER_DATA`, else `emoscope-data` here."""
-    return Path(os.environ.get("EMOSCOPE_SERVER_DATA", "emoscope-data"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +45,12 @@ class Store:
         *,
         clock: Clock = utc_now,
     ) -> "Store":
-        """Open a store, created on first use.
+        """Open a store, created on first use; the folder is `$EMOSCOPE_SERVER_DATA` or `emoscope-data` by default.
 
         The database is `database_url`, else `$EMOSCOPE_DATABASE_URL`, else SQLite in the folder. SQLite is brought
         to the present schema; a PostgreSQL database, which others may be using, only by command.
         """
-        folder = Path(data_dir) if data_dir is not None else default_data_dir()
+        folder = Path(os.environ.get("EMOSCOPE_SERVER_DATA", "emoscope-data") if data_dir is None else data_dir)
         try:
             # A new folder is for its owner alone: it holds people's names and addresses.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -69,7 +66,8 @@ class Store:
 
     def ready(self) -> None:
         """Raise StoreUnavailable unless the database answers."""
-        ping(self.database)
+        with self.database.read() as session:
+            session.execute(text("SELECT 1"))
 
     def close(self) -> None:
         """Close the database."""

@@ -7,8 +7,16 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from emoscope.server.challenge.board.export import export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
-from emoscope.server.challenge.dependencies import OpenStore, PhaseName, Slug, TokenActor
-from emoscope.server.challenge.responses import board_response, download, listed, shown
+from emoscope.server.challenge.dependencies import (
+    OpenStore,
+    PhaseName,
+    Slug,
+    TokenActor,
+    board_response,
+    download,
+    listed,
+    shown,
+)
 from emoscope.server.challenge.services import challenges
 from emoscope.server.challenge.views import BoardView, ChallengeView
 from emoscope.server.http.problems import responses

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse
 
 from emoscope.server.challenge.api import schemas
-from emoscope.server.challenge.dependencies import MAX_ID, OpenStore, PhaseName, Slug, TokenActor
-from emoscope.server.challenge.responses import listed, shown
+from emoscope.server.challenge.dependencies import MAX_ID, OpenStore, PhaseName, Slug, TokenActor, listed, shown
 from emoscope.server.challenge.services import audit, challenges
 from emoscope.server.challenge.views import AuditLine, ChallengeView
 from emoscope.server.http.problems import responses

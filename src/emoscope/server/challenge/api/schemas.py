@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 
-from emoscope.server.http.schemas import StrictInput, Text
+from emoscope.server.http.schemas import StrictInput, Text, example
 
 
 def _no_control(value: str) -> str:
@@ -21,7 +21,7 @@ Email = Annotated[Line | None, Field(max_length=254)]
 class RegisterIn(StrictInput):
     """A new team and its first member."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"team": "Aurora", "member": "Ana"}]})
+    model_config = example({"team": "Aurora", "member": "Ana"})
     team: Name
     member: Name
     email: Email = None
@@ -30,7 +30,7 @@ class RegisterIn(StrictInput):
 class JoinIn(StrictInput):
     """A new member of a team that invited them."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"invitation": "inv_...", "member": "Ben"}]})
+    model_config = example({"invitation": "inv_...", "member": "Ben"})
     invitation: Name
     member: Name
     email: Email = None
@@ -39,21 +39,21 @@ class JoinIn(StrictInput):
 class MergeIn(StrictInput):
     """The team to join with."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"team": "Borealis"}]})
+    model_config = example({"team": "Borealis"})
     team: Name
 
 
 class AnswerIn(StrictInput):
     """Whether an offered merge is accepted."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"accept": True}]})
+    model_config = example({"accept": True})
     accept: bool
 
 
 class RescoreIn(StrictInput):
     """What is to be scored again: one phase, or all."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"phase": "practice"}]})
+    model_config = example({"phase": "practice"})
     phase: Annotated[Line | None, Field(max_length=64)] = None
 
 

@@ -6,8 +6,17 @@ from fastapi import APIRouter, File, Form, Header, Query, UploadFile
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from emoscope.server.challenge.api.schemas import Line
-from emoscope.server.challenge.dependencies import MAX_ID, OpenStore, PhaseName, Slug, SubmissionId, TokenActor
-from emoscope.server.challenge.responses import download, listed, shown
+from emoscope.server.challenge.dependencies import (
+    MAX_ID,
+    OpenStore,
+    PhaseName,
+    Slug,
+    SubmissionId,
+    TokenActor,
+    download,
+    listed,
+    shown,
+)
 from emoscope.server.challenge.services import submissions
 from emoscope.server.challenge.views import QuotaView, SubmissionView
 from emoscope.server.http.problems import responses

@@ -4,8 +4,7 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from emoscope.server.challenge.api import schemas
-from emoscope.server.challenge.dependencies import Number, OpenStore, Slug, TokenActor
-from emoscope.server.challenge.responses import listed, shown
+from emoscope.server.challenge.dependencies import Number, OpenStore, Slug, TokenActor, listed, shown
 from emoscope.server.challenge.services import merging, teams, tokens
 from emoscope.server.challenge.views import Issued, MergeView, Registered, TeamView, TokenView
 from emoscope.server.http.problems import responses

@@ -8,7 +8,6 @@ from emoscope.server.challenge.scoring.scorer import LEVEL, scorer_sha256
 from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
-from emoscope.server.challenge.services.submission_view import figures_of
 from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
 from emoscope.server.errors import NotAllowed
 from emoscope.server.store import Store
@@ -23,7 +22,7 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, publi
     """
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
-        phase = find_phase(session, challenge, phase_name)
+        phase = find_phase(challenge, phase_name)
         now = store.clock()
         if not board_visible(actor, phase, now):
             when = "opens" if phase_state(phase, now) == "planned" else "is closed"
@@ -40,7 +39,10 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, publi
         _team(actor, phase, standing, rank, compared.get(standing.submission.public_id, {}))
         for rank, standing in enumerate(ranked, start=1)
     ]
-    beside = [*(_published(task.name) if published and phase.published else []), *_humans(phase)]
+    beside = _published(task.name) if published and phase.published else []
+    if people := phase.humans:
+        note = f"{people['items']:,} judgements"
+        beside.append(Entry(kind="human", name=people["name"], score=people["score"], note=note))
     for other in beside:
         # After the teams that are as good.
         place = next((at for at, entry in enumerate(entries) if (entry.score or 0) < (other.score or 0)), len(entries))
@@ -66,18 +68,16 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, publi
 def _team(
     actor: Actor, phase: Phase, standing: TeamStanding, rank: int | None, compared: dict[str, int | None]
 ) -> Entry:
-    figures = None if standing.result is None else figures_of(standing.result)
+    result = standing.result
     own = actor.plays(standing.team.id)
     submission = standing.submission
     return Entry(
         kind="team",
         name=standing.team.name,
-        score=None if figures is None else figures.score,
+        score=None if result is None else result.score,
         rank=rank,
         row=rank,
-        low=None if figures is None else figures.low,
-        high=None if figures is None else figures.high,
-        per_class={} if figures is None else figures.per_class,
+        **({} if result is None else result.figures),
         cluster=compared.get("cluster"),
         first_different=compared.get("first_different"),
         received=submission.received_at,
@@ -104,13 +104,6 @@ def _published(task: str) -> list[Entry]:
         )
         for entry in results.scored
     ]
-
-
-def _humans(phase: Phase) -> list[Entry]:
-    if phase.humans is None:
-        return []
-    note = f"{phase.humans['items']:,} judgements"
-    return [Entry(kind="human", name=phase.humans["name"], score=phase.humans["score"], note=note)]
 
 
 def _notes(teams: list[TeamStanding], beside: list[Entry]) -> list[str]:

@@ -13,8 +13,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/sign-in")
-def sign_in_page(visitor: CurrentVisitor) -> Response:
-    """The form for a token."""
+def _sign_in_page(visitor: CurrentVisitor) -> Response:
     return visitor.page("sign_in.html.j2")
 
 
@@ -31,8 +30,7 @@ def sign_in(visitor: FormVisitor, store: OpenStore, token: ShortField = "") -> R
 
 
 @router.post("/sign-out")
-def sign_out(visitor: FormVisitor) -> Response:
-    """End the session."""
+def _sign_out(visitor: FormVisitor) -> Response:
     return visitor.signed_out().go("/challenges")
 
 

@@ -1,35 +1,13 @@
 """The leaderboard as a drawing: each entry's score with its interval, placed in per cent of the drawing's width."""
 
 import math
-from dataclasses import dataclass
+from typing import Any
 
 from emoscope.server.challenge.views import BoardView
 
 
-@dataclass(frozen=True, slots=True)
-class PlotRow:
-    """One entry's mark."""
-
-    name: str
-    kind: str
-    mine: bool
-    x: float
-    low: float
-    high: float
-    ends_cluster: bool
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """The marks, and the places and texts of the axis."""
-
-    rows: tuple[PlotRow, ...]
-    ticks: tuple[tuple[float, str], ...]
-
-
-def board_plot(board: BoardView, *, at_most: int = 40) -> Plot | None:
-    """The plot of a board's scored entries, or None where there is none."""
+def board_plot(board: BoardView, *, at_most: int = 40) -> dict[str, Any] | None:
+    """A mark for each of a board's scored entries and the ticks of the axis, or None where there is none."""
     entries = [entry for entry in board.entries if entry.score is not None][:at_most]
     if not entries:
         return None
@@ -43,20 +21,19 @@ def board_plot(board: BoardView, *, at_most: int = 40) -> Plot | None:
     for number, entry in enumerate(entries):
         score = float(entry.score or 0.0)
         below = next((other.cluster for other in entries[number + 1 :] if other.cluster is not None), None)
-        rows.append(
-            PlotRow(
-                name=entry.name,
-                kind=entry.kind,
-                mine=entry.mine,
-                x=place(score),
-                low=place(score if entry.low is None else entry.low),
-                high=place(score if entry.high is None else entry.high),
-                ends_cluster=entry.cluster is not None and below is not None and below != entry.cluster,
-                title=f"{entry.name}: {score:.4f}",
-            )
-        )
-    marks = [low + step * number for number in range(round((high - low) / step) + 1)]
-    return Plot(tuple(rows), tuple((place(mark), f"{mark:.2f}") for mark in marks))
+        mark = {
+            "name": entry.name,
+            "kind": entry.kind,
+            "mine": entry.mine,
+            "x": place(score),
+            "low": place(score if entry.low is None else entry.low),
+            "high": place(score if entry.high is None else entry.high),
+            "ends_cluster": entry.cluster is not None and below is not None and below != entry.cluster,
+            "title": f"{entry.name}: {score:.4f}",
+        }
+        rows.append(mark)
+    values = [low + step * number for number in range(round((high - low) / step) + 1)]
+    return {"rows": rows, "ticks": [(place(value), f"{value:.2f}") for value in values]}
 
 
 def _scale(low: float, high: float) -> tuple[float, float, float]:

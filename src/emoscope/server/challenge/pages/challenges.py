@@ -7,10 +7,9 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from emoscope.server.challenge.board.leaderboard import leaderboard
-from emoscope.server.challenge.dependencies import OpenStore, PhaseName, Slug
+from emoscope.server.challenge.dependencies import OpenStore, PhaseName, Slug, board_response, download
 from emoscope.server.challenge.pages.board_plot import board_plot
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
-from emoscope.server.challenge.responses import board_response, download
 from emoscope.server.challenge.services import challenges, submissions, teams
 from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.challenge.views import TeamView
@@ -21,14 +20,12 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/challenges")
-def list_page(visitor: CurrentVisitor, store: OpenStore) -> Response:
-    """All challenges."""
+def _list_page(visitor: CurrentVisitor, store: OpenStore) -> Response:
     return visitor.page("challenges.html.j2", challenges=challenges.list_challenges(store, visitor.actor))
 
 
 @router.get("/challenges/{slug}")
-def challenge_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response:
-    """A challenge: its phases, and how to take part."""
+def _challenge_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response:
     return show_challenge(visitor, store, slug)
 
 
@@ -85,14 +82,12 @@ def register(
 
 
 @router.get("/challenges/{slug}/phases/{phase}/data")
-def data(visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
-    """The file to label."""
+def _data(visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
     return download(challenges.unlabelled_file(store, visitor.actor, slug, phase))
 
 
 @router.get("/challenges/{slug}/board/{phase}")
-def board_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
-    """The leaderboard of a phase."""
+def _board_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
     challenge = challenges.get_challenge(store, visitor.actor, slug)
     try:
         board = leaderboard(store, visitor.actor, slug, phase)
@@ -103,8 +98,7 @@ def board_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: Pha
 
 
 @router.get("/challenges/{slug}/board/{phase}/{kind}")
-def board_file(
+def _board_file(
     visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: PhaseName, kind: Literal["csv", "json"]
 ) -> Response:
-    """The leaderboard as a file."""
     return board_response(leaderboard(store, visitor.actor, slug, phase), kind, attached=True)

@@ -17,8 +17,7 @@ router = APIRouter(prefix="/challenges/{slug}/organise", include_in_schema=False
 
 
 @router.get("")
-def organiser_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response:
-    """Everything an organiser needs."""
+def _organiser_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response:
     return _show(visitor, store, slug)
 
 
@@ -39,22 +38,19 @@ def _attempt(visitor: Visitor, store: Store, slug: str, service: Callable[..., A
 
 
 @router.post("/phases/{phase}/open")
-def open_phase(visitor: FormVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
-    """Open a phase now."""
+def _open_phase(visitor: FormVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
     return _attempt(visitor, store, slug, challenges.open_phase, phase)
 
 
 @router.post("/phases/{phase}/close")
-def close_phase(visitor: FormVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
-    """Close a phase now."""
+def _close_phase(visitor: FormVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
     return _attempt(visitor, store, slug, challenges.close_phase, phase)
 
 
 @router.post("/rescore")
-def rescore(
+def _rescore(
     visitor: FormVisitor, store: OpenStore, slug: Slug, phase: Annotated[str, Form(max_length=64)] = ""
 ) -> Response:
-    """Rescore what is stale."""
     try:
         queued = challenges.rescore(store, visitor.actor, slug, phase or None)
     except ServerError as error:
@@ -63,8 +59,7 @@ def rescore(
 
 
 @router.post("/teams/{team_id}/{action}")
-def change_team(
+def _change_team(
     visitor: FormVisitor, store: OpenStore, slug: Slug, team_id: Number, action: Literal["delete", "restore"]
 ) -> Response:
-    """Delete a team, or restore it."""
     return _attempt(visitor, store, slug, teams.restore_team if action == "restore" else teams.delete_team, team_id)

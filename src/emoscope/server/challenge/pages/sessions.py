@@ -11,7 +11,6 @@ import time
 from dataclasses import astuple, dataclass
 
 from itsdangerous import BadData, URLSafeSerializer
-from starlette.requests import Request
 from starlette.responses import Response
 
 LIFETIME_SECONDS = 12 * 3600
@@ -48,10 +47,6 @@ class Sessions:
     def begin(self, token_id: int = 0) -> Session:
         """A new session with a new id, so that a cookie planted earlier is worthless."""
         return Session(secrets.token_urlsafe(24), token_id, int(time.time()) + LIFETIME_SECONDS)
-
-    def read(self, request: Request) -> Session | None:
-        """The session of a request, if it has a valid one."""
-        return self.decoded(request.cookies.get(self.cookie, ""))
 
     def write(self, response: Response, session: Session) -> None:
         """Give the browser its session."""

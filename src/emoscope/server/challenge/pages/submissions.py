@@ -5,10 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, UploadFile
 from starlette.responses import JSONResponse, Response
 
-from emoscope.server.challenge.dependencies import OpenStore, Slug, SubmissionId
+from emoscope.server.challenge.dependencies import OpenStore, Slug, SubmissionId, download
 from emoscope.server.challenge.pages.challenges import show_challenge
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor
-from emoscope.server.challenge.responses import download
 from emoscope.server.challenge.services import challenges, submissions
 from emoscope.server.errors import Invalid, ServerError
 
@@ -63,8 +62,7 @@ def list_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response
 
 
 @router.get("/submissions/{submission}")
-def one_page(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    """A submission's state, figures and log."""
+def _one_page(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
     return visitor.page("submission.html.j2", submission=submissions.get_submission(store, visitor.actor, submission))
 
 
@@ -76,20 +74,17 @@ def state(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -
 
 
 @router.get("/submissions/{submission}/file")
-def file(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    """The submitted file."""
+def _file(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
     return download(submissions.submission_file(store, visitor.actor, submission))
 
 
 @router.post("/submissions/{submission}/delete")
-def delete(visitor: FormVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    """Take a submission off the board."""
+def _delete(visitor: FormVisitor, store: OpenStore, submission: SubmissionId) -> Response:
     submissions.delete_submission(store, visitor.actor, submission)
     return visitor.go(f"/submissions/{submission}")
 
 
 @router.post("/submissions/{submission}/restore")
-def restore(visitor: FormVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    """Put it back on the board."""
+def _restore(visitor: FormVisitor, store: OpenStore, submission: SubmissionId) -> Response:
     submissions.restore_submission(store, visitor.actor, submission)
     return visitor.go(f"/submissions/{submission}")

@@ -17,8 +17,7 @@ router = APIRouter(prefix="/challenges/{slug}/team", include_in_schema=False)
 
 
 @router.get("")
-def team_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response:
-    """The visitor's own team."""
+def _team_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response:
     return _show(visitor, store, slug)
 
 
@@ -67,16 +66,14 @@ def revoke(visitor: FormVisitor, store: OpenStore, slug: Slug, token_id: Number)
 
 
 @router.post("/merge")
-def offer_merge(visitor: FormVisitor, store: OpenStore, slug: Slug, team: ShortField = "") -> Response:
-    """Offer another team to merge."""
+def _offer_merge(visitor: FormVisitor, store: OpenStore, slug: Slug, team: ShortField = "") -> Response:
     action = partial(merging.offer_merge, store, visitor.actor, slug, team)
     return visitor.attempt(action, f"/challenges/{slug}/team", partial(_show, visitor, store, slug))
 
 
 @router.post("/merge/{merge_id}")
-def answer_merge(
+def _answer_merge(
     visitor: FormVisitor, store: OpenStore, slug: Slug, merge_id: Number, accept: Annotated[bool, Form()] = False
 ) -> Response:
-    """Accept or decline an offer."""
     action = partial(merging.answer_merge, store, visitor.actor, slug, merge_id, accept=accept)
     return visitor.attempt(action, f"/challenges/{slug}/team", partial(_show, visitor, store, slug))

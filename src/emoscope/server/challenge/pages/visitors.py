@@ -74,7 +74,7 @@ class Visitor:
 def _visitor(request: Request, store: OpenStore) -> Visitor:
     sessions: Sessions = request.app.state.sessions
     base = (request.app.state.settings.public_url or str(request.base_url)).rstrip("/")
-    session = sessions.read(request)
+    session = sessions.decoded(request.cookies.get(sessions.cookie, ""))
     stranger = Visitor(PUBLIC, session or sessions.begin(), sessions, base, fresh=session is None)
     if session is None or not session.token_id:
         return stranger

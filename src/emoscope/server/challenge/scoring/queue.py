@@ -25,10 +25,10 @@ def log(session: Session, submission_id: int, at: datetime, text: str) -> None:
 
 def queue_scoring(session: Session, submission: Submission, phase: Phase, scorer: str, now: datetime) -> bool:
     """Queue a submission to be scored with this code and gold; False if that is queued or done already."""
-    key = f"score:{submission.id}:{scorer}:{phase.gold_sha256}"
-    fresh = _insert(
+    return _queue(
         session,
-        key=key,
+        key=f"score:{submission.id}:{scorer}:{phase.gold_sha256}",
+        again={"failed", "superseded"},
         kind="score",
         phase_id=phase.id,
         submission_id=submission.id,
@@ -37,13 +37,6 @@ def queue_scoring(session: Session, submission: Submission, phase: Phase, scorer
         not_before=now,
         created_at=now,
     )
-    if fresh:
-        return True
-    job = session.scalars(select(Job).where(Job.key == key).with_for_update()).one()
-    if job.state not in {"failed", "superseded"}:
-        return False
-    _requeue(job, now)
-    return True
 
 
 def queue_comparison(session: Session, phase_id: int, now: datetime) -> None:
@@ -52,17 +45,9 @@ def queue_comparison(session: Session, phase_id: int, now: datetime) -> None:
     The row is locked even if nothing changes: a comparing worker holds it while it checks whether its standing is still
     current, so it sees either our change or our request.
     """
-    key = f"compare:{phase_id}"
-    later = now + _SETTLE
-    if _insert(session, key=key, kind="compare", phase_id=phase_id, not_before=later, created_at=now):
-        return
-    job = session.scalars(select(Job).where(Job.key == key).with_for_update()).one()
-    if job.state in {"done", "failed"}:
-        _requeue(job, later)
-
-
-def _requeue(job: Job, due: datetime) -> None:
-    job.state, job.attempts, job.lost, job.not_before, job.finished_at = "queued", 0, 0, due, None
+    key, due = f"compare:{phase_id}", now + _SETTLE
+    again = {"done", "failed"}
+    _queue(session, key=key, again=again, kind="compare", phase_id=phase_id, not_before=due, created_at=now)
 
 
 def queue_comparisons(session: Session, challenge_id: int, now: datetime) -> None:
@@ -72,12 +57,18 @@ def queue_comparisons(session: Session, challenge_id: int, now: datetime) -> Non
         queue_comparison(session, phase_id, now)
 
 
-def _insert(session: Session, **values: Any) -> bool:
-    """Add a job; False if there is one with its key."""
+def _queue(session: Session, *, key: str, again: set[str], not_before: datetime, **values: Any) -> bool:
+    """Add a job, or queue the one with this key anew if it is in one of these states; False if it is in another."""
     insert: Any = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    statement = insert(Job).values(state="queued", attempts=0, lost=0, **values)
+    statement = insert(Job).values(key=key, state="queued", attempts=0, lost=0, not_before=not_before, **values)
     inserted = session.execute(statement.on_conflict_do_nothing(index_elements=["key"]).returning(Job.id))
-    return inserted.scalar() is not None
+    if inserted.scalar() is not None:
+        return True
+    job = session.scalars(select(Job).where(Job.key == key).with_for_update()).one()
+    if job.state not in again:
+        return False
+    job.state, job.attempts, job.lost, job.not_before, job.finished_at = "queued", 0, 0, not_before, None
+    return True
 
 
 def claim(store: Store, lease_time: timedelta) -> Job | None:

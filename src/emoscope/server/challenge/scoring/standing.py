@@ -4,6 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -27,19 +28,14 @@ class TeamStanding:
         return self.result is not None and not self.stale
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
+class _Scored(NamedTuple):
     """What decides whether a submission counts; light, as there may be thousands."""
 
     id: int
     failed: bool
-    result_id: int | None = None
-    fresh: bool = False
-    score: float = 0.0
-
-    @property
-    def goodness(self) -> tuple[bool, bool, float]:
-        return (self.fresh, self.result_id is not None, round(self.score, 12))
+    result_id: int | None
+    fresh: bool
+    score: float
 
 
 def standings(session: Session, phase: Phase, scorer: str) -> list[TeamStanding]:
@@ -47,59 +43,40 @@ def standings(session: Session, phase: Phase, scorer: str) -> list[TeamStanding]
 
     A result of other code or other gold is stale, and not ranked until it is rescored.
     """
-    teams = _sent(session, phase, _scores(session, phase, scorer))
-    chosen = {team_id: _counting(phase, entries) for team_id, entries in teams.items()}
-    by_id = {team.id: team for team in session.scalars(select(Team).where(Team.id.in_(chosen)))}
-    counting = [one.id for one in chosen.values()]
-    submissions = {one.id: one for one in session.scalars(select(Submission).where(Submission.id.in_(counting)))}
-    result_ids = [one.result_id for one in chosen.values() if one.result_id is not None]
-    results = {result.id: result for result in session.scalars(select(Result).where(Result.id.in_(result_ids)))}
-    unordered = [
-        TeamStanding(
-            team=by_id[team_id],
-            submission=submissions[one.id],
-            result=None if one.result_id is None else results[one.result_id],
-            stale=one.result_id is not None and not one.fresh,
-            submissions=len(teams[team_id]),
-        )
-        for team_id, one in chosen.items()
-    ]
-    return sorted(unordered, key=_order)
-
-
-def _scores(session: Session, phase: Phase, scorer: str) -> dict[int, tuple[int, bool, float]]:
-    """By submission: its result's id, whether that is fresh, and the score; a fresh result wins over a stale one."""
-    scores: dict[int, tuple[int, bool, float]] = {}
-    query = (
-        select(Result.id, Result.submission_id, Result.score, Result.scorer_sha256, Result.gold_sha256)
-        .join(Submission, Result.submission_id == Submission.id)
-        .where(Submission.phase_id == phase.id)
-        .order_by(Result.id)
-    )
-    for result_id, submission_id, score, result_scorer, result_gold in session.execute(query):
-        fresh = result_scorer == scorer and result_gold == phase.gold_sha256
-        if fresh or submission_id not in scores or not scores[submission_id][1]:
-            scores[submission_id] = (result_id, fresh, score)
-    return scores
-
-
-def _sent(session: Session, phase: Phase, scores: dict[int, tuple[int, bool, float]]) -> dict[int, list[_Scored]]:
-    """By team: the submissions that can count, in the order they were received."""
+    is_fresh = (Result.scorer_sha256 == scorer) & (Result.gold_sha256 == phase.gold_sha256)
     sent = (
-        select(Submission.id, Submission.team_id, Submission.state)
-        .join(Team, Submission.team_id == Team.id)
+        select(Submission.team_id, Submission.id, Submission.state, Result.id, is_fresh, Result.score)
+        .join(Submission.team)
+        .outerjoin(Submission.results)
         .where(
             Submission.phase_id == phase.id,
             Submission.state != "rejected",
             Submission.deleted_at.is_(None),
             Team.deleted_at.is_(None),
         )
-        .order_by(Submission.received_at, Submission.id)
+        .order_by(Submission.received_at, Submission.id, Result.id)
     )
-    teams: dict[int, list[_Scored]] = defaultdict(list)
-    for submission_id, team_id, state in session.execute(sent):
-        teams[team_id].append(_Scored(submission_id, state == "failed", *scores.get(submission_id, ())))
-    return teams
+    teams: dict[int, dict[int, _Scored]] = defaultdict(dict)
+    for team_id, submission_id, state, result_id, fresh, score in session.execute(sent):
+        earlier = teams[team_id].get(submission_id)
+        if earlier is None or not earlier.fresh:
+            entry = _Scored(submission_id, state == "failed", result_id, bool(fresh), score or 0.0)
+            teams[team_id][submission_id] = entry
+    counting = {one.id: one for one in (_counting(phase, list(entries.values())) for entries in teams.values())}
+    result_ids = [one.result_id for one in counting.values() if one.result_id is not None]
+    query = (
+        select(Submission, Team, Result)
+        .join(Submission.team)
+        .outerjoin(Result, (Result.submission_id == Submission.id) & Result.id.in_(result_ids))
+        .where(Submission.id.in_(counting))
+    )
+    unordered = [
+        TeamStanding(
+            team, submission, result, result is not None and not counting[submission.id].fresh, len(teams[team.id])
+        )
+        for submission, team, result in session.execute(query)
+    ]
+    return sorted(unordered, key=_order)
 
 
 def _counting(phase: Phase, entries: list[_Scored]) -> _Scored:
@@ -107,7 +84,8 @@ def _counting(phase: Phase, entries: list[_Scored]) -> _Scored:
     if phase.counts == "last":
         return next((one for one in reversed(entries) if not one.failed), entries[-1])
     if any(one.result_id is not None for one in entries):
-        return max(entries, key=lambda one: one.goodness)  # the first of equals
+        # The first of equals.
+        return max(entries, key=lambda one: (one.fresh, one.result_id is not None, round(one.score, 12)))
     return entries[-1]
 
 

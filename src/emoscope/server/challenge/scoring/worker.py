@@ -103,8 +103,7 @@ class ScoringWorker:
     def _score(self, job: Job) -> None:
         with self.store.database.read() as session:
             submission = session.get_one(Submission, job.submission_id)
-            phase = session.get_one(Phase, job.phase_id)
-            challenge = session.get_one(Challenge, phase.challenge_id)
+            phase, challenge = submission.phase, submission.phase.challenge
         scorer = scorer_sha256(challenge.task, challenge.metric)
         # The job names the code and gold it is for; if they have changed since, its score would be of others.
         if job.scorer_sha256 != scorer or job.gold_sha256 != phase.gold_sha256:
@@ -118,7 +117,7 @@ class ScoringWorker:
     def _compare(self, job: Job) -> None:
         with self.store.database.read() as session:
             phase = session.get_one(Phase, job.phase_id)
-            challenge = session.get_one(Challenge, phase.challenge_id)
+            challenge = phase.challenge
             scorer = scorer_sha256(challenge.task, challenge.metric)
             ranked = [standing.submission for standing in standings(session, phase, scorer) if standing.ranked]
         compared = fingerprint(ranked, phase, scorer)
@@ -182,13 +181,10 @@ def _environment() -> dict[str, str]:
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
     """End the scorer and whatever it has started."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
+    with process:  # which closes its pipes and waits
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _parsed(out: bytes, status: int) -> dict[str, Any]:

@@ -1,1 +1,15 @@
-"""What the platform does, independent of HTTP."""
+"""What the platform does, independent of HTTP. A module is imported when it is first used: the command needs few."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from emoscope.server.challenge.services import audit, challenges, definition, submissions, teams, tokens
+
+__all__ = ["audit", "challenges", "definition", "submissions", "teams", "tokens"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")

@@ -47,7 +47,4 @@ def read_audit(
             query = query.where(AuditEntry.challenge_id == challenge_id)
         if before is not None:
             query = query.where(AuditEntry.id < before)
-        return [
-            AuditLine(line.id, line.at, line.actor, line.action, line.object, line.detail)
-            for line in session.scalars(query)
-        ]
+        return [AuditLine.of(line) for line in session.scalars(query)]

@@ -1,6 +1,7 @@
 """Challenges: create, schedule, open, close, replace gold, rescore, delete and restore."""
 
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -13,31 +14,37 @@ from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.definition import Definition, read_definition
-from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state, phases_of
-from emoscope.server.challenge.services.phase_files import PhaseFiles, check_files, human_figures
-from emoscope.server.challenge.views import ChallengeView, FileView, PhaseView
+from emoscope.server.challenge.services.definition import read_definition
+from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
+from emoscope.server.challenge.services.phase_files import PhaseFiles, check_files
+from emoscope.server.challenge.views import ChallengeView, PhaseView
 from emoscope.server.errors import Conflict, Invalid, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Phase, Result, Submission, Team
-from emoscope.tasks import Task
 
 
 def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | Path | None = None) -> ChallengeView:
     """Create a challenge from a TOML file; the files it names lie beside it or in `files`."""
     require_organiser(actor, None)
     definition = read_definition(path)
-    phase_files = check_files(definition, Path(path), Path(files) if files is not None else Path(path).parent)
-    task = measured(definition.task, definition.metric)
-    stored_files = [_store_files(store, task, one) for one in phase_files]
+    phase_files = check_files(definition, Path(path), Path(path).parent if files is None else Path(files))
+    phases = [
+        Phase(
+            position=position,
+            opens_at=phase.moment(phase.opens),
+            closes_at=phase.moment(phase.closes),
+            **phase.model_dump(exclude={"opens", "closes", "unlabelled", "gold", "humans"}),
+            **_store_files(store, files),
+        )
+        for position, (phase, files) in enumerate(zip(definition.phases, phase_files, strict=True))
+    ]
     try:
         with store.database.write() as session:
             if session.scalar(select(Challenge.id).where(Challenge.slug == definition.slug)):
                 raise Conflict(f"there is a challenge {definition.slug!r} already", field="slug")
-            challenge = Challenge(**definition.model_dump(exclude={"phases"}), created_at=store.clock())
+            values = definition.model_dump(exclude={"phases"})
+            challenge = Challenge(**values, phases=phases, created_at=store.clock())
             session.add(challenge)
-            session.flush()
-            session.add_all(_phases(definition, challenge, stored_files))
             session.flush()
             slug, number = challenge.slug, challenge.id
             record(session, store, actor, "challenge.create", slug, challenge_id=number, task=challenge.task)
@@ -46,11 +53,11 @@ def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | 
         raise Conflict(f"there is a challenge {definition.slug!r} already", field="slug") from None
 
 
-def _store_files(store: Store, task: Task, files: PhaseFiles) -> dict[str, object]:
-    humans = human_figures(task, files.gold, files.humans)
-    if files.humans is not None and humans is not None and files.humans != "published":
+def _store_files(store: Store, files: PhaseFiles) -> dict[str, object]:
+    humans = files.humans
+    if humans is not None and files.judgements is not None:
         # Judgements are nearly gold, and stored with it.
-        humans["sha256"] = store.files.keep_file(Path(files.humans), "gold").sha256
+        humans = {**humans, "sha256": store.files.keep_file(files.judgements, "gold").sha256}
     return {
         "unlabelled_sha256": store.files.keep_file(files.unlabelled, "unlabelled").sha256,
         "unlabelled_name": files.unlabelled.name[:120],
@@ -58,20 +65,6 @@ def _store_files(store: Store, task: Task, files: PhaseFiles) -> dict[str, objec
         "items": files.items,
         "humans": humans,
     }
-
-
-def _phases(definition: Definition, challenge: Challenge, stored_files: list[dict[str, object]]) -> list[Phase]:
-    return [
-        Phase(
-            challenge_id=challenge.id,
-            position=position,
-            opens_at=phase.moment(phase.opens),
-            closes_at=phase.moment(phase.closes),
-            **phase.model_dump(exclude={"opens", "closes", "unlabelled", "gold", "humans"}),
-            **files,
-        )
-        for position, (phase, files) in enumerate(zip(definition.phases, stored_files, strict=True))
-    ]
 
 
 def list_challenges(store: Store, actor: Actor) -> list[ChallengeView]:
@@ -96,21 +89,11 @@ def organises(store: Store, actor: Actor, slug: str) -> bool:
         return actor.organises(find_challenge(session, actor, slug, deleted=True).id)
 
 
-def open_phase(store: Store, actor: Actor, slug: str, phase: str) -> ChallengeView:
-    """Open a phase now; a closed one stays open until it is closed again."""
-    return _move(store, actor, slug, phase, opening=True)
-
-
-def close_phase(store: Store, actor: Actor, slug: str, phase: str) -> ChallengeView:
-    """Close a phase now. Accepted submissions are still scored; a hidden board is shown from now on."""
-    return _move(store, actor, slug, phase, opening=False)
-
-
 def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) -> ChallengeView:
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
-        phase = find_phase(session, challenge, name)
+        phase = find_phase(challenge, name)
         now = store.clock()
         state = phase_state(phase, now)
         if opening:
@@ -130,6 +113,12 @@ def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) ->
         return challenge_view(session, store, actor, challenge)
 
 
+# A closed phase that is opened stays open until it is closed again. Once one is closed, accepted submissions are still
+# scored, and a hidden board is shown.
+open_phase = partial(_move, opening=True)
+close_phase = partial(_move, opening=False)
+
+
 def reschedule(
     store: Store, actor: Actor, slug: str, phase: str, *, opens: datetime | None = None, closes: datetime | None = None
 ) -> ChallengeView:
@@ -137,7 +126,7 @@ def reschedule(
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
-        changed = find_phase(session, challenge, phase)
+        changed = find_phase(challenge, phase)
         zone = ZoneInfo(changed.time_zone)
         begin, end = (
             before if time is None else time if time.tzinfo else time.replace(tzinfo=zone)
@@ -157,14 +146,14 @@ def replace_gold(store: Store, actor: Actor, slug: str, phase: str, path: str | 
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
-        old = find_phase(session, challenge, phase)
+        old = find_phase(challenge, phase)
     task = measured(challenge.task, challenge.metric)
     unlabelled = store.files.path("unlabelled", old.unlabelled_sha256)
-    files = PhaseFiles.checked(task, unlabelled, Path(path))
     humans = old.humans
-    if humans is not None and "sha256" in humans:
-        judgements = str(store.files.path("gold", humans["sha256"]))
-        humans = {**(human_figures(task, files.gold, judgements) or {}), "sha256": humans["sha256"]}
+    judgements = store.files.path("gold", humans["sha256"]) if humans is not None and "sha256" in humans else None
+    files = PhaseFiles.checked(task, unlabelled, Path(path), judgements)
+    if humans is not None and files.humans is not None:
+        humans = {**files.humans, "sha256": humans["sha256"]}
     gold = store.files.keep_file(files.gold, "gold")
     with store.database.write() as session:
         changed = session.get_one(Phase, old.id)
@@ -179,7 +168,7 @@ def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> 
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
-        phases = phases_of(session, challenge) if phase is None else [find_phase(session, challenge, phase)]
+        phases = challenge.phases if phase is None else [find_phase(challenge, phase)]
         scorer, now = scorer_sha256(challenge.task, challenge.metric), store.clock()
         queued = sum(_rescore_phase(session, one, scorer, now) for one in phases)
         record(session, store, actor, "challenge.rescore", slug, challenge_id=challenge.id, phase=phase, queued=queued)
@@ -202,16 +191,6 @@ def _rescore_phase(session: Session, phase: Phase, scorer: str, now: datetime) -
     return queued
 
 
-def delete_challenge(store: Store, actor: Actor, slug: str) -> None:
-    """Hide a challenge from all but its organisers; `restore_challenge` brings it back."""
-    _set_deleted(store, actor, slug, deleted=True)
-
-
-def restore_challenge(store: Store, actor: Actor, slug: str) -> None:
-    """Bring a deleted challenge back."""
-    _set_deleted(store, actor, slug, deleted=False)
-
-
 def _set_deleted(store: Store, actor: Actor, slug: str, *, deleted: bool) -> None:
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug, deleted=True)
@@ -221,15 +200,19 @@ def _set_deleted(store: Store, actor: Actor, slug: str, *, deleted: bool) -> Non
         record(session, store, actor, action, slug, challenge_id=challenge.id)
 
 
-def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> FileView:
-    """The file participants answer, from the moment the phase opens."""
+# A deleted challenge is hidden from all but its organisers.
+delete_challenge = partial(_set_deleted, deleted=True)
+restore_challenge = partial(_set_deleted, deleted=False)
+
+
+def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path, str]:
+    """The file participants answer and its name, from the moment the phase opens."""
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
-        chosen = find_phase(session, challenge, phase)
+        chosen = find_phase(challenge, phase)
         if phase_state(chosen, store.clock()) == "planned" and not actor.organises(challenge.id):
             raise NotFound(f"the file is given out when phase {phase} opens")
-        path = store.files.path("unlabelled", chosen.unlabelled_sha256)
-        return FileView(str(path), chosen.unlabelled_name)
+        return store.files.path("unlabelled", chosen.unlabelled_sha256), chosen.unlabelled_name
 
 
 def challenge_view(session: Session, store: Store, actor: Actor, challenge: Challenge) -> ChallengeView:
@@ -237,37 +220,23 @@ def challenge_view(session: Session, store: Store, actor: Actor, challenge: Chal
     task = measured(challenge.task, challenge.metric)
     now = store.clock()
     standing = (Team.challenge_id == challenge.id, Team.deleted_at.is_(None), Team.merged_into.is_(None))
-    return ChallengeView(
-        slug=challenge.slug,
-        title=challenge.title,
-        description=challenge.description,
-        task=task.name,
+    return ChallengeView.of(
+        challenge,
         task_title=task.metadata.title,
         labels=task.labels,
         metric=task.metadata.metric.name,
         metric_description=task.metadata.metric.description,
-        registration="open" if challenge.registration == "open" else "closed",
-        phases=tuple(_phase_view(actor, phase, now) for phase in phases_of(session, challenge)),
+        phases=tuple(_phase_view(actor, phase, now) for phase in challenge.phases),
         teams=session.scalar(select(func.count()).where(*standing)) or 0,
         deleted=challenge.deleted_at is not None,
     )
 
 
 def _phase_view(actor: Actor, phase: Phase, now: datetime) -> PhaseView:
-    return PhaseView(
-        name=phase.name,
-        title=phase.title,
+    return PhaseView.of(
+        phase,
         state=phase_state(phase, now),
         opens=phase.opens_at,
         closes=phase.closes_at,
-        time_zone=phase.time_zone,
-        per_day=phase.per_day,
-        total=phase.total,
-        rejected_per_day=phase.rejected_per_day,
-        board="open" if phase.board == "open" else "hidden",
         board_visible=board_visible(actor, phase, now),
-        counts="best" if phase.counts == "best" else "last",
-        max_bytes=phase.max_bytes,
-        unlabelled_name=phase.unlabelled_name,
-        items=phase.items,
     )

@@ -87,19 +87,14 @@ class Definition(_Strict):
         return name
 
     @model_validator(mode="after")
-    def _known_metric(self) -> Self:
+    def _consistent(self) -> Self:
         try:
             task = measured(self.task, self.metric)
         except EmoscopeError as error:
             raise ValueError(str(error)) from None
         if not is_official(task) and any(phase.published or phase.humans == "published" for phase in self.phases):
             raise ValueError(f"the paper's figures are not by {self.metric}; leave out 'published', or 'metric'")
-        return self
-
-    @model_validator(mode="after")
-    def _names_differ(self) -> Self:
-        names = [phase.name for phase in self.phases]
-        if len(set(names)) != len(names):
+        if len({phase.name for phase in self.phases}) != len(self.phases):
             raise ValueError("two phases have the same name")
         return self
 

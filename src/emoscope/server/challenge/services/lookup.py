@@ -19,18 +19,12 @@ def find_challenge(session: Session, actor: Actor, slug: str, *, deleted: bool =
     return challenge
 
 
-def find_phase(session: Session, challenge: Challenge, name: str) -> Phase:
+def find_phase(challenge: Challenge, name: str) -> Phase:
     """A phase of a challenge by its name."""
-    phase = session.scalar(select(Phase).where(Phase.challenge_id == challenge.id, Phase.name == name))
-    if phase is None:
-        names = ", ".join(phase.name for phase in phases_of(session, challenge))
-        raise NotFound(f"{challenge.slug} has no phase {name[:64]!r}; it has: {names}", field="phase")
-    return phase
-
-
-def phases_of(session: Session, challenge: Challenge) -> list[Phase]:
-    """A challenge's phases in their order."""
-    return list(session.scalars(select(Phase).where(Phase.challenge_id == challenge.id).order_by(Phase.position)))
+    phases = {phase.name: phase for phase in challenge.phases}
+    if name not in phases:
+        raise NotFound(f"{challenge.slug} has no phase {name[:64]!r}; it has: {', '.join(phases)}", field="phase")
+    return phases[name]
 
 
 def phase_state(phase: Phase, now: datetime) -> PhaseState:
@@ -40,15 +34,15 @@ def phase_state(phase: Phase, now: datetime) -> PhaseState:
     return "open" if phase.closes_at is None or now < phase.closes_at else "closed"
 
 
-def require_running(session: Session, challenge: Challenge, now: datetime) -> None:
+def require_running(challenge: Challenge, now: datetime) -> None:
     """Refuse what makes no sense once all phases are closed."""
-    if all(phase_state(phase, now) == "closed" for phase in phases_of(session, challenge)):
+    if all(phase_state(phase, now) == "closed" for phase in challenge.phases):
         raise Conflict(f"{challenge.slug} is over")
 
 
-def open_phase_of(session: Session, challenge: Challenge, now: datetime) -> Phase:
+def open_phase_of(challenge: Challenge, now: datetime) -> Phase:
     """The one phase that is open."""
-    running = [phase for phase in phases_of(session, challenge) if phase_state(phase, now) == "open"]
+    running = [phase for phase in challenge.phases if phase_state(phase, now) == "open"]
     if not running:
         raise Conflict(f"{challenge.slug} has no open phase", field="phase")
     if len(running) > 1:

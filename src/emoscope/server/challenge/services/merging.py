@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_team, phases_of, require_running
+from emoscope.server.challenge.services.lookup import find_challenge, find_team, require_running
 from emoscope.server.challenge.services.quotas import days_running, usage
 from emoscope.server.challenge.services.teams import MAX_MEMBERS, count_members, merge_view
 from emoscope.server.challenge.views import MergeView
@@ -43,7 +43,7 @@ def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeV
         session.add(merge)
         session.flush()
         record(session, store, actor, "merge.offer", f"team {own.id}", challenge_id=challenge.id, to=other.id)
-        return merge_view(session, merge)
+        return merge_view(merge)
 
 
 def answer_merge(store: Store, actor: Actor, slug: str, merge_id: int, *, accept: bool) -> MergeView:
@@ -74,7 +74,7 @@ def answer_merge(store: Store, actor: Actor, slug: str, merge_id: int, *, accept
         merge.decided_at = store.clock()
         action = "merge.accept" if accept else "merge.decline"
         record(session, store, actor, action, f"team {staying.id}", challenge_id=challenge.id, joining=joining.id)
-        return merge_view(session, merge)
+        return merge_view(merge)
 
 
 def _alive(team: Team) -> None:
@@ -84,11 +84,11 @@ def _alive(team: Team) -> None:
 
 def _check_rule(session: Session, store: Store, challenge: Challenge, first: Team, second: Team) -> None:
     now = store.clock()
-    require_running(session, challenge, now)
+    require_running(challenge, now)
     people = count_members(session, first.id, second.id)
     if people > MAX_MEMBERS:
         raise Conflict(f"together the teams have {people} members, at most {MAX_MEMBERS} are allowed")
-    for phase in phases_of(session, challenge):
+    for phase in challenge.phases:
         used = usage(session, phase, [first.id, second.id], now).used_total
         allowed = phase.per_day * days_running(phase, now)
         if phase.total is not None:

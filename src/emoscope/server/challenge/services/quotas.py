@@ -22,15 +22,10 @@ def local_day(phase: Phase, moment: datetime) -> date:
     return moment.astimezone(ZoneInfo(phase.time_zone)).date()
 
 
-def next_day(phase: Phase, moment: datetime) -> datetime:
-    """When the phase's next day begins."""
-    tomorrow = local_day(phase, moment) + timedelta(days=1)
-    return datetime.combine(tomorrow, time(), ZoneInfo(phase.time_zone))
-
-
 def usage(session: Session, phase: Phase, team_ids: Sequence[int], now: datetime) -> QuotaView:
     """What these teams have used together."""
-    day = local_day(phase, now).isoformat()
+    today_date = local_day(phase, now)
+    day = today_date.isoformat()
     mine = (Submission.phase_id == phase.id, Submission.team_id.in_(team_ids))
     today = (*mine, Submission.day == day)
     used_today = session.scalar(select(func.count()).where(*today, Submission.charged)) or 0
@@ -49,7 +44,7 @@ def usage(session: Session, phase: Phase, team_ids: Sequence[int], now: datetime
         rejected_today=rejected,
         rejected_per_day=phase.rejected_per_day,
         left_today=max(0, left),
-        next_day=next_day(phase, now),
+        next_day=datetime.combine(today_date + timedelta(days=1), time(), ZoneInfo(phase.time_zone)),
     )
 
 

@@ -1,19 +1,28 @@
 """Submissions: received whole, verified at once, counted atomically, and on the disk before they are answered."""
 
 import secrets
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 from typing import cast
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services.actor import Actor, require_member, require_team
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, open_phase_of, phase_state
+from emoscope.server.challenge.services.lookup import (
+    board_visible,
+    find_challenge,
+    find_phase,
+    find_team,
+    open_phase_of,
+    phase_state,
+)
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
-from emoscope.server.challenge.services.submission_view import view, views
 from emoscope.server.challenge.services.uploads import (
     check_media_type,
     clean_file_name,
@@ -21,7 +30,7 @@ from emoscope.server.challenge.services.uploads import (
     clean_note,
     refusals,
 )
-from emoscope.server.challenge.views import FileView, QuotaView, SubmissionView
+from emoscope.server.challenge.views import Figures, LogLine, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.file_store import Readable
@@ -53,7 +62,7 @@ def submit(
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id)
         now = store.clock()
-        chosen = open_phase_of(session, challenge, now) if phase is None else find_phase(session, challenge, phase)
+        chosen = open_phase_of(challenge, now) if phase is None else find_phase(challenge, phase)
         if earlier := _repeated(session, actor, chosen, key, now):
             return earlier
         # Checked again under the lock; this spares reading a file that cannot be taken.
@@ -61,6 +70,7 @@ def submit(
         used = usage(session, chosen, [team_id], now)
         check_accepted(used, now)
         check_rejected(used, now)
+    scorer = scorer_sha256(challenge.task, challenge.metric)
     unlabelled = store.files.path("unlabelled", chosen.unlabelled_sha256)
     with store.files.incoming(upload, limit=chosen.max_bytes) as part:
         received = store.clock()
@@ -101,9 +111,9 @@ def submit(
                 record(session, store, actor, "submission.reject", thing, challenge_id=challenge.id)
             else:
                 log(session, submission.id, received, f"received {part.size:,} bytes and verified")
-                queue_scoring(session, submission, current, scorer_sha256(challenge.task, challenge.metric), received)
+                queue_scoring(session, submission, current, scorer, received)
                 record(session, store, actor, "submission.accept", thing, challenge_id=challenge.id, sha256=part.sha256)
-            accepted = view(session, actor, submission, received)
+            accepted = _view(actor, submission, scorer, received)
     if problems:
         raise Rejected(problems, submission.public_id)
     return accepted
@@ -131,7 +141,8 @@ def _repeated(session: Session, actor: Actor, phase: Phase, key: str | None, now
         return None
     if submission.state == "rejected":
         raise Rejected(submission.problems, submission.public_id)
-    return view(session, actor, submission, now, repeated=True)
+    scorer = scorer_sha256(phase.challenge.task, phase.challenge.metric)
+    return replace(_view(actor, submission, scorer, now), repeated=True)
 
 
 def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
@@ -139,14 +150,15 @@ def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id)
-        return usage(session, find_phase(session, challenge, phase), [team_id], store.clock())
+        return usage(session, find_phase(challenge, phase), [team_id], store.clock())
 
 
 def get_submission(store: Store, actor: Actor, submission_id: str) -> SubmissionView:
     """A submission with its log, for its team and the organisers."""
     with store.database.read() as session:
-        submission, _, _ = _find(session, actor, submission_id)
-        return view(session, actor, submission, store.clock(), with_log=True)
+        submission, _, challenge = _find(session, actor, submission_id)
+        scorer = scorer_sha256(challenge.task, challenge.metric)
+        return _view(actor, submission, scorer, store.clock(), with_log=True)
 
 
 def list_submissions(
@@ -165,37 +177,29 @@ def list_submissions(
         if not actor.organises(challenge.id):
             team_id = require_member(actor, challenge.id) if team_id is None else team_id
             require_team(actor, challenge.id, team_id)
-        query = select(Submission).join(Phase, Submission.phase_id == Phase.id)
-        query = query.where(Phase.challenge_id == challenge.id).order_by(Submission.id.desc())
+        query = select(Submission).join(Submission.phase).where(Phase.challenge_id == challenge.id)
+        query = query.order_by(Submission.id.desc()).options(
+            joinedload(Submission.team), joinedload(Submission.member), selectinload(Submission.results)
+        )
         if phase is not None:
-            query = query.where(Phase.id == find_phase(session, challenge, phase).id)
+            query = query.where(Phase.id == find_phase(challenge, phase).id)
         if team_id is not None:
             query = query.where(Submission.team_id == team_id)
         if not deleted:
             query = query.where(Submission.deleted_at.is_(None))
         if limit is not None:
             query = query.limit(limit)
-        return list(views(session, actor, session.scalars(query).all(), store.clock()))
+        scorer, now = scorer_sha256(challenge.task, challenge.metric), store.clock()
+        return [_view(actor, submission, scorer, now) for submission in session.scalars(query)]
 
 
-def submission_file(store: Store, actor: Actor, submission_id: str) -> FileView:
-    """The file as it was sent, for its team and the organisers."""
+def submission_file(store: Store, actor: Actor, submission_id: str) -> tuple[Path, str]:
+    """The file as it was sent and its name, for its team and the organisers."""
     with store.database.read() as session:
         submission, _, _ = _find(session, actor, submission_id)
         if submission.state == "rejected":
             raise NotFound("refused files are not kept")
-        path = store.files.path("submissions", submission.sha256)
-        return FileView(str(path), submission.file_name)
-
-
-def delete_submission(store: Store, actor: Actor, submission_id: str) -> None:
-    """Take a submission off the board. It still counts towards the quota; `restore_submission` brings it back."""
-    _set_deleted(store, actor, submission_id, deleted=True)
-
-
-def restore_submission(store: Store, actor: Actor, submission_id: str) -> None:
-    """Bring a deleted submission back."""
-    _set_deleted(store, actor, submission_id, deleted=False)
+        return store.files.path("submissions", submission.sha256), submission.file_name
 
 
 def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: bool) -> None:
@@ -210,14 +214,45 @@ def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: boo
         record(session, store, actor, action, f"submission {submission.public_id}", challenge_id=challenge.id)
 
 
+# A deleted submission is off the board, but still counts towards the quota.
+delete_submission = partial(_set_deleted, deleted=True)
+restore_submission = partial(_set_deleted, deleted=False)
+
+
 def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submission, Phase, Challenge]:
     """A submission the actor may see; anybody else gets NotFound."""
     if actor.role == "public":
         raise Unauthenticated("this needs a team's token")
     submission = session.scalar(select(Submission).where(Submission.public_id == submission_id[:64]))
     if submission is not None:
-        phase = session.get_one(Phase, submission.phase_id)
-        challenge = session.get_one(Challenge, phase.challenge_id)
+        phase, challenge = submission.phase, submission.phase.challenge
         if actor.organises(challenge.id) or (actor.plays(submission.team_id) and challenge.deleted_at is None):
             return submission, phase, challenge
     raise NotFound("no such submission")
+
+
+def _view(
+    actor: Actor, submission: Submission, scorer: str, now: datetime, *, with_log: bool = False
+) -> SubmissionView:
+    """A submission; its figures only for those who may see scores now.
+
+    They are of the present code and gold, or else of the newest result, which is stale then.
+    """
+    phase = submission.phase
+    present = (scorer, phase.gold_sha256)
+    fresh = [one for one in submission.results if (one.scorer_sha256, one.gold_sha256) == present]
+    newest = next(iter(fresh or submission.results), None)
+    return SubmissionView.of(
+        submission,
+        id=submission.public_id,
+        challenge=phase.challenge.slug,
+        phase=phase.name,
+        team=submission.team.name,
+        member=submission.member.name,
+        received=submission.received_at,
+        problems=tuple(submission.problems),
+        figures=Figures(newest.score, **newest.figures) if newest and board_visible(actor, phase, now) else None,
+        stale=newest is not None and not fresh,
+        deleted=submission.deleted_at is not None,
+        log=tuple(LogLine.of(line) for line in submission.log) if with_log else (),
+    )

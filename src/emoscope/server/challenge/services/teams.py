@@ -2,7 +2,7 @@
 
 import re
 from datetime import timedelta
-from typing import Literal, cast
+from functools import partial
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
@@ -37,7 +37,7 @@ def register_team(
             if challenge.registration != "open" and not organised:
                 raise NotAllowed("registration is closed; ask the organisers")
             if not organised:
-                require_running(session, challenge, store.clock())
+                require_running(challenge, store.clock())
             # One registration at a time, so that the cap holds.
             session.execute(select(Challenge.id).where(Challenge.id == challenge.id).with_for_update())
             count = session.scalar(select(func.count()).where(Team.challenge_id == challenge.id)) or 0
@@ -49,7 +49,7 @@ def register_team(
             session.add(row)
             session.flush()
             record(session, store, actor, "team.register", f"team {row.id}", challenge_id=challenge.id, name=name)
-            return _add_member(session, store, actor, challenge, row, person, address)
+            return _add_member(session, store, actor, row, person, address)
     except IntegrityError:
         raise Conflict(f"the team name {name!r} is taken", field="team") from None
 
@@ -68,15 +68,13 @@ def clean_email(text: str | None) -> str | None:
     return address
 
 
-def _add_member(
-    session: Session, store: Store, actor: Actor, challenge: Challenge, team: Team, name: str, email: str | None
-) -> Registered:
+def _add_member(session: Session, store: Store, actor: Actor, team: Team, name: str, email: str | None) -> Registered:
     member = Member(team_id=team.id, name=name, email=email, created_at=store.clock())
     session.add(member)
     session.flush()
-    secret = add_member_token(session, store, member, challenge.id).token
-    record(session, store, actor, "team.join", f"team {team.id}", challenge_id=challenge.id, member=member.id)
-    return Registered(_view(session, challenge, team), _member(member), secret)
+    secret = add_member_token(session, store, member, team.challenge_id).token
+    record(session, store, actor, "team.join", f"team {team.id}", challenge_id=team.challenge_id, member=member.id)
+    return Registered(_view(session, team), MemberView.of(member, joined=member.created_at), secret)
 
 
 def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) -> TeamView:
@@ -85,7 +83,7 @@ def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) 
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id) if team_id is None else team_id
         require_team(actor, challenge.id, team_id)
-        return _view(session, challenge, find_team(session, challenge, team_id))
+        return _view(session, find_team(session, challenge, team_id))
 
 
 def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
@@ -94,7 +92,7 @@ def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
         challenge = find_challenge(session, actor, slug, deleted=True)
         require_organiser(actor, challenge.id)
         query = select(Team).where(Team.challenge_id == challenge.id, Team.merged_into.is_(None)).order_by(Team.id)
-        return [_view(session, challenge, team) for team in session.scalars(query)]
+        return [_view(session, team) for team in session.scalars(query)]
 
 
 def invite(store: Store, actor: Actor, slug: str) -> Issued:
@@ -125,30 +123,19 @@ def join_team(store: Store, actor: Actor, invitation: str, *, member: str, email
         team = None if row is None else session.get(Team, row.team_id)
         while team is not None and team.merged_into is not None:  # the team has merged since it invited
             team = session.get(Team, team.merged_into)
-        challenge = None if team is None else session.get(Challenge, team.challenge_id)
         usable = row is not None and row.used_at is None and row.expires_at > store.clock()
-        if not usable or row is None or team is None or team.deleted_at or challenge is None or challenge.deleted_at:
+        if not usable or row is None or team is None or team.deleted_at or team.challenge.deleted_at:
             raise NotFound("the invitation is not valid: unknown, used or out of date", field="invitation")
-        team = find_team(session, challenge, team.id, lock=True)
+        team = find_team(session, team.challenge, team.id, lock=True)
         if count_members(session, team.id) >= MAX_MEMBERS:
             raise Conflict(f"a team has at most {MAX_MEMBERS} members")
         row.used_at = store.clock()
-        return _add_member(session, store, actor, challenge, team, person, address)
+        return _add_member(session, store, actor, team, person, address)
 
 
 def count_members(session: Session, *team_ids: int) -> int:
     """How many members teams have together."""
     return session.scalar(select(func.count()).where(Member.team_id.in_(team_ids))) or 0
-
-
-def delete_team(store: Store, actor: Actor, slug: str, team_id: int) -> None:
-    """Take a team off the board and disable its tokens; nothing is lost, `restore_team` brings it back."""
-    _set_deleted(store, actor, slug, team_id, deleted=True)
-
-
-def restore_team(store: Store, actor: Actor, slug: str, team_id: int) -> None:
-    """Bring a deleted team back with all it had."""
-    _set_deleted(store, actor, slug, team_id, deleted=False)
 
 
 def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted: bool) -> None:
@@ -164,28 +151,26 @@ def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted
         record(session, store, actor, action, f"team {team.id}", challenge_id=challenge.id)
 
 
-def _member(member: Member) -> MemberView:
-    return MemberView(member.id, member.name, member.email, member.created_at)
+# A deleted team is off the board and its tokens do not work, but nothing of it is lost.
+delete_team = partial(_set_deleted, deleted=True)
+restore_team = partial(_set_deleted, deleted=False)
 
 
-def merge_view(session: Session, merge: Merge) -> MergeView:
+def merge_view(merge: Merge) -> MergeView:
     """An offer with the names of both teams."""
-    names = [session.get_one(Team, team_id).name for team_id in (merge.from_team_id, merge.to_team_id)]
-    state = cast(Literal["offered", "accepted", "declined"], merge.state)
-    return MergeView(merge.id, names[0], names[1], state, merge.created_at)
+    names = {"offered_by": merge.from_team.name, "offered_to": merge.to_team.name}
+    return MergeView.of(merge, offered=merge.created_at, **names)
 
 
-def _view(session: Session, challenge: Challenge, team: Team) -> TeamView:
-    members = session.scalars(select(Member).where(Member.team_id == team.id).order_by(Member.id))
+def _view(session: Session, team: Team) -> TeamView:
     offers = select(Merge).where(
         (Merge.from_team_id == team.id) | (Merge.to_team_id == team.id), Merge.state == "offered"
     )
-    return TeamView(
-        id=team.id,
-        name=team.name,
-        challenge=challenge.slug,
+    return TeamView.of(
+        team,
+        challenge=team.challenge.slug,
         registered=team.created_at,
-        members=tuple(_member(member) for member in members),
-        merge_offers=tuple(merge_view(session, offer) for offer in session.scalars(offers.order_by(Merge.id))),
+        members=tuple(MemberView.of(member, joined=member.created_at) for member in team.members),
+        merge_offers=tuple(merge_view(offer) for offer in session.scalars(offers.order_by(Merge.id))),
         deleted=team.deleted_at is not None,
     )

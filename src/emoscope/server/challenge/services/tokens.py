@@ -16,7 +16,7 @@ from emoscope.server.challenge.services.lookup import find_challenge
 from emoscope.server.challenge.views import Issued, TokenView
 from emoscope.server.errors import Conflict, NotFound, StoreUnavailable, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.models import Challenge, Member, Team, Token
+from emoscope.server.store.models import Member, Team, Token
 from emoscope.server.store.names import clean_name
 
 MAX_TOKENS = 20  # valid ones of one member
@@ -47,7 +47,7 @@ def authenticate(store: Store, token: str | None) -> Actor:
         row = session.scalar(select(Token).where(Token.hash == digest))
         if row is None or not hmac.compare_digest(row.hash, digest):
             raise Unauthenticated(_REFUSED)
-        actor = _actor(session, row)
+        actor = _actor(row)
     now = store.clock()
     if row.used_at is None or now - row.used_at > _NOTE_USE_EVERY:
         # When a token was last used is a convenience; failing to note it must not lock anybody out.
@@ -62,20 +62,18 @@ def actor_of(store: Store, token_id: int) -> Actor:
         token = session.get(Token, token_id)
         if token is None:
             raise Unauthenticated(_REFUSED)
-        return _actor(session, token)
+        return _actor(token)
 
 
-def _actor(session: Session, token: Token) -> Actor:
+def _actor(token: Token) -> Actor:
     if token.revoked_at is not None:
         raise Unauthenticated(_REFUSED)
     if token.role == "organiser":
         return Actor("organiser", token.challenge_id, token_id=token.id, name=token.name)
-    member = session.get(Member, token.member_id)
-    team = None if member is None else session.get(Team, member.team_id)
-    challenge = None if team is None else session.get(Challenge, team.challenge_id)
-    if member is None or team is None or team.deleted_at or challenge is None or challenge.deleted_at:
+    member = token.member
+    if member is None or member.team.deleted_at or member.team.challenge.deleted_at:
         raise Unauthenticated(_REFUSED)
-    return Actor("participant", team.challenge_id, team.id, member.id, token.id, member.name)
+    return Actor("participant", member.team.challenge_id, member.team_id, member.id, token.id, member.name)
 
 
 def add_member_token(session: Session, store: Store, member: Member, challenge_id: int) -> Issued:
@@ -99,10 +97,9 @@ def issue_member_token(store: Store, actor: Actor, slug: str, member_id: int | N
         challenge = find_challenge(session, actor, slug)
         member_id = actor.member_id if member_id is None else member_id
         member = session.get(Member, member_id) if member_id is not None else None
-        team = session.get(Team, member.team_id) if member is not None else None
-        if member is None or team is None or team.challenge_id != challenge.id:
+        if member is None or member.team.challenge_id != challenge.id:
             raise NotFound("no such member in this challenge")
-        require_team(actor, challenge.id, team.id)
+        require_team(actor, challenge.id, member.team_id)
         if not actor.organises(challenge.id) and actor.member_id != member.id:
             raise NotFound("no such member in this challenge")
         valid = session.scalars(select(Token.id).where(Token.member_id == member.id, Token.revoked_at.is_(None))).all()
@@ -142,15 +139,7 @@ def list_tokens(store: Store, actor: Actor, slug: str | None = None) -> list[Tok
             if not actor.organises(None):
                 query = query.where(Token.challenge_id == challenge.id)
         return [
-            TokenView(
-                id=token.id,
-                role="organiser" if token.role == "organiser" else "participant",
-                name=token.name,
-                team=team,
-                created=token.created_at,
-                used=token.used_at,
-                revoked=token.revoked_at,
-            )
+            TokenView.of(token, team=team, created=token.created_at, used=token.used_at, revoked=token.revoked_at)
             for token, team in session.execute(query)
         ]
 

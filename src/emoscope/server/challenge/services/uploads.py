@@ -24,7 +24,6 @@ _KINDS = {
     b"\xd0\xcf\x11\xe0": "an old office document",
     b"PAR1": "a Parquet file",
 }
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _NOT_TEXT = {f"application/{kind}" for kind in ("zip", "gzip", "x-gzip", "x-tar", "x-7z-compressed", "pdf", "wasm")}
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
@@ -55,15 +54,13 @@ def _not_text(path: Path, items: int) -> str | None:
     """Why a file is not text of a sensible length; reads no more than it has to."""
     lines = 0
     with path.open("rb") as handle:
-        first = True
+        head = handle.read(8)
+        if kind := next((kind for mark, kind in _KINDS.items() if head.startswith(mark)), None):
+            return f"is {kind}; send the plain text file"
+        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return "is UTF-16, expected UTF-8"
+        handle.seek(0)
         while chunk := handle.read(_CHUNK):
-            if first:
-                first = False
-                for mark, kind in _KINDS.items():
-                    if chunk.startswith(mark):
-                        return f"is {kind}; send the plain text file"
-                if chunk.startswith(_UTF16):
-                    return "is UTF-16, expected UTF-8"
             if b"\0" in chunk:
                 row = lines + chunk[: chunk.index(b"\0")].count(b"\n") + 1
                 return f"row {row}: holds a NUL byte; expected UTF-8 text"
