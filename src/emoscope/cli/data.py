@@ -159,7 +159,6 @@ def _login(task: "Task", user: str | None) -> tuple[str, str] | None:
 def _fetch_watched(
     task: "Task", root: Path | None, mirror: str | None, login: tuple[str, str] | None
 ) -> "list[Fetched]":
-    """Fetch with a progress bar on standard error, where that is a terminal."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
     from emoscope.tasks.fetch import fetch

@@ -42,7 +42,6 @@ class SplitStatistics:
     statistics: "CorpusStatistics"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "file": self.located.file.name,
             "revision": self.located.revision.name,

@@ -165,7 +165,6 @@ def human_cli(
 def _task_and_file(
     name: str, path: Path | None, split: str | None, data: Path | None, *, option: str = "--gold"
 ) -> "tuple[Task, Path | Located]":
-    """The task, and the file to hold predictions to: the one given, or a split of the task's data."""
     from emoscope.tasks import get_task
     from emoscope.tasks.data import find_split
 

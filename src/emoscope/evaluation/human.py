@@ -55,7 +55,6 @@ class Judge:
     groups: Mapping[str, JudgeScores] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The judge as JSON has it."""
         return {"name": self.name, **jsonable(self.overall), "groups": jsonable(self.groups)}
 
 

@@ -16,10 +16,6 @@ class NamedScore:
     score: float
 
 
-# The system above, those level with the score, and the system below.
-Neighbours = tuple[NamedScore | None, Sequence[NamedScore], NamedScore | None]
-
-
 @dataclass(frozen=True, slots=True)
 class Placement:
     """Where a score would stand.
@@ -81,14 +77,15 @@ def place(score: float, published: Published, *, split: str | None = None, revis
         above=above,
         level=level,
         below=below,
-        sentence=f"{score:.4f} would rank {describe(published, rank_range[0], (above, level, below))}",
+        sentence=f"{score:.4f} would rank {describe(published, rank_range[0], above, level, below)}",
         published_split=published.split_name,
         caveat="; ".join(caveat for caveat in caveats if caveat) or None,
     )
 
 
-def _certain_rank(published: Published, rank: int, neighbours: Neighbours) -> str:
-    above, level, below = neighbours
+def _certain_rank(
+    published: Published, rank: int, above: NamedScore | None, level: Sequence[NamedScore], below: NamedScore | None
+) -> str:
     place = f"{_ordinal(rank)} of {published.size}"
     if level:
         return f"{place}, level with {' and '.join(entry.name for entry in level)}"
@@ -99,8 +96,9 @@ def _certain_rank(published: Published, rank: int, neighbours: Neighbours) -> st
     return f"{place}, between {above.name} and {below.name}"
 
 
-def _rank_range(published: Published, best: int, neighbours: Neighbours) -> str:
-    above, level, below = neighbours
+def _rank_range(
+    published: Published, best: int, above: NamedScore | None, level: Sequence[NamedScore], below: NamedScore | None
+) -> str:
     worst = best + published.unknown
     ranks = (
         f"between {_ordinal(best)} and {_ordinal(worst)} of {published.size}"
@@ -141,20 +139,16 @@ def _left_out(score: float, published: Published) -> str | None:
 
 
 def _quarter(score: float, statistics: Statistics) -> str:
-    marks = [
-        ("third quartile", statistics.third_quartile),
-        ("median", statistics.median),
-        ("first quartile", statistics.first_quartile),
-    ]
-    over = ""
-    for name, mark in marks:
-        if score >= mark:
-            return f"between the {name} and {over}" if over else f"above the {name}"
-        over = f"the {name}"
-    return f"below {over}"
+    names = ("third quartile", "median", "first quartile")
+    marks = (statistics.third_quartile, statistics.median, statistics.first_quartile)
+    higher = sum(score < mark for mark in marks)
+    if higher == 0:
+        return f"above the {names[0]}"
+    if higher == len(marks):
+        return f"below the {names[-1]}"
+    return f"between the {names[higher]} and the {names[higher - 1]}"
 
 
 def _ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 21st."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import existing_file
-from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.evaluation.ranking import Placement, place
@@ -50,7 +49,6 @@ class Gold:
         return positions
 
     def discarded(self, task: Task) -> dict[str, int]:
-        """How many items do not count, by label."""
         return dict(Counter(label for label in self.labels if not task.scored(label)).most_common())
 
 
@@ -146,12 +144,9 @@ def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassRes
     >>> class_results(np.array([[1, 0], [1, 1]]), ["a", "b"])["a"]
     ClassResult(precision=0.5, recall=1.0, f1=0.6666666666666666, support=1)
     """
-    figures = class_scores(confusion)
-    columns = zip(figures.precision, figures.recall, figures.f1, figures.support, strict=True)
-    return {
-        name: ClassResult(float(precision), float(recall), float(f1), int(support))
-        for name, (precision, recall, f1, support) in zip(names, columns, strict=True)
-    }
+    scores = class_scores(confusion)
+    columns = (scores.precision.tolist(), scores.recall.tolist(), scores.f1.tolist(), scores.support.tolist())
+    return {name: ClassResult(*row) for name, *row in zip(names, *columns, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +169,6 @@ class Evaluation:
 
     @property
     def score(self) -> float:
-        """The score by the task's metric."""
         return self.scores.score
 
     @property
@@ -184,37 +178,33 @@ class Evaluation:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of the score should know, one line each."""
-        lines = [discarded_note(self.discarded)] if self.discarded else []
-        return [*lines, outside_note(self.outside)] if self.outside else lines
+        return label_notes(self.discarded, self.outside)
 
     def as_dict(self) -> dict[str, Any]:
-        """The evaluation as JSON has it."""
         return {
             "task": self.task,
             "gold": self.gold,
             "predictions": self.predictions,
             "metric": self.metric,
             "metric_description": self.metric_description,
-            **jsonable(self.scores),
-            "interval": {**jsonable(self.interval), "seed": self.seed},
-            "per_class": jsonable(self.per_class),
-            "confusion": {"labels": list(self.labels), "matrix": self.confusion.tolist()},
-            "rank": jsonable(self.rank),
-            "discarded": jsonable(self.discarded),
-            "outside": jsonable(self.outside),
+            **asdict(self.scores),
+            "interval": {**asdict(self.interval), "seed": self.seed},
+            "per_class": self.per_class,
+            "confusion": {"labels": self.labels, "matrix": self.confusion},
+            "rank": self.rank,
+            "discarded": self.discarded,
+            "outside": self.outside,
             "notes": self.notes,
         }
 
 
-def discarded_note(discarded: Mapping[str, int]) -> str:
-    """The sentence for gold items that do not count."""
-    return f"gold items left out, as the task does not score their label: {_listed(discarded)}"
-
-
-def outside_note(outside: Mapping[str, int]) -> str:
-    """The sentence for predictions that are not labels of the task."""
-    return f"predictions outside the task's labels, counted as errors as in the official scoring: {_listed(outside)}"
+def label_notes(discarded: Mapping[str, int], outside: Mapping[str, int]) -> list[str]:
+    """A sentence for gold items that do not count, and one for predictions that are not labels of the task."""
+    sentences = {
+        "gold items left out, as the task does not score their label": discarded,
+        "predictions outside the task's labels, counted as errors as in the official scoring": outside,
+    }
+    return [f"{sentence}: {_listed(counts)}" for sentence, counts in sentences.items() if counts]
 
 
 def outside_labels(task: Task, predicted: Sequence[str]) -> dict[str, int]:
@@ -264,6 +254,12 @@ def _evaluation(
     names = label_names(task, predicted)
     confusion = confusion_matrix([gold.labels[item] for item in scored], predicted, names)
     scores = scores_of(task, confusion, names)
+    try:
+        results = published(task.name)
+    except EmoscopeError:  # somebody's own task has none
+        rank = None
+    else:
+        rank = place(scores.score, results, split=gold.split, revision=gold.revision)
     return Evaluation(
         task=task.name,
         metric=task.metric.name,
@@ -274,18 +270,10 @@ def _evaluation(
         ),
         per_class=class_results(confusion, names),
         confusion=confusion,
-        rank=_place(task, scores.score, gold),
+        rank=rank,
         seed=seed,
         discarded=gold.discarded(task),
         outside=outside_labels(task, predicted),
         gold=gold.path,
         predictions=path,
     )
-
-
-def _place(task: Task, score: float, gold: Gold) -> Placement | None:
-    try:
-        results = published(task.name)
-    except EmoscopeError:  # somebody's own task has none
-        return None
-    return place(score, results, split=gold.split, revision=gold.revision)

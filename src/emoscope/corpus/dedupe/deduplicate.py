@@ -27,11 +27,9 @@ class FileCounts:
 
     @property
     def kept(self) -> int:
-        """The number of rows that stay."""
         return self.read - self.dropped.total()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"read": self.read, "kept": self.kept, "dropped": {reason: self.dropped[reason] for reason in REASONS}}
 
 
@@ -129,7 +127,6 @@ def _write(
     counts: FileCounts,
     format: str | None,
 ) -> None:
-    """Write the rows that stay, in the format of their file."""
     with ExitStack() as stack:
         writer = None
         for record, item in zip(records, items, strict=True):

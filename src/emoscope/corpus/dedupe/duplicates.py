@@ -63,7 +63,6 @@ class DuplicateFinder:
         self._texts_of: dict[int, list[int]] = {}
 
     def add(self, item: int, text: str) -> None:
-        """Add a text of an item."""
         number = self._numbers.setdefault(comparable(text), len(self._numbers))
         texts = self._texts_of.setdefault(item, [])
         if number not in texts:

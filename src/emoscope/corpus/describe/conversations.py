@@ -38,7 +38,6 @@ class ConversationCounter:
         return not same
 
     def add(self, dialogue: Dialogue, *, has_emoticons: bool) -> None:
-        """Count one dialogue."""
         speakers = [turn.speaker for turn in dialogue.turns if turn.speaker is not None]
         self._turns[len(dialogue)] += 1
         self._speakers.update(speakers)
@@ -47,7 +46,6 @@ class ConversationCounter:
         self._with_emoticons += has_emoticons
 
     def result(self) -> Conversations:
-        """The statistics."""
         dialogues = self._turns.total()
         return Conversations(
             dialogues=dialogues,

@@ -34,7 +34,6 @@ class Datasheet:
 
     @property
     def labels(self) -> list[str]:
-        """The labels, in the plan's order."""
         return list(self.about["labels"])
 
     @property

@@ -22,7 +22,6 @@ class Distribution:
 
     @classmethod
     def of(cls, counts: Mapping[int, int]) -> Self:
-        """The distribution of these counts, in any order."""
         ordered = {value: count for value, count in sorted(counts.items()) if count}
         total = sum(ordered.values())
         mean = sum(value * count for value, count in ordered.items()) / max(total, 1)

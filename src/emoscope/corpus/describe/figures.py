@@ -266,7 +266,6 @@ def _colour(name: str) -> str:
 
 
 def _names(**options: object) -> object:
-    """An axis of names: no line and no ticks."""
     return altair().Axis(ticks=False, domain=False, labelAngle=0, labelColor=INK, **options)
 
 

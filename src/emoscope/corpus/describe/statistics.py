@@ -31,11 +31,9 @@ class CorpusStatistics:
 
     @property
     def labelled(self) -> int:
-        """The number of examples that have a label."""
         return self.examples - self.unlabelled
 
     def share(self, label: str) -> float:
-        """The share of a label among the labelled examples."""
         return self.label_shares.get(label, 0.0)
 
 

@@ -40,21 +40,17 @@ class TermCounter:
         self.utterances: Counter[str] = Counter()
 
     def add(self, terms: Collection[str]) -> None:
-        """Count the terms of one utterance."""
         self.count.update(terms)
         self.utterances.update(set(terms))
 
     def merge(self, other: "TermCounter") -> None:
-        """Add the counts of another."""
         self.count.update(other.count)
         self.utterances.update(other.utterances)
 
     def most_frequent(self, number: int) -> tuple[Term, ...]:
-        """The terms that occur most often, ties in alphabetical order."""
         return self._top(number, self.count)
 
     def most_widespread(self, number: int) -> tuple[Term, ...]:
-        """The terms in the most utterances, ties in alphabetical order."""
         return self._top(number, self.utterances)
 
     def _top(self, number: int, by: Mapping[str, int]) -> tuple[Term, ...]:
@@ -81,7 +77,6 @@ class UtteranceCounter:
         self.only_emoticons = 0
 
     def add(self, words: Collection[str], emoticons: Collection[str]) -> None:
-        """Count one utterance: its words without emoticons, and its emoticons."""
         self.lengths[len(words)] += 1
         self.words.add(words)
         if emoticons:
@@ -90,7 +85,6 @@ class UtteranceCounter:
             self.only_emoticons += not words
 
     def result(self, common: Collection[str], unigrams: int, emoticons: int) -> UtteranceStatistics:
-        """The statistics, with the most frequent emoticons and uncommon words."""
         utterances = self.lengths.total()
         return UtteranceStatistics(
             utterances=utterances,

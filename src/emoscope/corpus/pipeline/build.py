@@ -139,7 +139,6 @@ _WORDS = {"name", "title", "description", "terms", "contact", "citation"}  # onl
 
 
 def _is_done(target: Path, key: str) -> bool:
-    """Whether the folder holds what the step would make, unchanged since."""
     try:
         record = read_json(target / RECORD)
     except (OSError, ValueError):

@@ -121,7 +121,6 @@ def _where(number: int, name: str) -> str:
 
 
 def _problem(error: ValidationError, known: Sequence[str]) -> str:
-    """The first of pydantic's errors as one line."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":

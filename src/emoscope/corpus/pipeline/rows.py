@@ -36,7 +36,6 @@ class RowsFile:
         self._handle.close()
 
     def write(self, row: Mapping[str, Any]) -> None:
-        """Write one row."""
         self._handle.write(json.dumps(row, ensure_ascii=False) + "\n")
         self.written += 1
 

@@ -60,7 +60,6 @@ class StepContext:
 
     @property
     def input(self) -> Path:
-        """The folder of the step before."""
         return list(self.earlier.values())[-1]
 
     def rows(self, title: str) -> Iterator[Row]:
@@ -95,7 +94,6 @@ class PipelineStep(FrozenModel):
 
     @property
     def name(self) -> str:
-        """The step's name in a plan."""
         return type(self).__name__.removesuffix("Step").lower()
 
     def external_files(self, plan: "CorpusPlan") -> Sequence[Path]:  # noqa: ARG002
