@@ -15,7 +15,6 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import text_lines
-from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.compare import system_names
 from emoscope.evaluation.error_analysis import examples_of, scores_on
@@ -55,7 +54,7 @@ class Judge:
     groups: Mapping[str, JudgeScores] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **jsonable(self.overall), "groups": jsonable(self.groups)}
+        return {"name": self.name, **asdict(self.overall), "groups": self.groups}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,45 +74,39 @@ class HumanComparison:
 
 def read_judgements(task: Task, path: str | Path) -> list[HumanJudgement]:
     """Read the CSV; other columns than ours are left alone, a worker may judge a task once."""
-    judgements: list[HumanJudgement] = []
-    seen: dict[tuple[str, str], int] = {}
+    judgements: dict[tuple[str, str], HumanJudgement] = {}
     for row, cells in _table(path):
-        judged, worker, label = (cells[name].strip() for name in _COLUMNS)
-        for name, value in zip(_COLUMNS, (judged, worker, label), strict=True):
-            if not value:
+        for name in _COLUMNS:
+            if not cells[name].strip():
                 raise InputError(path, f"{name!r} is missing", row=row)
+        judged, worker, label = (cells[name].strip() for name in _COLUMNS)
         others = None
         if "other" in cells:
             others = frozenset(part.strip() for part in cells["other"].split(";") if part.strip())
         for named in (label, *sorted(others or ())):
             if named not in task.labels:
                 raise InputError(path, task.unknown_label(named), row=row)
-        if (judged, worker) in seen:
-            earlier = seen[judged, worker]
-            raise InputError(path, f"worker {worker!r} has judged task {judged!r} already in row {earlier}", row=row)
-        seen[judged, worker] = row
-        judgements.append(HumanJudgement(row, judged, worker, label, others))
+        if earlier := judgements.get((judged, worker)):
+            problem = f"worker {worker!r} has judged task {judged!r} already in row {earlier.row}"
+            raise InputError(path, problem, row=row)
+        judgements[judged, worker] = HumanJudgement(row, judged, worker, label, others)
     if not judgements:
         raise InputError(path, "has a header but no rows")
-    return judgements
+    return list(judgements.values())
 
 
 def _table(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.reader((line for _, line in text_lines(path)), strict=True)
-    header: list[str] = []
     try:
+        header = [cell.strip() for cell in next(reader, ())]
+        if any(header.count(name) != 1 for name in _COLUMNS) or header.count("other") > 1:
+            shown = ",".join(header)[:60]
+            raise InputError(path, f"expected columns task,worker,label[,other], found {shown!r}", row=1)
         for cells in reader:
-            if not header:
-                header = [cell.strip() for cell in cells]
-                missing = [name for name in _COLUMNS if header.count(name) != 1]
-                if missing or header.count("other") > 1:
-                    shown = ",".join(header)[:60]
-                    raise InputError(path, f"expected columns task,worker,label[,other], found {shown!r}", row=1)
-            elif len(cells) != len(header):
+            if len(cells) != len(header):
                 problem = f"expected {len(header)} comma-separated columns, found {len(cells)}"
                 raise InputError(path, problem, row=reader.line_num)
-            else:
-                yield reader.line_num, dict(zip(header, cells, strict=True))
+            yield reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as error:
         raise InputError(path, f"is not valid CSV: {error}", row=reader.line_num) from None
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emoscope.core.extras import check_installed, require
-from emoscope.core.plots import svg
+from emoscope.core.extras import check_installed
+from emoscope.core.plots import Chart
 from emoscope.corpus.describe.figures import figures
 from emoscope.corpus.describe.statistics import CorpusStatistics
+from emoscope.evaluation.report import render
 
 PACKAGES = ("jinja2", "altair", "vl_convert")
 
@@ -55,32 +56,19 @@ def check_datasheet() -> None:
 
 def markdown(sheet: Datasheet) -> str:
     """The datasheet as Markdown."""
-    return _rendered("datasheet.md.j2", sheet, autoescape=False)
+    return _rendered("datasheet.md.j2", sheet, {}, autoescape=False)
 
 
 def page(sheet: Datasheet) -> str:
     """The datasheet as a self-contained HTML page, with figures and without scripts."""
-    markup = require("markupsafe", extra="plots").Markup
-    charts = {
-        # The renderer escapes the text it draws, so its SVG needs no escaping.
-        name: markup(svg(chart))
-        for name, chart in figures(sheet.splits, str(sheet.about["title"])).items()
-        if not name.startswith("dev-")  # drawn from the same rows as test, and so alike
-    }
-    return _rendered("datasheet.html.j2", sheet, autoescape=True, charts=charts)
+    charts = figures(sheet.splits, str(sheet.about["title"]))
+    # The figures of dev are drawn from the same rows as those of test, and so alike.
+    shown = {name: chart for name, chart in charts.items() if not name.startswith("dev-")}
+    return _rendered("datasheet.html.j2", sheet, shown, autoescape=True)
 
 
-def _rendered(template: str, sheet: Datasheet, *, autoescape: bool, **values: Any) -> str:
-    jinja2 = require("jinja2", extra="plots")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("emoscope.corpus.describe", "templates"),
-        autoescape=autoescape,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
+def _rendered(template: str, sheet: Datasheet, charts: Mapping[str, Chart], *, autoescape: bool) -> str:
+    filters = {
         "whole": "{:,}".format,
         "three": lambda value: "–" if value is None else f"{value:.3f}",
         "percent": "{:.1%}".format,
@@ -89,8 +77,8 @@ def _rendered(template: str, sheet: Datasheet, *, autoescape: bool, **values: An
         "listed": _listed,
         "fenced": _fenced,
     }
-    text: str = environment.get_template(template).render(sheet=sheet, **values)
-    return text
+    options = {"autoescape": autoescape, "keep_trailing_newline": True}
+    return render("emoscope.corpus.describe", template, filters, {"sheet": sheet}, charts, **options)
 
 
 def _cell(value: object) -> str:
