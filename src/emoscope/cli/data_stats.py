@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markup import escape
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from emoscope.corpus.describe.statistics import CorpusStatistics
-    from emoscope.corpus.describe.words import Term
+    from emoscope.corpus.describe.words import Term, UtteranceStatistics
     from emoscope.tasks import Task
     from emoscope.tasks.data import Located
 
@@ -29,12 +28,7 @@ _WORDS_SHOWN = 8
 _SPEAKERS_SHOWN = 6
 
 
-class Format(StrEnum):
-    """What figures are written as."""
-
-    png = "png"
-    svg = "svg"
-    html = "html"
+Format = Literal["png", "svg", "html"]
 
 
 def stats(
@@ -45,7 +39,7 @@ def stats(
         typer.Option("--split", "-s", help="Split to count; may be repeated. All of train, dev, test without it."),
     ] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Also draw the figures, into this folder.")] = None,
-    format: Annotated[Format, typer.Option("--format", help="What figures are written as.")] = Format.png,
+    format: Annotated[Format, typer.Option("--format", help="What figures are written as.")] = "png",
     json: JsonOption = False,
 ) -> None:
     """Count labels, words, emoticons, turns, speakers and votes; measure the annotators' agreement."""
@@ -62,7 +56,7 @@ def stats(
     chosen = get_task(task)
     located = _locate(chosen, split, data)
     parts = {name: _describe(chosen, name, file) for name, file in located.items()}
-    drawn = [] if plots is None else _draw(chosen.name, parts, plots, format.value)
+    drawn = [] if plots is None else _draw(chosen.name, parts, plots, format)
     if json:
         splits = {
             name: {
@@ -161,17 +155,10 @@ def _dialogues(parts: "Parts") -> "RenderableType":
         talk = part.conversations
         who = ", ".join(f"{speaker} {turns:,}" for speaker, turns in list(talk.speakers.items())[:_SPEAKERS_SHOWN])
         more = len(talk.speakers) - _SPEAKERS_SHOWN
-        rows.append(
-            [
-                name,
-                talk.dialogues,
-                _range(talk.turns.min, talk.turns.max),
-                f"{talk.turns.mean:.1f}",
-                f"{talk.emoticon_share:.1%}",
-                _range(talk.cast.min, talk.cast.max) if talk.cast.total else None,
-                (escape(who) + (f" and {more:,} more" if more > 0 else "")) or None,
-            ]
-        )
+        speakers = escape(who) + (f" and {more:,} more" if more > 0 else "")
+        cast = _range(talk.cast.min, talk.cast.max) if talk.cast.total else None
+        turns = (_range(talk.turns.min, talk.turns.max), f"{talk.turns.mean:.1f}")
+        rows.append([name, talk.dialogues, *turns, f"{talk.emoticon_share:.1%}", cast, speakers or None])
     columns = ["split", "dialogues", "turns", "mean", "with emoticons", "speakers in each", "turns of each speaker"]
     dialogues = table("Dialogues", columns, rows)
     dialogues.columns[-1].justify = "left"
@@ -182,31 +169,27 @@ def _range(smallest: int, largest: int) -> str:
     return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
 
 
+def _classes(parts: "Parts") -> "Iterator[tuple[str, str, UtteranceStatistics]]":
+    for split, part in parts.items():
+        yield from ((split, coloured(label), wording) for label, wording in part.wording.items())
+        yield split, "all", part.overall
+
+
 def _wording(parts: "Parts") -> "RenderableType":
-    rows = [
-        [
-            split,
-            coloured(label) if label else "all",
-            wording.utterances,
-            f"{wording.words.mean:.1f}",
-            wording.words.median,
-            wording.words.max,
-            f"{wording.words.counts.get(0, 0) / max(wording.utterances, 1):.1%}",
-            f"{wording.emoticon_share:.1%}",
-            f"{wording.only_emoticons / max(wording.utterances, 1):.1%}",
-        ]
-        for split, part in parts.items()
-        for label, wording in [*part.wording.items(), ("", part.overall)]
-    ]
+    rows: list[list[object]] = []
+    for split, label, wording in _classes(parts):
+        words, total = wording.words, max(wording.utterances, 1)
+        numbers = (words.counts.get(0, 0) / total, wording.emoticon_share, wording.only_emoticons / total)
+        lengths = (wording.utterances, f"{words.mean:.1f}", words.median, words.max)
+        rows.append([split, label, *lengths, *(f"{share:.1%}" for share in numbers)])
     columns = ["split", "label", "utterances", "mean", "median", "longest", "no words", "emoticons", "only emoticons"]
     return table("Words per utterance, emoticons removed", columns, rows, left=2)
 
 
 def _emoticons(parts: "Parts") -> "RenderableType":
     rows = [
-        [split, coloured(label) if label else "all", _terms(wording.emoticons, lambda term: term.utterances)]
-        for split, part in parts.items()
-        for label, wording in [*part.wording.items(), ("", part.overall)]
+        [split, label, _terms(wording.emoticons, lambda term: term.utterances)]
+        for split, label, wording in _classes(parts)
         if wording.emoticons
     ]
     return table("Top emoticons, by the utterances that hold them", ["split", "label", "emoticons"], rows, left=3)

@@ -63,13 +63,13 @@ class HumanComparison:
 
     task: str
     metric: str
-    judgements: int
-    items: int
-    workers: int
-    discarded: int  # judgements of items that the task does not score
-    matched_by: str | None
-    by: str | None
-    judges: tuple[Judge, ...]
+    judgements: int = 0
+    items: int = 0
+    workers: int = 0
+    discarded: int = 0  # judgements of items that the task does not score
+    matched_by: str | None = None
+    by: str | None = None
+    judges: tuple[Judge, ...] = ()
 
 
 def read_judgements(task: Task, path: str | Path) -> list[HumanJudgement]:
@@ -143,9 +143,8 @@ def compare_with_humans(
         places = by_slice.positions([examples[item] for item in items])
         groups = {group: [items[place] for place in members] for group, members in places.items()}
 
-    def judge(name: str, scores_of_items: Callable[[Sequence[int]], JudgeScores]) -> Judge:
-        by_group = {group: scores_of_items(members) for group, members in groups.items()}
-        return Judge(name, scores_of_items(items), by_group)
+    def judge(name: str, scores: Callable[[Sequence[int]], JudgeScores]) -> Judge:
+        return Judge(name, scores(items), {group: scores(members) for group, members in groups.items()})
 
     def people(among: Sequence[int]) -> JudgeScores:
         return _people(task, read, [pair for pair in counted if pair[0] in set(among)])
@@ -153,6 +152,7 @@ def compare_with_humans(
     def system(labels: Sequence[str]) -> Callable[[Sequence[int]], JudgeScores]:
         return lambda among: JudgeScores(**asdict(scores_on(task, read, labels, among)))
 
+    judges = [judge(name, system(labels)) for name, labels in zip(systems, predicted, strict=True)]
     return HumanComparison(
         task=task.name,
         metric=task.metric.name,
@@ -162,10 +162,7 @@ def compare_with_humans(
         discarded=len(every) - len(counted),
         matched_by=matched_by,
         by=by,
-        judges=(
-            judge(HUMANS, people),
-            *(judge(name, system(labels)) for name, labels in zip(systems, predicted, strict=True)),
-        ),
+        judges=(judge(HUMANS, people), *judges),
     )
 
 
@@ -185,13 +182,9 @@ def published_humans(task: Task) -> Judge:
     return Judge(f"{HUMANS} ({confusion.source.table})", JudgeScores(**asdict(scores)))
 
 
-def only_published(task: Task) -> HumanComparison:
-    """The people of the task's paper alone."""
-    return HumanComparison(task.name, task.metric.name, 0, 0, 0, 0, None, None, (published_humans(task),))
-
-
-def with_published(task: Task, comparison: HumanComparison) -> HumanComparison:
-    """A comparison with the people of the task's paper as its last row; they judged other items."""
+def with_published(task: Task, comparison: HumanComparison | None = None) -> HumanComparison:
+    """A comparison with the people of the task's paper as its last row, who judged other items, or those alone."""
+    comparison = comparison or HumanComparison(task.name, task.metric.name)
     return replace(comparison, judges=(*comparison.judges, published_humans(task)))
 
 
@@ -220,8 +213,5 @@ def _people(task: Task, gold: Gold, counted: Sequence[tuple[int, HumanJudgement]
     scores = scores_of(task, confusion_matrix(labels, guesses, task.labels), task.labels)
     if any(judgement.others is None for _, judgement in counted):
         return JudgeScores(**asdict(scores))
-    held = sum(
-        label in {judgement.label, *(judgement.others or ())}
-        for label, (_, judgement) in zip(labels, counted, strict=True)
-    )
-    return JudgeScores(**asdict(scores), top2=held / len(counted))
+    held = [gold.labels[item] in {judgement.label, *(judgement.others or ())} for item, judgement in counted]
+    return JudgeScores(**asdict(scores), top2=sum(held) / len(counted))

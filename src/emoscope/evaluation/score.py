@@ -30,15 +30,12 @@ GoldSource = str | Path | Located  # a file, or a split that `emoscope.tasks.dat
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The gold labels of a file; `examples` is None where the file holds labels alone.
-
-    `split` and `revision` are known where the file is one that was published.
-    """
+    """The gold labels of a file."""
 
     labels: Sequence[str]
-    examples: Sequence[Example] | None = None
+    examples: Sequence[Example] | None = None  # None where the file holds labels alone
     path: str | None = None
-    split: str | None = None
+    split: str | None = None  # known, as is the revision, where the file is one that was published
     revision: str | None = None
 
     def scored(self, task: Task) -> list[int]:
@@ -63,8 +60,7 @@ def read_gold(task: Task, source: GoldSource) -> Gold:
     if len(labels) != len(items):
         problem = f"has no label; only {len(labels):,} of the {len(items):,} items have one"
         raise InputError(path, problem, row=f"item {items.index(None) + 1:,}")
-    split, revision = _published_as(task, source)
-    return Gold(labels, examples, str(path), split, revision)
+    return Gold(labels, examples, str(path), *_published_as(task, source))
 
 
 def _published_as(task: Task, source: GoldSource) -> tuple[str | None, str | None]:
@@ -72,12 +68,9 @@ def _published_as(task: Task, source: GoldSource) -> tuple[str | None, str | Non
     if isinstance(source, Located):
         splits = source.revision.splits.items()
         return next(name for name, file in splits if file == source.file), source.revision.name
-    sha256 = sha256_of(Path(source))
-    for revision in task.metadata.revisions:
-        for split, file in revision.splits.items():
-            if file.sha256 == sha256:
-                return split, revision.name
-    return None, None
+    sha256, revisions = sha256_of(Path(source)), task.metadata.revisions
+    files = ((split, revision.name, file) for revision in revisions for split, file in revision.splits.items())
+    return next(((split, revision) for split, revision, file in files if file.sha256 == sha256), (None, None))
 
 
 def read_predictions(task: Task, gold: Gold, path: str | Path) -> list[str]:
@@ -145,8 +138,8 @@ def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassRes
     ClassResult(precision=0.5, recall=1.0, f1=0.6666666666666666, support=1)
     """
     scores = class_scores(confusion)
-    columns = (scores.precision.tolist(), scores.recall.tolist(), scores.f1.tolist(), scores.support.tolist())
-    return {name: ClassResult(*row) for name, *row in zip(names, *columns, strict=True)}
+    columns = (scores.precision, scores.recall, scores.f1, scores.support.astype(int))
+    return {name: ClassResult(*row) for name, *row in zip(names, *map(np.ndarray.tolist, columns), strict=True)}
 
 
 @dataclass(frozen=True, slots=True)

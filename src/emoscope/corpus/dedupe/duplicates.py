@@ -68,12 +68,11 @@ class DuplicateFinder:
         if number not in texts:
             texts.append(number)
 
-    def _near(self) -> "_NearTexts | None":
-        if self.threshold == 1:
-            return None
+    def _near(self) -> "_NearTexts":
         texts = list(self._numbers)
-        signed = list(self._spread.map(_signed, batches(texts, _PART)))
-        return _NearTexts(texts, np.concatenate(signed) if signed else signatures([]), self.threshold)
+        compared = texts if self.threshold < 1 else []
+        signed = [signatures([]), *self._spread.map(_signed, batches(compared, _PART))]
+        return _NearTexts(texts, np.concatenate(signed), self.threshold)
 
     def duplicates(self) -> Iterator[Duplicate]:
         """The items to drop, in ascending order: copies of items with a smaller number that are not dropped.
@@ -84,7 +83,7 @@ class DuplicateFinder:
         holder: dict[int, int] = {}  # the item that is kept for each text
         for item, texts in sorted(self._texts_of.items()):
             copy = next((Duplicate(item, holder[text], 1.0) for text in texts if text in holder), None)
-            if copy is None and near is not None:
+            if copy is None:
                 matches = (match for text in texts if (match := near.match(text)) is not None)
                 copy = next((Duplicate(item, holder[text], similarity) for text, similarity in matches), None)
             if copy is not None:
@@ -92,8 +91,7 @@ class DuplicateFinder:
                 continue
             for text in texts:
                 holder[text] = item
-                if near is not None:
-                    near.keep(text)
+                near.keep(text)
 
     def related(self) -> Iterator[tuple[int, int]]:
         """Pairs of items that are copies, exact or near; joining each pair keeps all copies together.
@@ -112,10 +110,9 @@ class DuplicateFinder:
                 if text in holder:  # what is near to the text is paired with its first holder already
                     others[holder[text]] = None
                     continue
-                others.update((holder[match], None) for match, _ in (near.matches(text) if near is not None else ()))
+                others.update((holder[match], None) for match, _ in near.matches(text))
                 holder[text] = item
-                if near is not None:
-                    near.keep(text)
+                near.keep(text)
             yield from ((item, other) for other in others if other != item)
 
 
@@ -133,7 +130,8 @@ class _NearTexts:
         self._threshold = threshold
         self._buckets = shared_buckets(self._signatures)
         self._kept: dict[int, list[int]] = {}
-        self._alone: list[bool] = np.all(self._buckets < 0, axis=1).tolist()
+        # Without signatures every text is alone: only exact copies are looked for.
+        self._alone: list[bool] = np.all(self._buckets < 0, axis=1).tolist() if len(signed) else [True] * len(texts)
 
     def _shared(self, text: int) -> list[int]:
         return [bucket for bucket in self._buckets[text].tolist() if bucket >= 0]

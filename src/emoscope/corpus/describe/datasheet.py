@@ -4,7 +4,7 @@ It answers the questions of Gebru et al. (2021), "Datasheets for Datasets", as f
 and the statistics of the splits can.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,15 +38,14 @@ class Datasheet:
         return list(self.about["labels"])
 
     @property
-    def judging(self) -> Mapping[str, Any] | None:
+    def judging(self) -> Mapping[str, Any]:
         """The counts of the step `aggregate`, if there was one."""
-        return next((step for step in self.steps if step["step"] == "aggregate"), None)
+        return next((step for step in self.steps if step["step"] == "aggregate"), {})
 
     @property
     def filters(self) -> Mapping[str, Mapping[str, Any]]:
         """What each filter dropped and masked, and its measured error rates."""
-        step = next((step for step in self.steps if step["step"] == "filter"), None)
-        return {} if step is None else step["filters"]
+        return next((step["filters"] for step in self.steps if step["step"] == "filter"), {})
 
 
 def check_datasheet() -> None:
@@ -68,7 +67,7 @@ def page(sheet: Datasheet) -> str:
 
 
 def _rendered(template: str, sheet: Datasheet, charts: Mapping[str, Chart], *, autoescape: bool) -> str:
-    filters = {
+    filters: dict[str, Callable[..., str]] = {
         "whole": "{:,}".format,
         "three": lambda value: "–" if value is None else f"{value:.3f}",
         "percent": "{:.1%}".format,

@@ -10,7 +10,7 @@ from emoscope.core.plots import INK, QUIET, Chart, altair, label_colours, rows, 
 from emoscope.corpus.annotation.votes import Votes
 from emoscope.corpus.describe.distribution import Distribution
 from emoscope.corpus.describe.statistics import CorpusStatistics
-from emoscope.corpus.describe.word_wheel import Spoke, wheel
+from emoscope.corpus.describe.word_wheel import wheel
 
 _WIDTH = 640
 _ACCENT = "#3f4a5a"  # for bars that stand for no emotion
@@ -98,7 +98,7 @@ def unigrams(split: CorpusStatistics, title: str) -> Chart:
     wheels = [
         wheel(
             name,
-            [Spoke(term.text, 1000 * term.count / wording.utterances) for term in wording.unigrams],
+            [(term.text, 1000 * term.count / wording.utterances) for term in wording.unigrams],
             _colour(name),
             caption=f"{wording.utterances:,} utterances",
         )
