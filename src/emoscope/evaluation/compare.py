@@ -208,9 +208,8 @@ def system_names(paths: Sequence[str | Path]) -> list[str]:
     if not paths:
         raise EmoscopeError("name at least one prediction file")
     whole = [str(path) for path in paths]
-    for path in whole:
-        if whole.count(path) > 1:
-            raise EmoscopeError(f"{path} is named twice")
+    if repeated := [path for path in whole if whole.count(path) > 1]:
+        raise EmoscopeError(f"{repeated[0]} is named twice")
     for short in ([Path(path).stem for path in paths], [Path(path).name for path in paths]):
         if len(set(short)) == len(short):
             return short

@@ -132,9 +132,8 @@ def compare_with_humans(
     examples = examples_of(read)
     predicted = [read_predictions(task, read, path) for path in predictions]
     every = read_judgements(task, judgements)
-    item_of, matched_by = _matcher(judgements, every, examples)
-    located = [(item_of(judgement), judgement) for judgement in every]
-    counted = [(item, judgement) for item, judgement in located if task.scored(read.labels[item])]
+    judged, matched_by = _items(judgements, every, examples)
+    counted = [pair for pair in zip(judged, every, strict=True) if task.scored(read.labels[pair[0]])]
     if not counted:
         raise InputError(judgements, f"judges no item that {task.name} scores")
     items = sorted({item for item, _ in counted})
@@ -188,23 +187,21 @@ def with_published(task: Task, comparison: HumanComparison | None = None) -> Hum
     return replace(comparison, judges=(*comparison.judges, published_humans(task)))
 
 
-def _matcher(
+def _items(
     path: str | Path, judgements: Sequence[HumanJudgement], examples: Sequence[Example]
-) -> tuple[Callable[[HumanJudgement], int], str]:
-    """How a file names its items: by dialogue id if every name is one and ids are unique, else by position."""
+) -> tuple[list[int], str]:
+    """The judged items; a file names them by dialogue id if every name is one and ids are unique, else by position."""
     ids = {str(example.dialogue.id): position for position, example in enumerate(examples)}
     if len(ids) == len(examples) and all(judgement.task in ids for judgement in judgements):
-        return lambda judgement: ids[judgement.task], "dialogue id"
-
-    def by_position(judgement: HumanJudgement) -> int:
+        return [ids[judgement.task] for judgement in judgements], "dialogue id"
+    for judgement in judgements:
         # Ten digits are more than any file has rows; Python refuses to read thousands of them as a number.
         digits = judgement.task.isascii() and judgement.task.isdecimal() and len(judgement.task) <= 10
-        if digits and int(judgement.task) < len(examples):
-            return int(judgement.task)
-        problem = f"task {judgement.task!r} is neither a dialogue's id nor a position from 0 to {len(examples) - 1:,}"
-        raise InputError(path, problem, row=judgement.row)
-
-    return by_position, "position"
+        if not digits or int(judgement.task) >= len(examples):
+            last = f"{len(examples) - 1:,}"
+            problem = f"task {judgement.task!r} is neither a dialogue's id nor a position from 0 to {last}"
+            raise InputError(path, problem, row=judgement.row)
+    return [int(judgement.task) for judgement in judgements], "position"
 
 
 def _people(task: Task, gold: Gold, counted: Sequence[tuple[int, HumanJudgement]]) -> JudgeScores:

@@ -13,7 +13,6 @@ from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Counts, Metric, accuracy, confusion_matrix, encode, macro_f1
 from emoscope.core.significance import SAMPLES, bootstrap_interval
 from emoscope.detector import Detector
-from emoscope.evaluation.calibration import calibration_error
 from emoscope.evaluation.results import HeadResults
 from emoscope.evaluation.score import class_results
 from emoscope.evaluation.slices import SLICES, DataSlice
@@ -22,6 +21,7 @@ from emoscope.models.label_shift import prior_vector, shift_prior
 CARD_SLICES = ("emoji", "negation", "irony", "long", "dialect", "code-mixed")
 # A score of fewer items says nothing.
 MIN_SLICE = 20
+CALIBRATION_BINS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,26 @@ def measure(
         "notes": [*notes, *left_out_note],
     }
     return HeadResults.model_validate(_rounded(jsonable(figures)))
+
+
+def calibration_error(
+    probabilities: NDArray[np.float64], gold: NDArray[np.int64], *, bins: int = CALIBRATION_BINS
+) -> float:
+    """Expected calibration error: the gap between the best label's probability and how often it is right.
+
+    Averaged over bins of equal width, each weighted by the items in it; `gold` are columns.
+
+    >>> calibration_error(np.array([[0.8, 0.2]] * 5), np.array([0, 0, 0, 0, 1]))
+    0.0
+    >>> round(calibration_error(np.array([[0.9, 0.1]] * 2), np.array([0, 1])), 4)
+    0.4
+    """
+    sure = probabilities.max(1)
+    right = probabilities.argmax(1) == gold
+    place = np.minimum((sure * bins).astype(np.int64), bins - 1)
+    items = np.bincount(place, minlength=bins)
+    gap = np.bincount(place, sure, bins) - np.bincount(place, right, bins)
+    return float(np.abs(gap[items > 0]).sum() / len(sure))
 
 
 def _rounded(value: Any) -> Any:

@@ -13,9 +13,8 @@ from emoscope.cli.main import app
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.metrics import standard_metric
-from emoscope.evaluation.calibration import calibration_error
 from emoscope.evaluation.card import card_text, markdown_table, unsupported_numbers
-from emoscope.evaluation.measure import Answers, answers_of, measure
+from emoscope.evaluation.measure import Answers, answers_of, calibration_error, measure
 from emoscope.evaluation.results import (
     AboutModel,
     CheckFigures,

@@ -12,7 +12,6 @@ from emoscope.corpus.describe.words import UtteranceCounter, UtteranceStatistics
 
 COMMON = 500
 UNIGRAMS = 25
-EMOTICONS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +42,8 @@ def describe(
     *,
     neutral: str | None = None,
     common: int = COMMON,
-    unigrams: int = UNIGRAMS,
-    emoticons: int = EMOTICONS,
 ) -> CorpusStatistics:
-    """The statistics of a stream of examples.
-
-    `neutral` is the label of "no emotion", whose most frequent words are common words.
+    """The statistics of a stream of examples; the most frequent words of `neutral`, "no emotion", are common words.
 
     >>> from emoscope.core.dialogue import Dialogue, Example
     >>> examples = [Example(Dialogue.of(["hi", "so happy for you 😂"]), 1, "happy")]
@@ -85,10 +80,10 @@ def describe(
         common_words=f"the {common:,} most frequent words of {whose}",
         wording={
             # The neutral class has no uncommon words: they are measured against its own.
-            name: wording[name].result(common_words, 0 if name == neutral else unigrams, emoticons)
+            name: wording[name].result(common_words, 0 if name == neutral else UNIGRAMS)
             for name in names
             if name in wording
         },
-        overall=overall.result(common_words, 0, emoticons),
+        overall=overall.result(common_words, 0),
         votes=votes.result(),
     )

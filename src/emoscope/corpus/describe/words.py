@@ -8,6 +8,7 @@ from emoscope.corpus.describe.distribution import Distribution
 
 # A word of a single utterance says nothing about its class.
 FEWEST = 2
+EMOTICONS = 5  # shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class UtteranceCounter:
             self.with_emoticons += 1
             self.only_emoticons += not words
 
-    def result(self, common: Collection[str], unigrams: int, emoticons: int) -> UtteranceStatistics:
+    def result(self, common: Collection[str], unigrams: int) -> UtteranceStatistics:
         utterances = self.lengths.total()
         uncommon = {
             word: self.words.count[word]
@@ -82,6 +83,6 @@ class UtteranceCounter:
             with_emoticons=self.with_emoticons,
             only_emoticons=self.only_emoticons,
             emoticon_share=self.with_emoticons / max(utterances, 1),
-            emoticons=self.emoticons.top(emoticons, self.emoticons.utterances),
+            emoticons=self.emoticons.top(EMOTICONS, self.emoticons.utterances),
             unigrams=self.words.top(unigrams, uncommon),
         )

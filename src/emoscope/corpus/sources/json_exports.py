@@ -13,6 +13,7 @@ from emoscope.corpus.sources.messages import Message, NoTurn
 
 _SLACK_LINK = re.compile(r"<([@#!]?)([^|<>]+)(?:\|([^<>]*))?>")
 _SLACK_MARKS = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+_SLACK_TURNS = (None, "thread_broadcast", "me_message")  # subtypes
 _DISCORD_TURNS = {"Default", "Reply"}
 
 
@@ -62,28 +63,20 @@ def read_slack(folder: Path, left_out: Counter[str]) -> Iterator[Message]:
         threads: dict[str, list[Message]] = {}
         for day in sorted(channel.glob("*.json")):
             for where, entry in _objects(day, {"messages": read_json(day)}, "messages", ""):
-                message = _slack_message(day, where, entry, names, channel.name, left_out)
-                if message is None:
+                spoken = entry.get("type") == "message" and entry.get("subtype") in _SLACK_TURNS
+                text = _slack_text(str(entry.get("text") or ""), names).strip() if spoken else None
+                if not _is_turn(text, entry.get("files"), left_out):
                     continue
-                if message.place == channel.name:
-                    yield message
+                user = str(entry.get("user") or entry.get("bot_id") or "unknown")
+                thread = entry.get("thread_ts")
+                place = f"{channel.name}:{thread}" if thread else channel.name
+                message = Message(names.get(user, user), text, _time(day, where, entry.get("ts")), place)
+                if thread:
+                    threads.setdefault(place, []).append(message)
                 else:
-                    threads.setdefault(message.place, []).append(message)
+                    yield message
         for place in sorted(threads):
             yield from sorted(threads[place], key=lambda message: message.time)
-
-
-def _slack_message(
-    path: Path, where: str, entry: dict[str, Any], names: dict[str, str], channel: str, left_out: Counter[str]
-) -> Message | None:
-    spoken = entry.get("type") == "message" and entry.get("subtype") in (None, "thread_broadcast", "me_message")
-    text = _slack_text(str(entry.get("text") or ""), names).strip() if spoken else None
-    if not _is_turn(text, entry.get("files"), left_out):
-        return None
-    user = str(entry.get("user") or entry.get("bot_id") or "unknown")
-    time = _time(path, where, entry.get("ts"))
-    thread = entry.get("thread_ts")
-    return Message(names.get(user, user), text, time, f"{channel}:{thread}" if thread else channel)
 
 
 def _slack_text(text: str, names: dict[str, str]) -> str:
