@@ -134,14 +134,13 @@ class _NearTexts:
         self._alone: list[bool] = np.all(self._buckets < 0, axis=1).tolist() if len(signed) else [True] * len(texts)
 
     def _shared(self, text: int) -> list[int]:
-        return [bucket for bucket in self._buckets[text].tolist() if bucket >= 0]
+        return [] if self._alone[text] else [bucket for bucket in self._buckets[text].tolist() if bucket >= 0]
 
     def keep(self, text: int) -> None:
-        if not self._alone[text]:
-            for bucket in self._shared(text):
-                members = self._kept.setdefault(bucket, [])
-                if len(members) < _CROWDED:
-                    members.append(text)
+        for bucket in self._shared(text):
+            members = self._kept.setdefault(bucket, [])
+            if len(members) < _CROWDED:
+                members.append(text)
 
     def match(self, text: int) -> tuple[int, float] | None:
         """The most similar kept text at or above the threshold, the first of several."""
@@ -149,8 +148,6 @@ class _NearTexts:
 
     def matches(self, text: int) -> Iterator[tuple[int, float]]:
         """The kept texts at or above the threshold with their similarity, the likeliest first."""
-        if self._alone[text]:
-            return
         candidates = sorted({other for bucket in self._shared(text) for other in self._kept.get(bucket, ())})
         if not candidates:
             return

@@ -52,7 +52,7 @@ def _datasheet(context: StepContext, splits: list[str]) -> Datasheet:
     agreements = [folder / AGREEMENT for folder in context.earlier.values()]
     agreement = next((read_json(path) for path in agreements if path.is_file()), None)
     if agreement is not None:
-        agreement["pairwise"].pop("pairs")  # they have the annotators' names
+        del agreement["pairwise"]["pairs"]  # they have the annotators' names
     natural = steps[-1]["natural_labels"]
     rows = sum(natural.values())
 

@@ -15,10 +15,7 @@ from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
 class FilterStep(PipelineStep):
-    """Drop other languages, offensive texts and sensitive topics, and drop or mask personal data.
-
-    `dropped.jsonl` has the reasons.
-    """
+    """Drop other languages, offensive texts and sensitive topics, and drop or mask personal data."""
 
     takes = frozenset({Stage.DIALOGUES})
 
@@ -40,14 +37,8 @@ class FilterStep(PipelineStep):
             personal=self.personal,
             kinds=self.kinds,
         )
-        report = filter_table(
-            str(context.input / ROWS),
-            filtered,
-            filters,
-            format="jsonl",
-            progress=context.progress,
-            spread=context.spread,
-        )
+        source, progress = str(context.input / ROWS), context.progress
+        report = filter_table(source, filtered, filters, format="jsonl", progress=progress, spread=context.spread)
         for name, target in ((report.file, ROWS), (DROPPED, DROPPED), (REPORT, REPORT)):
             shutil.move(filtered / name, context.folder / target)
         context.counts.read, context.counts.written = report.read, report.kept

@@ -1,10 +1,6 @@
 r"""WhatsApp's "export chat": a text file whose lines begin with a date in the phone's format.
 
-| phone | line |
-|---|---|
-| Android | `31/12/2023, 21:15 - Ann: hi`, `12/31/23, 9:15 PM - Ann: hi`, `31.12.23, 21:15 - Ann: hi` |
-| iPhone | `[31/12/2023, 21:15:03] Ann: hi` |
-
+Android writes `31/12/2023, 21:15 - Ann: hi` or `12/31/23, 9:15 PM - Ann: hi`, iPhones `[31/12/2023, 21:15:03] Ann: hi`.
 Whether the day or the month comes first is inferred from the whole file: no month is over 12, and time moves forward.
 """
 
@@ -95,9 +91,7 @@ def _entries(path: Path) -> Iterator[tuple[int, _Head, str]]:
 
 def _head(match: re.Match[str]) -> _Head:
     first, _, second, third, hour, minute, seconds, half_of_day = match.groups()
-    hours = int(hour)
-    if half_of_day is not None:
-        hours = hours % 12 + (12 if half_of_day in "Pp" else 0)
+    hours = int(hour) if half_of_day is None else int(hour) % 12 + 12 * (half_of_day in "Pp")
     clock = hours, int(minute), int(seconds or 0)
     return _Head((int(first), int(second), int(third)), clock, half_of_day is not None)
 
