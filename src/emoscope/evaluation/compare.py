@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Floats, confusion_matrix, encode
 from emoscope.core.significance import (
     SAMPLES,
@@ -73,7 +74,7 @@ class ComparedSystem:
     outside: Mapping[str, int]  # predicted labels that the task does not have
 
     def as_dict(self) -> dict[str, Any]:
-        return {
+        row = {
             "row": self.number,
             "name": self.name,
             "predictions": self.path,
@@ -85,6 +86,7 @@ class ComparedSystem:
             "per_class": self.per_class,
             "outside": self.outside,
         }
+        return dict(jsonable(row))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import text_lines
+from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.compare import system_names
 from emoscope.evaluation.error_analysis import examples_of, scores_on
@@ -54,7 +55,7 @@ class Judge:
     groups: Mapping[str, JudgeScores] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **asdict(self.overall), "groups": self.groups}
+        return {"name": self.name, **asdict(self.overall), "groups": jsonable(self.groups)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import existing_file
+from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.evaluation.ranking import Placement, place
@@ -174,7 +175,7 @@ class Evaluation:
         return label_notes(self.discarded, self.outside)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
+        evaluation = {
             "task": self.task,
             "gold": self.gold,
             "predictions": self.predictions,
@@ -189,6 +190,7 @@ class Evaluation:
             "outside": self.outside,
             "notes": self.notes,
         }
+        return dict(jsonable(evaluation))
 
 
 def label_notes(discarded: Mapping[str, int], outside: Mapping[str, int]) -> list[str]:
