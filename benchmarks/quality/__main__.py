@@ -11,7 +11,7 @@ from `--answers`, files of out-of-fold probabilities (see `Kept`). Results go to
 set of labels and data that is not measured again stays as it was. What people say of the model (use, limits, training
 data) is in benchmarks/models/NAME.toml, its speed in benchmarks/results/speed.csv. `render` writes the tables of
 docs/results/quality.md, docs/results/card-NAME.md and the card inside the package; the log of what was tried is
-benchmarks/results/tried.csv, kept by hand (see `Trial` in evaluation/results.py).
+benchmarks/results/tried.csv, kept by hand (see `Trial`).
 """
 
 import argparse
@@ -34,6 +34,7 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
+from emoscope.core.frozen import FrozenModel
 from emoscope.core.metrics import Metric, standard_metric
 from emoscope.detector.bundle import PRESETS, resolve
 from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
@@ -47,7 +48,6 @@ from emoscope.evaluation.results import (
     HeadResults,
     ModelResults,
     Speed,
-    Trial,
     read_results,
     write_results,
 )
@@ -391,6 +391,20 @@ def quantisation(measured: Sequence[Row]) -> str:
     ]
     columns = ["task", "data", "items", "single precision", "int8", "points", "same labels"]
     return markdown_table(columns, rows, left=2)
+
+
+class Trial(FrozenModel):
+    """An idea that was tried while making a model: what it changed, and whether it stayed."""
+
+    idea: str
+    task: str
+    metric: str
+    before: float
+    after: float
+    runs: int
+    kept: bool
+    spread: float | None = None  # the standard deviation over the runs
+    note: str = ""
 
 
 def trials(log: Sequence[Trial]) -> str:

@@ -25,7 +25,7 @@ from benchmarks.common.paths import PACKAGE, PAGES
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.metrics import confusion_matrix
 from emoscope.core.significance import bootstrap_interval
-from emoscope.evaluation.calibration import calibration_error
+from emoscope.evaluation.measure import calibration_error
 from emoscope.evaluation.ranking import place
 from emoscope.models.linear.ngram_block import fields
 from emoscope.runs.train import official_score

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,9 +61,7 @@ def get(
     else:
         files = fetch(chosen, data)  # finds everything present, and goes nowhere
     if as_json:
-        rows = [
-            {"file": file.path.name, "path": str(file.path), "state": file.state, "note": file.note} for file in files
-        ]
+        rows = [{"file": each.path.name, "path": each.path, "state": each.state, "note": each.note} for each in files]
         print_json({"task": chosen.name, "files": rows})
     else:
         _print_files([[file.path.name, file.state, escape(file.note)] for file in files], files[0].path.parent)
@@ -96,18 +95,14 @@ def check_rows(task: "Task", root: Path | None = None) -> list[dict[str, Any]]:
     """
     from emoscope.tasks.data import check_files
 
-    splits: dict[str, dict[str, None]] = {}
+    splits: dict[str, dict[str, None]] = defaultdict(dict)
     for revision in task.metadata.revisions:
         for split, file in revision.splits.items():
-            splits.setdefault(file.name, {})[split] = None
+            splits[file.name][split] = None
     return [
-        {
-            "file": checked.path.name,
-            "splits": list(splits.get(checked.path.name, ())),
-            "state": checked.state,
-            "against": checked.against,
-        }
+        {"file": name, "splits": list(splits[name]), "state": checked.state, "against": checked.against}
         for checked in check_files(task, root)
+        for name in [checked.path.name]
     ]
 
 
@@ -159,7 +154,6 @@ def _login(task: "Task", user: str | None) -> tuple[str, str] | None:
 def _fetch_watched(
     task: "Task", root: Path | None, mirror: str | None, login: tuple[str, str] | None
 ) -> "list[Fetched]":
-    """Fetch with a progress bar on standard error, where that is a terminal."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
     from emoscope.tasks.fetch import fetch

@@ -1,5 +1,6 @@
 """`emoscope verify`, `evaluate`, `compare`, `errors` and `human`: what predictions are worth."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,16 +93,8 @@ def compare_cli(
     chosen, reference = _task_and_file(task, gold, split, data)
     screen = console(stderr=True)
     with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
-        bar = progress.add_task("resampling", total=samples)
-        result = compare(
-            chosen,
-            reference,
-            files,
-            level=level,
-            samples=samples,
-            seed=seed,
-            advance=lambda done: progress.advance(bar, done),
-        )
+        advance = partial(progress.advance, progress.add_task("resampling", total=samples))
+        result = compare(chosen, reference, files, level=level, samples=samples, seed=seed, advance=advance)
     _write_report(result, html)
     (print_json if as_json else print_comparison)(result)
 
@@ -145,13 +138,13 @@ def human_cli(
 ) -> None:
     """Score human judgements as if they were a system's answers, beside systems on the same items."""
     from emoscope.cli.evaluation_tables import print_humans
-    from emoscope.evaluation.human import compare_with_humans, only_published, with_published
+    from emoscope.evaluation.human import compare_with_humans, with_published
     from emoscope.tasks import get_task
 
     if judgements is None:
         if not published:
             raise EmoscopeError("name a file of judgements, or give --published for those of the task's paper")
-        result = only_published(get_task(task))
+        result = with_published(get_task(task))
     else:
         chosen, reference = _task_and_file(task, gold, split, data)
         # The cue word is what the IEST paper splits its human study by.
@@ -165,7 +158,6 @@ def human_cli(
 def _task_and_file(
     name: str, path: Path | None, split: str | None, data: Path | None, *, option: str = "--gold"
 ) -> "tuple[Task, Path | Located]":
-    """The task, and the file to hold predictions to: the one given, or a split of the task's data."""
     from emoscope.tasks import get_task
     from emoscope.tasks.data import find_split
 

@@ -1,7 +1,7 @@
 """Evaluations, comparisons, error analyses and human studies as a person reads them."""
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -26,10 +26,9 @@ def print_evaluation(result: "Evaluation") -> None:
     """The score, its interval and rank, the figures of each class, and the confusion matrix."""
     out = console()
     _print_notes(result.notes)
-    low, high = result.interval.low, result.interval.high
     out.print(f"[bold]{result.score:.4f}[/]  {result.metric_description}")
     out.print(
-        f"{result.interval.level * 100:g} % interval {low:.4f} to {high:.4f} "
+        f"{result.interval.level * 100:g} % interval {result.interval.low:.4f} to {result.interval.high:.4f} "
         f"(bootstrap, {result.interval.samples:,} samples, seed {result.seed}); {result.scores.items:,} items"
     )
     if result.rank is not None:
@@ -78,19 +77,9 @@ def print_comparison(result: "Comparison") -> None:
     _print_notes(result.notes)
     rows: list[Sequence[object]] = []
     for row in result.rows:
-        pair = row.to_next
-        rows.append(
-            (
-                row.number,
-                _plain(row.name),
-                row.scores.score,
-                f"{row.interval.low:.4f} to {row.interval.high:.4f}",
-                row.first_different,
-                None if pair is None else pair.difference,
-                None if pair is None else _p_value(pair.p_bootstrap),
-                None if pair is None else _p_value(pair.p_wilcoxon),
-            )
-        )
+        interval, pair = f"{row.interval.low:.4f} to {row.interval.high:.4f}", row.to_next
+        tests = (pair.difference, _p_value(pair.p_bootstrap), _p_value(pair.p_wilcoxon)) if pair else (None,) * 3
+        rows.append((row.number, _plain(row.name), row.scores.score, interval, row.first_different, *tests))
     columns = ["row", "system", result.metric, "95 % interval", "B", "above next by", "p bootstrap", "p Wilcoxon"]
     systems = table(None, columns, rows, left=2)
     # Lines between clusters only: a box whose sole visible part is the line under a section.
@@ -106,17 +95,10 @@ def print_comparison(result: "Comparison") -> None:
 def print_errors(result: "ErrorAnalysis") -> None:
     """What all systems get right and what none does, with examples, and the scores by slice."""
     out = console()
-    rows: list[Sequence[object]] = [
-        (
-            coloured(label),
-            errors.items,
-            errors.all_right,
-            _share(errors.all_right, errors.items),
-            errors.none_right,
-            _share(errors.none_right, errors.items),
-        )
-        for label, errors in result.classes.items()
-    ]
+    rows: list[Sequence[object]] = []
+    for label, errors in result.classes.items():
+        parts = ((part, _share(part, errors.items)) for part in (errors.all_right, errors.none_right))
+        rows.append((coloured(label), errors.items, *chain.from_iterable(parts)))
     count = len(result.systems)
     title = f"{result.task}, {count} system{'s' if count > 1 else ''}: items all get right, items none does"
     _show(title, ["gold", "items", "all right", "%", "none right", "%"], rows)
@@ -141,12 +123,9 @@ def _share(part: int, whole: int) -> str:
 
 def _shown(item: "AnalysedItem", mark: str) -> str:
     text = _plain(" / ".join(item.turns))
-    wrong = "" if mark == "+" else f" [dim]({_listed(item.answers)})[/]"
+    answers = ", ".join(f"{_plain(label)} {count}" for label, count in item.answers.items())
+    wrong = "" if mark == "+" else f" [dim]({answers})[/]"
     return f"[dim]{item.position}[/] {text}{wrong}"
-
-
-def _listed(answers: Mapping[str, int]) -> str:
-    return ", ".join(f"{_plain(label)} {count}" for label, count in answers.items())
 
 
 def print_humans(result: "HumanComparison") -> None:

@@ -47,3 +47,5 @@ def read_json(path: str | Path) -> Any:
         return json.loads(whole_text(path))
     except json.JSONDecodeError as error:
         raise InputError(path, f"is not valid JSON ({error.msg})", row=error.lineno) from None
+    except RecursionError:
+        raise InputError(path, "is nested too deeply") from None

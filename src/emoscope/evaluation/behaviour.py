@@ -51,9 +51,9 @@ def run_checks(detector: Detector) -> list[CheckFigures]:
         return []
     checks = [check for check in read_checks() if check.expected(detector.labels)]
     answers = detector.detect_many(check.dialogue for check in checks)
-    right = [answer.label in check.expected(detector.labels) for check, answer in zip(checks, answers, strict=True)]
     totals = Counter(check.kind for check in checks)
-    hits = Counter(check.kind for check, hit in zip(checks, right, strict=True) if hit)
+    pairs = zip(checks, answers, strict=True)
+    hits = Counter(check.kind for check, answer in pairs if answer.label in check.expected(detector.labels))
     return [
         CheckFigures(head=detector.head, kind=kind, n=totals[kind], right=hits[kind]) for kind in KINDS if totals[kind]
     ]

@@ -20,10 +20,12 @@ def card_text(results: ModelResults) -> str:
     ...
     """
     about = results.about
+    size = "" if results.size_bytes is None else f", {megabytes(results.size_bytes)} MB"
+    notes = list(_notes(results.heads))
     parts = [
         f"# Model card: `{results.name}`",
         about.summary,
-        f"Version {results.version}{_size(results)}. Measured with {results.measured_with}; all figures are generated "
+        f"Version {results.version}{size}. Measured with {results.measured_with}; all figures are generated "
         "from the measured results.",
         "## Intended use",
         bullets(about.intended_use),
@@ -31,7 +33,7 @@ def card_text(results: ModelResults) -> str:
         bullets(about.limits),
         "## Scores",
         score_table(results.heads),
-        *_notes(results.heads),
+        *([bullets(notes)] if notes else []),
         _SCORES_NOTE,
     ]
     for head in results.heads:
@@ -61,22 +63,13 @@ _CHECKS_NOTE = (
 
 def score_table(heads: Sequence[HeadResults]) -> str:
     """One line for each set of labels and data."""
-    columns = ["labels", "data", "split", "items", "metric", "score", *_interval_head(heads), "accuracy", "macro-F1"]
-    rows = [
-        [
-            head.head,
-            head.data,
-            head.split,
-            _whole(head.n),
-            head.metric,
-            four(head.score),
-            span(head.interval),
-            four(head.accuracy),
-            four(head.macro_f1),
-            _calibration(head),
-        ]
-        for head in heads
-    ]
+    columns = ["labels", "data", "split", "items", "metric", "score", _interval_head(*heads), "accuracy", "macro-F1"]
+    rows = []
+    for head in heads:
+        scores = [four(head.score), span(head.interval), four(head.accuracy), four(head.macro_f1), four(head.ece)]
+        if head.ece_training_prior is not None:
+            scores[-1] += f" ({four(head.ece_training_prior)})"
+        rows.append([head.head, head.data, head.split, _whole(head.n), head.metric, *scores])
     return markdown_table([*columns, "calibration error"], rows, left=3)
 
 
@@ -95,7 +88,7 @@ def slice_table(head: HeadResults) -> str:
         [part.name, _whole(part.n), "too few" if part.score is None else four(part.score), span(part.interval)]
         for part in head.slices
     ]
-    return markdown_table(["part", "items", head.metric, *_interval_head([head])], rows)
+    return markdown_table(["part", "items", head.metric, _interval_head(head)], rows)
 
 
 def check_table(results: ModelResults) -> str:
@@ -103,9 +96,8 @@ def check_table(results: ModelResults) -> str:
     heads = list(dict.fromkeys(check.head for check in results.checks))
     kinds = list(dict.fromkeys(check.kind for check in results.checks))
     cells = {(check.head, check.kind): f"{check.right} of {check.n}" for check in results.checks}
-    return markdown_table(
-        ["kind", *heads], [[kind, *(cells.get((head, kind), "-") for head in heads)] for kind in kinds]
-    )
+    rows = [[kind, *(cells.get((head, kind), "-") for head in heads)] for kind in kinds]
+    return markdown_table(["kind", *heads], rows)
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
@@ -117,8 +109,9 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, lef
     | sad | 0.7 |
     """
     rule = "".join("---|" if number < left else "---:|" for number in range(len(columns)))
-    lines = [f"| {' | '.join(columns)} |", f"|{rule}"]
-    return "\n".join([*lines, *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)])
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    lines = [f"| {' | '.join(cells)} |" for cells in (columns, *escaped)]
+    return "\n".join([lines[0], f"|{rule}", *lines[1:]])
 
 
 def bullets(lines: Sequence[str]) -> str:
@@ -153,10 +146,6 @@ def significant(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _size(results: ModelResults) -> str:
-    return "" if results.size_bytes is None else f", {megabytes(results.size_bytes)} MB"
-
-
 def _whole(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
@@ -165,27 +154,19 @@ def _percent(level: float) -> str:
     return f"{level * 100:g}"
 
 
-def _interval_head(heads: Sequence[HeadResults]) -> list[str]:
-    levels = sorted({head.interval.level for head in heads})
-    return [f"{_percent(levels[0])} % interval" if len(levels) == 1 else "interval"]
-
-
-def _calibration(head: HeadResults) -> str:
-    before = "" if head.ece_training_prior is None else f" ({four(head.ece_training_prior)})"
-    return four(head.ece) + before
+def _interval_head(*heads: HeadResults) -> str:
+    levels = {head.interval.level for head in heads}
+    return f"{_percent(*levels)} % interval" if len(levels) == 1 else "interval"
 
 
 def _notes(heads: Sequence[HeadResults]) -> Iterator[str]:
-    lines = []
     for head in heads:
         notes = list(head.notes)
         if head.seeds:
             scores = f": {', '.join(map(four, head.seed_scores))}" if head.seed_scores else ""
             notes.append(f"seeds {', '.join(map(str, head.seeds))}{scores}")
         if notes:
-            lines.append(f"{head.head} on {head.data}: {'; '.join(notes)}.")
-    if lines:
-        yield bullets(lines)
+            yield f"{head.head} on {head.data}: {'; '.join(notes)}."
 
 
 # The promise
@@ -210,10 +191,8 @@ def unsupported_numbers(card: str, results: ModelResults) -> list[str]:
 
 def _leaves(value: Any) -> Iterator[str | int | float]:
     if isinstance(value, dict):
-        for name, inner in value.items():
-            yield name
-            yield from _leaves(inner)
-    elif isinstance(value, list):
+        value = [*value, *value.values()]
+    if isinstance(value, list):
         for inner in value:
             yield from _leaves(inner)
     elif value is not None:

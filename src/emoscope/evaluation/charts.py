@@ -1,7 +1,6 @@
 """The charts of the evaluation reports, each drawn narrow enough to be read on a phone."""
 
 from itertools import pairwise
-from typing import Any
 
 from emoscope.core.colours import colours_of
 from emoscope.core.plots import FAINT, INK, QUIET, Chart, altair, rows
@@ -32,7 +31,6 @@ def score_strip(evaluation: Evaluation, published: Published) -> Chart:
     """The published scores as ticks, and this one with its interval below them."""
     alt = altair()
     known = [(entry.name, float(entry.score or 0)) for entry in published.scored]
-    ours = evaluation.score
     ends = [score for _, score in known] + [evaluation.interval.low, evaluation.interval.high]
     margin = max(0.01, (max(ends) - min(ends)) * 0.08)
     scale = alt.Scale(domain=[max(0, min(ends) - margin), min(1, max(ends) + margin)], nice=False, zero=False)
@@ -47,9 +45,8 @@ def score_strip(evaluation: Evaluation, published: Published) -> Chart:
     )
     named = alt.Chart(rows([best])).mark_text(align="right", dy=-24, dx=4, fontSize=13, color=INK)
     interval = alt.Chart(rows([here])).mark_rule(strokeWidth=3, color=ACCENT, opacity=0.55)
-    point = alt.Chart(rows([{"score": ours, "lane": "this system"}])).mark_point(
-        size=120, filled=True, color=ACCENT, opacity=1
-    )
+    ours = alt.Chart(rows([{"score": evaluation.score, "lane": "this system"}]))
+    point = ours.mark_point(size=120, filled=True, color=ACCENT, opacity=1)
     layers = alt.layer(
         ticks,
         named.encode(x=x, y=lanes, text="text:N"),
@@ -81,17 +78,15 @@ def class_bars(evaluation: Evaluation) -> Chart:
         if result.precision or result.recall  # else the marks would only cover the label's name
         for measure, value in (("precision", result.precision), ("recall", result.recall))
     ]
+    shapes = alt.Scale(domain=["precision", "recall"], range=["triangle-right", "diamond"])
+    legend = alt.Legend(title=None, symbolFillColor=INK, symbolStrokeColor=INK)
     marks = (
         alt.Chart(rows(values))
         .mark_point(size=70, filled=True, color=INK, opacity=1)
         .encode(
             x=alt.X("value:Q", scale=unit),
             y=y,
-            shape=alt.Shape(
-                "measure:N",
-                scale=alt.Scale(domain=["precision", "recall"], range=["triangle-right", "diamond"]),
-                legend=alt.Legend(title=None, symbolFillColor=INK, symbolStrokeColor=INK),
-            ),
+            shape=alt.Shape("measure:N", scale=shapes, legend=legend),
         )
     )
     return _framed(alt.layer(bars, marks), 100 + _ROW * len(labels))
@@ -101,13 +96,11 @@ def confusion_map(evaluation: Evaluation) -> Chart:
     """Counts of gold (rows) against predicted labels (columns), shaded by the share of the row."""
     alt = altair()
     labels = list(evaluation.labels)
-    cells: list[dict[str, Any]] = []
-    for gold, counts in zip(labels, evaluation.confusion, strict=True):
-        total = max(1, int(counts.sum()))
-        cells += [
-            {"gold": gold, "predicted": predicted, "count": f"{count:,}", "share": float(count) / total}
-            for predicted, count in zip(labels, counts.tolist(), strict=True)
-        ]
+    cells = [
+        {"gold": gold, "predicted": predicted, "count": f"{count:,}", "share": count / max(1, sum(counts))}
+        for gold, counts in zip(labels, evaluation.confusion.tolist(), strict=True)
+        for predicted, count in zip(labels, counts, strict=True)
+    ]
     axis = alt.Axis(domain=False, ticks=False, labelColor=INK, labelAngle=0)
     turned = alt.Axis(domain=False, ticks=False, labelColor=INK, orient="top", labelAngle=-35 if len(labels) > 4 else 0)
     base = alt.Chart(rows(cells)).encode(
@@ -126,24 +119,13 @@ def comparison_intervals(comparison: Comparison) -> Chart:
     alt = altair()
     names = [row.name for row in comparison.rows]
     values = [
-        {
-            "name": row.name,
-            "score": row.scores.score,
-            "low": row.interval.low,
-            "high": row.interval.high,
-            "cluster": row.cluster,
-        }
+        {"name": row.name, "score": row.scores.score, "low": row.interval.low, "high": row.interval.high}
         for row in comparison.rows
     ]
     starts = [{"name": row.name} for above, row in pairwise(comparison.rows) if row.cluster != above.cluster]
     band = alt.Scale(type="band", padding=0)
-    y = alt.Y(
-        "name:N",
-        sort=names,
-        scale=band,
-        title=None,
-        axis=alt.Axis(domain=False, ticks=False, labelColor=INK, labelLimit=170),
-    )
+    axis = alt.Axis(domain=False, ticks=False, labelColor=INK, labelLimit=170)
+    y = alt.Y("name:N", sort=names, scale=band, title=None, axis=axis)
     scale = alt.Scale(zero=False, nice=True)
     base = alt.Chart(rows(values)).encode(y=y)
     whiskers = base.mark_rule(strokeWidth=3, color=ACCENT, opacity=0.5).encode(

@@ -1,7 +1,7 @@
 """Several prediction files on the same gold: which systems differ, and by how much."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Floats, confusion_matrix, encode
 from emoscope.core.significance import (
     SAMPLES,
-    Difference,
     Interval,
     check_level,
     difference,
@@ -28,10 +27,9 @@ from emoscope.evaluation.score import (
     GoldSource,
     Scores,
     class_results,
-    discarded_note,
     label_names,
+    label_notes,
     outside_labels,
-    outside_note,
     read_gold,
     read_predictions,
     scores_of,
@@ -76,19 +74,19 @@ class ComparedSystem:
     outside: Mapping[str, int]  # predicted labels that the task does not have
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as JSON has it."""
-        return {
+        row = {
             "row": self.number,
             "name": self.name,
             "predictions": self.path,
-            **jsonable(self.scores),
-            "interval": jsonable(self.interval),
+            **asdict(self.scores),
+            "interval": self.interval,
             "cluster": self.cluster,
             "first_different": self.first_different,
-            "to_next": jsonable(self.to_next),
-            "per_class": jsonable(self.per_class),
-            "outside": jsonable(self.outside),
+            "to_next": self.to_next,
+            "per_class": self.per_class,
+            "outside": self.outside,
         }
+        return dict(jsonable(row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +131,8 @@ def compare(
     read = read_gold(task, gold)
     scored = read.scored(task)
     gold_labels = [read.labels[item] for item in scored]
-    predicted = [_at(scored, read_predictions(task, read, path)) for path in predictions]
+    answers = [read_predictions(task, read, path) for path in predictions]
+    predicted = [[labels[item] for item in scored] for labels in answers]
 
     names = label_names(task, *predicted)
     confusions = [confusion_matrix(gold_labels, labels, names) for labels in predicted]
@@ -151,7 +150,11 @@ def compare(
         seed=seed,
         advance=advance,
     )
-    differences = _differences([scores[system].score for system in order], drawn, level)
+    pairs = list(zip([scores[system].score for system in order], drawn, strict=True))
+    differences = [
+        [difference(_gap(first, second), first_drawn - second_drawn, level=level) for second, second_drawn in pairs]
+        for first, first_drawn in pairs
+    ]
     p_values = np.array([[pair.p_value for pair in row] for row in differences])
     # Strictly less: a p-value equal to the limit does not pass it.
     differs = p_values < 1 - level
@@ -179,8 +182,8 @@ def compare(
             )
         )
     discarded = read.discarded(task)
-    notes = [discarded_note(discarded)] if discarded else []
-    notes += [f"{row.name}: {outside_note(row.outside)}" for row in rows if row.outside]
+    notes = label_notes(discarded, {})
+    notes += [f"{row.name}: {note}" for row in rows for note in label_notes({}, row.outside)]
     return Comparison(
         task=task.name,
         gold=read.path,
@@ -207,9 +210,8 @@ def system_names(paths: Sequence[str | Path]) -> list[str]:
     if not paths:
         raise EmoscopeError("name at least one prediction file")
     whole = [str(path) for path in paths]
-    for path in whole:
-        if whole.count(path) > 1:
-            raise EmoscopeError(f"{path} is named twice")
+    if repeated := [path for path in whole if whole.count(path) > 1]:
+        raise EmoscopeError(f"{repeated[0]} is named twice")
     for short in ([Path(path).stem for path in paths], [Path(path).name for path in paths]):
         if len(set(short)) == len(short):
             return short
@@ -230,16 +232,5 @@ def significance_clusters(differs: NDArray[np.bool_]) -> list[int]:
     return clusters
 
 
-def _differences(observed: Sequence[float], drawn: Floats, level: float) -> list[list[Difference]]:
-    rows = []
-    for first, first_drawn in zip(observed, drawn, strict=True):
-        row = []
-        for second, second_drawn in zip(observed, drawn, strict=True):
-            gap = first - second
-            row.append(difference(gap if abs(gap) > _EQUAL else 0.0, first_drawn - second_drawn, level=level))
-        rows.append(row)
-    return rows
-
-
-def _at(items: Sequence[int], labels: Sequence[str]) -> list[str]:
-    return [labels[item] for item in items]
+def _gap(first: float, second: float) -> float:
+    return first - second if abs(first - second) > _EQUAL else 0.0

@@ -10,16 +10,8 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import InputError
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.compare import system_names
-from emoscope.evaluation.score import (
-    Gold,
-    GoldSource,
-    Scores,
-    label_names,
-    read_gold,
-    read_predictions,
-    scores_of,
-)
-from emoscope.evaluation.slices import SLICES, DataSlice
+from emoscope.evaluation.score import Gold, GoldSource, Scores, label_names, read_gold, read_predictions, scores_of
+from emoscope.evaluation.slices import SLICES
 from emoscope.tasks import Task
 
 # Turns shown before the one that is labelled.
@@ -91,41 +83,36 @@ def analyse_errors(
     scored = read.scored(task)
     predicted = [read_predictions(task, read, path) for path in predictions]
     rng = random.Random(seed)
+
+    def sample(items: Sequence[int]) -> tuple[AnalysedItem, ...]:
+        return tuple(
+            AnalysedItem(
+                position,
+                examples[position].context.texts[-_CONTEXT - 1 :],
+                dict(Counter(labels[position] for labels in predicted).most_common()),
+            )
+            for position in sorted(rng.sample(items, min(show, len(items))))
+        )
+
     hits = {item: sum(labels[item] == read.labels[item] for labels in predicted) for item in scored}
     classes = {}
     for label in task.labels:
         items = [item for item in scored if read.labels[item] == label]
         easy = [item for item in items if hits[item] == len(predicted)]
         hard = [item for item in items if hits[item] == 0]
-        classes[label] = ClassErrors(
-            items=len(items),
-            all_right=len(easy),
-            none_right=len(hard),
-            easy=_sample(easy, show, rng, examples, predicted),
-            hard=_sample(hard, show, rng, examples, predicted),
-        )
-
-    def slice_scores(by_slice: DataSlice) -> SliceScores:
+        classes[label] = ClassErrors(len(items), len(easy), len(hard), sample(easy), sample(hard))
+    slice_scores = {}
+    for name, by_slice in slices.items():
         groups = by_slice.positions([examples[item] for item in scored])
-        return SliceScores(
-            by_slice.description,
-            {
-                group: {
-                    system: scores_on(task, read, labels, [scored[place] for place in places])
-                    for system, labels in zip(systems, predicted, strict=True)
-                }
-                for group, places in groups.items()
-            },
-        )
-
-    return ErrorAnalysis(
-        task=task.name,
-        metric=task.metric.name,
-        gold=read.path,
-        systems=tuple(systems),
-        classes=classes,
-        slices={name: slice_scores(by_slice) for name, by_slice in slices.items()},
-    )
+        scores = {
+            group: {
+                system: scores_on(task, read, labels, [scored[place] for place in places])
+                for system, labels in zip(systems, predicted, strict=True)
+            }
+            for group, places in groups.items()
+        }
+        slice_scores[name] = SliceScores(by_slice.description, scores)
+    return ErrorAnalysis(task.name, task.metric.name, read.path, tuple(systems), classes, slice_scores)
 
 
 def examples_of(gold: Gold) -> Sequence[Example]:
@@ -140,20 +127,3 @@ def scores_on(task: Task, gold: Gold, predicted: Sequence[str], items: Sequence[
     labels = [predicted[item] for item in items]
     names = label_names(task, labels)
     return scores_of(task, confusion_matrix([gold.labels[item] for item in items], labels, names), names)
-
-
-def _sample(
-    items: Sequence[int],
-    size: int,
-    rng: random.Random,
-    examples: Sequence[Example],
-    predicted: Sequence[Sequence[str]],
-) -> tuple[AnalysedItem, ...]:
-    return tuple(
-        AnalysedItem(
-            position,
-            examples[position].context.texts[-_CONTEXT - 1 :],
-            dict(Counter(labels[position] for labels in predicted).most_common()),
-        )
-        for position in sorted(rng.sample(items, min(size, len(items))))
-    )

@@ -55,8 +55,7 @@ class Judge:
     groups: Mapping[str, JudgeScores] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The judge as JSON has it."""
-        return {"name": self.name, **jsonable(self.overall), "groups": jsonable(self.groups)}
+        return {"name": self.name, **asdict(self.overall), "groups": jsonable(self.groups)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,56 +64,50 @@ class HumanComparison:
 
     task: str
     metric: str
-    judgements: int
-    items: int
-    workers: int
-    discarded: int  # judgements of items that the task does not score
-    matched_by: str | None
-    by: str | None
-    judges: tuple[Judge, ...]
+    judgements: int = 0
+    items: int = 0
+    workers: int = 0
+    discarded: int = 0  # judgements of items that the task does not score
+    matched_by: str | None = None
+    by: str | None = None
+    judges: tuple[Judge, ...] = ()
 
 
 def read_judgements(task: Task, path: str | Path) -> list[HumanJudgement]:
     """Read the CSV; other columns than ours are left alone, a worker may judge a task once."""
-    judgements: list[HumanJudgement] = []
-    seen: dict[tuple[str, str], int] = {}
+    judgements: dict[tuple[str, str], HumanJudgement] = {}
     for row, cells in _table(path):
-        judged, worker, label = (cells[name].strip() for name in _COLUMNS)
-        for name, value in zip(_COLUMNS, (judged, worker, label), strict=True):
-            if not value:
+        for name in _COLUMNS:
+            if not cells[name].strip():
                 raise InputError(path, f"{name!r} is missing", row=row)
+        judged, worker, label = (cells[name].strip() for name in _COLUMNS)
         others = None
         if "other" in cells:
             others = frozenset(part.strip() for part in cells["other"].split(";") if part.strip())
         for named in (label, *sorted(others or ())):
             if named not in task.labels:
                 raise InputError(path, task.unknown_label(named), row=row)
-        if (judged, worker) in seen:
-            earlier = seen[judged, worker]
-            raise InputError(path, f"worker {worker!r} has judged task {judged!r} already in row {earlier}", row=row)
-        seen[judged, worker] = row
-        judgements.append(HumanJudgement(row, judged, worker, label, others))
+        if earlier := judgements.get((judged, worker)):
+            problem = f"worker {worker!r} has judged task {judged!r} already in row {earlier.row}"
+            raise InputError(path, problem, row=row)
+        judgements[judged, worker] = HumanJudgement(row, judged, worker, label, others)
     if not judgements:
         raise InputError(path, "has a header but no rows")
-    return judgements
+    return list(judgements.values())
 
 
 def _table(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.reader((line for _, line in text_lines(path)), strict=True)
-    header: list[str] = []
     try:
+        header = [cell.strip() for cell in next(reader, ())]
+        if any(header.count(name) != 1 for name in _COLUMNS) or header.count("other") > 1:
+            shown = ",".join(header)[:60]
+            raise InputError(path, f"expected columns task,worker,label[,other], found {shown!r}", row=1)
         for cells in reader:
-            if not header:
-                header = [cell.strip() for cell in cells]
-                missing = [name for name in _COLUMNS if header.count(name) != 1]
-                if missing or header.count("other") > 1:
-                    shown = ",".join(header)[:60]
-                    raise InputError(path, f"expected columns task,worker,label[,other], found {shown!r}", row=1)
-            elif len(cells) != len(header):
+            if len(cells) != len(header):
                 problem = f"expected {len(header)} comma-separated columns, found {len(cells)}"
                 raise InputError(path, problem, row=reader.line_num)
-            else:
-                yield reader.line_num, dict(zip(header, cells, strict=True))
+            yield reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as error:
         raise InputError(path, f"is not valid CSV: {error}", row=reader.line_num) from None
 
@@ -140,9 +133,8 @@ def compare_with_humans(
     examples = examples_of(read)
     predicted = [read_predictions(task, read, path) for path in predictions]
     every = read_judgements(task, judgements)
-    item_of, matched_by = _matcher(judgements, every, examples)
-    located = [(item_of(judgement), judgement) for judgement in every]
-    counted = [(item, judgement) for item, judgement in located if task.scored(read.labels[item])]
+    judged, matched_by = _items(judgements, every, examples)
+    counted = [pair for pair in zip(judged, every, strict=True) if task.scored(read.labels[pair[0]])]
     if not counted:
         raise InputError(judgements, f"judges no item that {task.name} scores")
     items = sorted({item for item, _ in counted})
@@ -151,9 +143,8 @@ def compare_with_humans(
         places = by_slice.positions([examples[item] for item in items])
         groups = {group: [items[place] for place in members] for group, members in places.items()}
 
-    def judge(name: str, scores_of_items: Callable[[Sequence[int]], JudgeScores]) -> Judge:
-        by_group = {group: scores_of_items(members) for group, members in groups.items()}
-        return Judge(name, scores_of_items(items), by_group)
+    def judge(name: str, scores: Callable[[Sequence[int]], JudgeScores]) -> Judge:
+        return Judge(name, scores(items), {group: scores(members) for group, members in groups.items()})
 
     def people(among: Sequence[int]) -> JudgeScores:
         return _people(task, read, [pair for pair in counted if pair[0] in set(among)])
@@ -161,6 +152,7 @@ def compare_with_humans(
     def system(labels: Sequence[str]) -> Callable[[Sequence[int]], JudgeScores]:
         return lambda among: JudgeScores(**asdict(scores_on(task, read, labels, among)))
 
+    judges = [judge(name, system(labels)) for name, labels in zip(systems, predicted, strict=True)]
     return HumanComparison(
         task=task.name,
         metric=task.metric.name,
@@ -170,10 +162,7 @@ def compare_with_humans(
         discarded=len(every) - len(counted),
         matched_by=matched_by,
         by=by,
-        judges=(
-            judge(HUMANS, people),
-            *(judge(name, system(labels)) for name, labels in zip(systems, predicted, strict=True)),
-        ),
+        judges=(judge(HUMANS, people), *judges),
     )
 
 
@@ -193,33 +182,27 @@ def published_humans(task: Task) -> Judge:
     return Judge(f"{HUMANS} ({confusion.source.table})", JudgeScores(**asdict(scores)))
 
 
-def only_published(task: Task) -> HumanComparison:
-    """The people of the task's paper alone."""
-    return HumanComparison(task.name, task.metric.name, 0, 0, 0, 0, None, None, (published_humans(task),))
-
-
-def with_published(task: Task, comparison: HumanComparison) -> HumanComparison:
-    """A comparison with the people of the task's paper as its last row; they judged other items."""
+def with_published(task: Task, comparison: HumanComparison | None = None) -> HumanComparison:
+    """A comparison with the people of the task's paper as its last row, who judged other items, or those alone."""
+    comparison = comparison or HumanComparison(task.name, task.metric.name)
     return replace(comparison, judges=(*comparison.judges, published_humans(task)))
 
 
-def _matcher(
+def _items(
     path: str | Path, judgements: Sequence[HumanJudgement], examples: Sequence[Example]
-) -> tuple[Callable[[HumanJudgement], int], str]:
-    """How a file names its items: by dialogue id if every name is one and ids are unique, else by position."""
+) -> tuple[list[int], str]:
+    """The judged items; a file names them by dialogue id if every name is one and ids are unique, else by position."""
     ids = {str(example.dialogue.id): position for position, example in enumerate(examples)}
     if len(ids) == len(examples) and all(judgement.task in ids for judgement in judgements):
-        return lambda judgement: ids[judgement.task], "dialogue id"
-
-    def by_position(judgement: HumanJudgement) -> int:
+        return [ids[judgement.task] for judgement in judgements], "dialogue id"
+    for judgement in judgements:
         # Ten digits are more than any file has rows; Python refuses to read thousands of them as a number.
         digits = judgement.task.isascii() and judgement.task.isdecimal() and len(judgement.task) <= 10
-        if digits and int(judgement.task) < len(examples):
-            return int(judgement.task)
-        problem = f"task {judgement.task!r} is neither a dialogue's id nor a position from 0 to {len(examples) - 1:,}"
-        raise InputError(path, problem, row=judgement.row)
-
-    return by_position, "position"
+        if not digits or int(judgement.task) >= len(examples):
+            last = f"{len(examples) - 1:,}"
+            problem = f"task {judgement.task!r} is neither a dialogue's id nor a position from 0 to {last}"
+            raise InputError(path, problem, row=judgement.row)
+    return [int(judgement.task) for judgement in judgements], "position"
 
 
 def _people(task: Task, gold: Gold, counted: Sequence[tuple[int, HumanJudgement]]) -> JudgeScores:
@@ -228,8 +211,5 @@ def _people(task: Task, gold: Gold, counted: Sequence[tuple[int, HumanJudgement]
     scores = scores_of(task, confusion_matrix(labels, guesses, task.labels), task.labels)
     if any(judgement.others is None for _, judgement in counted):
         return JudgeScores(**asdict(scores))
-    held = sum(
-        label in {judgement.label, *(judgement.others or ())}
-        for label, (_, judgement) in zip(labels, counted, strict=True)
-    )
-    return JudgeScores(**asdict(scores), top2=held / len(counted))
+    held = [gold.labels[item] in {judgement.label, *(judgement.others or ())} for item, judgement in counted]
+    return JudgeScores(**asdict(scores), top2=sum(held) / len(counted))

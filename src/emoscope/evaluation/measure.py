@@ -2,24 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.metrics import Counts, Floats, Metric, accuracy, confusion_matrix, encode, macro_f1
+from emoscope.core.jsonable import jsonable
+from emoscope.core.metrics import Counts, Metric, accuracy, confusion_matrix, encode, macro_f1
 from emoscope.core.significance import SAMPLES, bootstrap_interval
 from emoscope.detector import Detector
-from emoscope.evaluation.calibration import calibration_error
-from emoscope.evaluation.results import ClassFigures, HeadResults, IntervalFigures, SliceFigures
+from emoscope.evaluation.results import HeadResults
 from emoscope.evaluation.score import class_results
-from emoscope.evaluation.slices import SLICES
+from emoscope.evaluation.slices import SLICES, DataSlice
 from emoscope.models.label_shift import prior_vector, shift_prior
 
 CARD_SLICES = ("emoji", "negation", "irony", "long", "dialect", "code-mixed")
 # A score of fewer items says nothing.
 MIN_SLICE = 20
+CALIBRATION_BINS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,61 +80,65 @@ def measure(
     left_out = len(examples) - len(known)
     left_out_note = [f"{left_out:,} items with other labels are left out"] if left_out else []
     training = answers.training
-    return HeadResults(
-        head=head,
-        labels=names,
-        data=data,
-        split=split,
-        n=len(scored),
-        metric=metric.name,
-        score=_rounded(metric(confusion, names)),
-        interval=_interval(confusion, names, metric, samples),
-        accuracy=_rounded(accuracy(confusion)),
-        macro_f1=_rounded(macro_f1(confusion)),
-        ece=_rounded(calibration_error(answers.probabilities[known], codes)),
-        ece_training_prior=None if training is None else _rounded(calibration_error(training[known], codes)),
-        per_class={
-            label: ClassFigures(
-                precision=_rounded(result.precision),
-                recall=_rounded(result.recall),
-                f1=_rounded(result.f1),
-                support=result.support,
-            )
-            for label, result in class_results(confusion, names).items()
-        },
-        slices=tuple(
-            _slice(name, members, gold, predicted, names, metric, samples) for name, members in _groups(slices, scored)
-        ),
-        notes=(*notes, *left_out_note),
-    )
+
+    def score_and_interval(counts: Counts) -> dict[str, object]:
+        interval = bootstrap_interval(counts, lambda stack: metric(stack, names), samples=samples, seed=0)
+        return {"score": metric(counts, names), "interval": interval}
+
+    def slice_figures(by_slice: DataSlice) -> dict[str, object]:
+        group = by_slice.groups[0]  # the one it is named for; the others are the rest of the data
+        members = by_slice.positions(scored).get(group, [])
+        figures: dict[str, object] = {"name": group, "n": len(members)}
+        if len(members) < MIN_SLICE:
+            return figures
+        counts = confusion_matrix([gold[item] for item in members], [predicted[item] for item in members], names)
+        return figures | score_and_interval(counts)
+
+    figures = {
+        "head": head,
+        "labels": names,
+        "data": data,
+        "split": split,
+        "n": len(scored),
+        "metric": metric.name,
+        **score_and_interval(confusion),
+        "accuracy": accuracy(confusion),
+        "macro_f1": macro_f1(confusion),
+        "ece": calibration_error(answers.probabilities[known], codes),
+        "ece_training_prior": None if training is None else calibration_error(training[known], codes),
+        "per_class": class_results(confusion, names),
+        "slices": [slice_figures(SLICES[name]) for name in slices],
+        "notes": [*notes, *left_out_note],
+    }
+    return HeadResults.model_validate(_rounded(jsonable(figures)))
 
 
-def _groups(slices: Sequence[str], examples: Sequence[Example]) -> list[tuple[str, list[int]]]:
-    """Of each slice the group it is named for; the others are the rest of the data."""
-    named = [(SLICES[name].groups[0], SLICES[name]) for name in slices]
-    return [(group, by_slice.positions(examples).get(group, [])) for group, by_slice in named]
+def calibration_error(
+    probabilities: NDArray[np.float64], gold: NDArray[np.int64], *, bins: int = CALIBRATION_BINS
+) -> float:
+    """Expected calibration error: the gap between the best label's probability and how often it is right.
+
+    Averaged over bins of equal width, each weighted by the items in it; `gold` are columns.
+
+    >>> calibration_error(np.array([[0.8, 0.2]] * 5), np.array([0, 0, 0, 0, 1]))
+    0.0
+    >>> round(calibration_error(np.array([[0.9, 0.1]] * 2), np.array([0, 1])), 4)
+    0.4
+    """
+    sure = probabilities.max(1)
+    right = probabilities.argmax(1) == gold
+    place = np.minimum((sure * bins).astype(np.int64), bins - 1)
+    items = np.bincount(place, minlength=bins)
+    gap = np.bincount(place, sure, bins) - np.bincount(place, right, bins)
+    return float(np.abs(gap[items > 0]).sum() / len(sure))
 
 
-def _slice(
-    name: str,
-    members: Sequence[int],
-    gold: Sequence[str],
-    predicted: Sequence[str],
-    labels: Sequence[str],
-    metric: Metric,
-    samples: int,
-) -> SliceFigures:
-    if len(members) < MIN_SLICE:
-        return SliceFigures(name=name, n=len(members))
-    confusion = confusion_matrix([gold[item] for item in members], [predicted[item] for item in members], labels)
-    interval = _interval(confusion, labels, metric, samples)
-    return SliceFigures(name=name, n=len(members), score=_rounded(metric(confusion, labels)), interval=interval)
-
-
-def _interval(confusion: Counts, labels: Sequence[str], metric: Metric, samples: int) -> IntervalFigures:
-    drawn = bootstrap_interval(confusion, lambda stack: metric(stack, labels), samples=samples, seed=0)
-    return IntervalFigures(level=drawn.level, low=_rounded(drawn.low), high=_rounded(drawn.high), samples=drawn.samples)
-
-
-def _rounded(value: Floats | float) -> float:
-    return round(float(value), 6)
+def _rounded(value: Any) -> Any:
+    match value:
+        case float():
+            return round(float(value), 6)
+        case dict():
+            return {key: _rounded(inner) for key, inner in value.items()}
+        case list():
+            return [_rounded(inner) for inner in value]
+    return value

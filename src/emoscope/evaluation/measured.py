@@ -6,8 +6,6 @@ from importlib.resources import files
 
 from emoscope.core.frozen import FrozenModel
 
-FILE = "measured.json"
-
 
 class MeasuredScore(FrozenModel):
     """The mean of a task's official metric over several runs, and its spread."""
@@ -28,5 +26,5 @@ def measured_scores() -> dict[str, dict[str, MeasuredScore]]:
     >>> measured_scores()["podlab"]["emotionx-friends"].runs
     5
     """
-    document = json.loads(files("emoscope.evaluation").joinpath("assets", FILE).read_text(encoding="utf-8"))
+    document = json.loads(files("emoscope.evaluation").joinpath("assets", "measured.json").read_text(encoding="utf-8"))
     return {name: {task: MeasuredScore(**entry) for task, entry in tasks.items()} for name, tasks in document.items()}

@@ -1,69 +1,21 @@
-"""Wording that misleads models, recognised by word lists: negation, irony, dialect, mixed languages.
+"""Wording that misleads models, recognised by the word lists in phenomena.toml.
 
 The lists miss some and are sometimes wrong: they are for scores on a part of the data, not for labelling a text.
 """
 
 import re
+import tomllib
 import unicodedata
+from importlib.resources import files
 
 from emoscope.core.text import words
 
-
-def _listed(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_NEGATIONS = _listed(
-    """no not never none nobody nothing nowhere neither nor without hardly barely cannot cant dont doesnt didnt wont
-    wouldnt shouldnt couldnt isnt arent wasnt werent havent hasnt hadnt aint nope nah"""
+_LISTS = tomllib.loads((files("emoscope.evaluation") / "phenomena.toml").read_text(encoding="utf-8"))
+_NEGATIONS, _DIALECT, _OTHER_LANGUAGES = (
+    frozenset(_LISTS[name].split()) for name in ("negations", "dialect", "other_languages")
 )
-
-# What people write when they mean the opposite; a plain "great" is not enough.
-_IRONY = re.compile(
-    r"""\b(?:
-        (?:oh|just|how)\s+(?:great|wonderful|lovely|brilliant|perfect|fantastic|charming|nice)(?!\s+(?:it|to)\b)
-      | (?:yeah|yea|ya|yah|oh|sure)[,\s]+(?:right|sure)(?=\W*$|[.!?,\s]+(?:as|like|because|cause)\b)
-      | thanks\s+(?:a\s+lot|for\s+nothing|so\s+much)\s*(?:[.…]{2,}|for\s+nothing)
-      | thanks\s+for\s+nothing | as\s+if(?=\W*$) | like\s+(?:you|i)\s+care
-      | lucky\s+me | what\s+a\s+(?:surprise|shock(?:er)?|joy|treat) | big\s+surprise | no\s+shit | good\s+for\s+you
-      | very\s+(?:mature|clever)
-      | (?:slow|big|nice)\s+(?:clap|going|job)(?=\W*$) | way\s+to\s+go | tell\s+me\s+about\s+it | could\s+care\s+less
-      | story\s+of\s+my\s+life | (?:such|what)\s+an?\s+(?:genius|hero|gentleman) | sarcas\w+ | iron(?:y|ic|ically)
-    )\b
-    | (?<!\w)/s(?=\W*$) | \#(?:sarcasm|irony|not)\b | [🙄😒🙃]""",
-    re.IGNORECASE | re.VERBOSE,
-)
-
-# Scots, Irish, British, Australian, African American, Southern and Indian English; not chat spelling such as "gonna".
-_DIALECT = _listed(
-    """aye wee lass lassie bairn dinnae cannae didnae wasnae isnae wouldnae bonnie bonny greetin scunnered dreich
-    craic eejit feck yous youse gobshite gobsmacked
-    chuffed gutted knackered mardy innit blimey bloke bruv blud wanker bollocks shite nowt owt summat mum naff peng
-    wagwan mingin minging skint lad lads quid daft reckon
-    arvo strewth bogan stoked crikey mozzie drongo
-    finna ain't y'all yall imma tryna bruh deadass homie
-    yaar yar arre arrey dei machan macha prepone"""
-)
-
-_DIALECT_PHRASES = re.compile(
-    r"\b(?:well\s+(?:chuffed|jel|good|annoyed|happy|upset)|bloody\s+(?:hell|brilliant|awful|lovely|marvellous)|"
-    r"cheers\s+mate|fair\s+dinkum|no\s+worries\s+mate|pure\s+(?:dead|raging|buzzing)|heaps\s+(?:good|of)|"
-    r"proper\s+(?:good|annoyed|angry|sad|mad|happy)|dead\s+(?:good|chuffed)|over\s+the\s+moon|"
-    r"might\s+could|fixin['’]?g?\s+to|bless\s+(?:your|his|her)\s+heart|do\s+the\s+needful|doing\s+the\s+needful)\b",
-    re.IGNORECASE,
-)
-
-# Frequent words of Hindi in Latin letters, of Spanish and of French that no English word is spelt like.
-_OTHER_LANGUAGES = _listed(
-    """hai hain nahi nahin nhi kya kyu kyun kyon kaise kaisi kaun kab kahan mujhe mujhko tujhe tumhe tumhara tumhari
-    tumko tera mera meri aap aapka aapki apna apni bahut bahot boht bhut accha acha achha theek thik haan
-    pyar pyaar dost dosti bhai yaar baat batao bolo karo karna karunga raha rahi rahe gaya gayi
-    hua hui hoon kuch kuchh koi abhi phir lekin magar agar matlab khush gussa dukh dukhi udaas
-    zindagi jaan jaana chalo suno arey sahi galat pagal bakwas shukriya dhanyavad namaste aaj
-    hola gracias pero porque muy estoy estas eres tengo quiero puedo todos corazon
-    amigo amiga feliz triste enojado enojada bueno buenos buenas noches tambien siempre nunca ahora hoy manana contigo
-    conmigo mucho mucha jaja jajaja verdad entonces abuela abuelo hermano hermana dinero trabajo
-    avec pourquoi toujours jamais beaucoup"""
+_IRONY, _DIALECT_PHRASES = (
+    re.compile(_LISTS[name], re.IGNORECASE | re.VERBOSE) for name in ("irony", "dialect_phrases")
 )
 
 

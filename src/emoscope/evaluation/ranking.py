@@ -16,26 +16,17 @@ class NamedScore:
     score: float
 
 
-# The system above, those level with the score, and the system below.
-Neighbours = tuple[NamedScore | None, Sequence[NamedScore], NamedScore | None]
-
-
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a score would stand.
-
-    `rank_range` is the best and the worst rank it could have, the two being equal where all scores that matter are
-    published; `rank` is then that rank, and None otherwise. A score below all `of` published systems has rank `of + 1`.
-    `above` and `below` are the nearest systems with a better and a worse score, `level` those with the same.
-    """
+    """Where a score would stand; one below all published systems has rank `of + 1`."""
 
     task: str
     score: float
-    rank: int | None
-    rank_range: tuple[int, int]
+    rank: int | None  # None where it depends on scores that are not published
+    rank_range: tuple[int, int]  # the best and the worst it could be
     of: int
-    above: NamedScore | None
-    level: tuple[NamedScore, ...]
+    above: NamedScore | None  # the nearest system with a better score
+    level: tuple[NamedScore, ...]  # those with the same
     below: NamedScore | None
     sentence: str
     published_split: str
@@ -45,12 +36,8 @@ class Placement:
 def place(score: float, published: Published, *, split: str | None = None, revision: str | None = None) -> Placement:
     """Where a score would rank among the published ones.
 
-    All rows of the results table count, a baseline and systems without an official rank too. Scores are compared at
-    the precision the results were published with; a score that equals a published one there is level with it and
-    shares its rank (1 + the number of systems that are strictly better).
-
-    `split` and `revision` name the data the score was computed on; the caveat says whether that is what the published
-    figures are for.
+    All rows of the results table count. Scores are compared at the precision they were published with; equal ones share
+    a rank. `split` and `revision` name the data the score was computed on; the caveat says if it is comparable.
 
     >>> from emoscope.tasks.published import published
     >>> place(0.7712, published("emocontext")).sentence
@@ -81,14 +68,15 @@ def place(score: float, published: Published, *, split: str | None = None, revis
         above=above,
         level=level,
         below=below,
-        sentence=f"{score:.4f} would rank {describe(published, rank_range[0], (above, level, below))}",
+        sentence=f"{score:.4f} would rank {describe(published, rank_range[0], above, level, below)}",
         published_split=published.split_name,
         caveat="; ".join(caveat for caveat in caveats if caveat) or None,
     )
 
 
-def _certain_rank(published: Published, rank: int, neighbours: Neighbours) -> str:
-    above, level, below = neighbours
+def _certain_rank(
+    published: Published, rank: int, above: NamedScore | None, level: Sequence[NamedScore], below: NamedScore | None
+) -> str:
     place = f"{_ordinal(rank)} of {published.size}"
     if level:
         return f"{place}, level with {' and '.join(entry.name for entry in level)}"
@@ -99,14 +87,13 @@ def _certain_rank(published: Published, rank: int, neighbours: Neighbours) -> st
     return f"{place}, between {above.name} and {below.name}"
 
 
-def _rank_range(published: Published, best: int, neighbours: Neighbours) -> str:
-    above, level, below = neighbours
+def _rank_range(
+    published: Published, best: int, above: NamedScore | None, level: Sequence[NamedScore], below: NamedScore | None
+) -> str:
     worst = best + published.unknown
-    ranks = (
-        f"between {_ordinal(best)} and {_ordinal(worst)} of {published.size}"
-        if worst <= published.size
-        else f"{_ordinal(best)} of {published.size} or lower"
-    )
+    ranks = f"{_ordinal(best)} of {published.size} or lower"
+    if worst <= published.size:
+        ranks = f"between {_ordinal(best)} and {_ordinal(worst)} of {published.size}"
     known = [("under", above), *(("level with", entry) for entry in level), ("above", below)]
     facts = [f"{word} {entry.name} ({entry.score:.{published.decimals}f})" for word, entry in known if entry]
     unknown = f"{published.unknown} score{'s' if published.unknown > 1 else ''} unknown"
@@ -119,9 +106,7 @@ def _other_data(published: Published, split: str | None, revision: str | None) -
     other_split = split is not None and split != published.split
     other_revision = revision is not None and revision not in published.revisions
     if other_split or other_revision:
-        here = " of ".join(
-            part for part in (f"split {split!r}" if split else "", f"revision {revision!r}" if revision else "") if part
-        )
+        here = " of ".join(f"{kind} {name!r}" for kind, name in (("split", split), ("revision", revision)) if name)
         advice = f" ({published.elsewhere})" if published.elsewhere else ""
         return f"not comparable: {figures}, this score is on {here}{advice}"
     if split is None or revision is None:
@@ -141,20 +126,16 @@ def _left_out(score: float, published: Published) -> str | None:
 
 
 def _quarter(score: float, statistics: Statistics) -> str:
-    marks = [
-        ("third quartile", statistics.third_quartile),
-        ("median", statistics.median),
-        ("first quartile", statistics.first_quartile),
-    ]
-    over = ""
-    for name, mark in marks:
-        if score >= mark:
-            return f"between the {name} and {over}" if over else f"above the {name}"
-        over = f"the {name}"
-    return f"below {over}"
+    names = ("third quartile", "median", "first quartile")
+    marks = (statistics.third_quartile, statistics.median, statistics.first_quartile)
+    higher = sum(score < mark for mark in marks)
+    if higher == 0:
+        return f"above the {names[0]}"
+    if higher == len(marks):
+        return f"below the {names[-1]}"
+    return f"between the {names[higher]} and the {names[higher - 1]}"
 
 
 def _ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 21st."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

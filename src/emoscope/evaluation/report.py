@@ -1,5 +1,6 @@
 """Evaluations and comparisons as one HTML file each: charts inside, no scripts, nothing fetched. Needs `plots`."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +24,13 @@ def evaluation_page(evaluation: Evaluation) -> str:
         results = published(evaluation.task)
         source = results.source
         drawings["strip"] = charts.score_strip(evaluation, results)
-    return _render(
-        "evaluation.html.j2", drawings, evaluation=evaluation, title_of_task=_title(evaluation.task), source=source
-    )
+    return _page(evaluation.task, "evaluation.html.j2", drawings, evaluation=evaluation, source=source)
 
 
 def comparison_page(comparison: Comparison) -> str:
     """A comparison as a page of HTML."""
-    return _render(
-        "comparison.html.j2",
-        {"intervals": charts.comparison_intervals(comparison)},
-        comparison=comparison,
-        title_of_task=_title(comparison.task),
-    )
+    drawings = {"intervals": charts.comparison_intervals(comparison)}
+    return _page(comparison.task, "comparison.html.j2", drawings, comparison=comparison)
 
 
 def write_report(result: Evaluation | Comparison, path: str | Path) -> None:
@@ -48,28 +43,38 @@ def write_report(result: Evaluation | Comparison, path: str | Path) -> None:
         handle.write(page)
 
 
-def _render(template: str, drawings: dict[str, Chart], **values: Any) -> str:
+def _page(task: str, template: str, drawings: Mapping[str, Chart], **values: Any) -> str:
+    try:
+        title = get_task(task).metadata.title
+    except EmoscopeError:  # somebody's own task, not registered
+        title = task
+    filters = {
+        "file": lambda path: Path(path).name,
+        "four": "{:.4f}".format,
+        "p_value": lambda value: f"{value:.4f}" if value >= 0.0001 else "< 0.0001",
+        "whole": "{:,}".format,
+    }
+    values |= {"title_of_task": title, "version": __version__}
+    return render("emoscope.evaluation", template, filters, values, drawings)
+
+
+def render(
+    package: str,
+    template: str,
+    filters: Mapping[str, Callable[..., str]],
+    values: Mapping[str, Any],
+    drawings: Mapping[str, Chart],
+    **options: Any,
+) -> str:
+    """A package's template with values, and charts as SVG; `options` are those of jinja's environment."""
     jinja2 = require("jinja2", extra="plots")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("emoscope.evaluation", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["file"] = lambda path: Path(path).name
-    environment.filters["four"] = lambda value: f"{value:.4f}"
-    environment.filters["p_value"] = lambda value: f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
-    environment.filters["whole"] = lambda value: f"{value:,}"
     markup = require("markupsafe", extra="plots").Markup
+    options = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, **options}
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(package, "templates"), undefined=jinja2.StrictUndefined, **options
+    )
+    environment.filters |= filters
     # The renderer escapes the labels it draws, so its SVG is the one thing let through as it is.
     ready = {name: markup(svg(chart)) for name, chart in drawings.items()}
-    page: str = environment.get_template(template).render(charts=ready, version=__version__, **values)
+    page: str = environment.get_template(template).render(charts=ready, **values)
     return page
-
-
-def _title(task: str) -> str:
-    try:
-        return get_task(task).metadata.title
-    except EmoscopeError:  # somebody's own task, not registered
-        return task

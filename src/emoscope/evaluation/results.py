@@ -119,20 +119,6 @@ class ModelResults(FrozenModel):
     speed: Speed | None = None
 
 
-class Trial(FrozenModel):
-    """An idea that was tried while making a model: what it changed, and whether it stayed."""
-
-    idea: str
-    task: str
-    metric: str
-    before: float
-    after: float
-    runs: int
-    kept: bool
-    spread: float | None = None  # the standard deviation over the runs
-    note: str = ""
-
-
 def read_results(path: str | Path) -> ModelResults:
     """A model's results, or what is wrong with the file."""
     try:
@@ -142,20 +128,6 @@ def read_results(path: str | Path) -> ModelResults:
     if results.format != FORMAT:
         raise InputError(path, f"has format {results.format!r}; this version reads {FORMAT!r}")
     return results
-
-
-def read_trials(path: str | Path) -> list[Trial]:
-    """The log of what was tried: a JSON list."""
-    content = read_json(path)
-    if not isinstance(content, list):
-        raise InputError(path, "expected a list of trials")
-    trials = []
-    for number, entry in enumerate(content, start=1):
-        try:
-            trials.append(Trial.model_validate(entry))
-        except ValidationError as error:
-            raise InputError(path, f"is not a trial ({first_problem(error)})", row=f"entry {number}") from None
-    return trials
 
 
 def write_results(results: BaseModel, path: str | Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,12 @@ GoldSource = str | Path | Located  # a file, or a split that `emoscope.tasks.dat
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The gold labels of a file; `examples` is None where the file holds labels alone.
-
-    `split` and `revision` are known where the file is one that was published.
-    """
+    """The gold labels of a file."""
 
     labels: Sequence[str]
-    examples: Sequence[Example] | None = None
+    examples: Sequence[Example] | None = None  # None where the file holds labels alone
     path: str | None = None
-    split: str | None = None
+    split: str | None = None  # known, as is the revision, where the file is one that was published
     revision: str | None = None
 
     def scored(self, task: Task) -> list[int]:
@@ -50,7 +47,6 @@ class Gold:
         return positions
 
     def discarded(self, task: Task) -> dict[str, int]:
-        """How many items do not count, by label."""
         return dict(Counter(label for label in self.labels if not task.scored(label)).most_common())
 
 
@@ -65,8 +61,7 @@ def read_gold(task: Task, source: GoldSource) -> Gold:
     if len(labels) != len(items):
         problem = f"has no label; only {len(labels):,} of the {len(items):,} items have one"
         raise InputError(path, problem, row=f"item {items.index(None) + 1:,}")
-    split, revision = _published_as(task, source)
-    return Gold(labels, examples, str(path), split, revision)
+    return Gold(labels, examples, str(path), *_published_as(task, source))
 
 
 def _published_as(task: Task, source: GoldSource) -> tuple[str | None, str | None]:
@@ -74,12 +69,9 @@ def _published_as(task: Task, source: GoldSource) -> tuple[str | None, str | Non
     if isinstance(source, Located):
         splits = source.revision.splits.items()
         return next(name for name, file in splits if file == source.file), source.revision.name
-    sha256 = sha256_of(Path(source))
-    for revision in task.metadata.revisions:
-        for split, file in revision.splits.items():
-            if file.sha256 == sha256:
-                return split, revision.name
-    return None, None
+    sha256, revisions = sha256_of(Path(source)), task.metadata.revisions
+    files = ((split, revision.name, file) for revision in revisions for split, file in revision.splits.items())
+    return next(((split, revision) for split, revision, file in files if file.sha256 == sha256), (None, None))
 
 
 def read_predictions(task: Task, gold: Gold, path: str | Path) -> list[str]:
@@ -146,12 +138,9 @@ def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassRes
     >>> class_results(np.array([[1, 0], [1, 1]]), ["a", "b"])["a"]
     ClassResult(precision=0.5, recall=1.0, f1=0.6666666666666666, support=1)
     """
-    figures = class_scores(confusion)
-    columns = zip(figures.precision, figures.recall, figures.f1, figures.support, strict=True)
-    return {
-        name: ClassResult(float(precision), float(recall), float(f1), int(support))
-        for name, (precision, recall, f1, support) in zip(names, columns, strict=True)
-    }
+    scores = class_scores(confusion)
+    columns = (scores.precision, scores.recall, scores.f1, scores.support.astype(int))
+    return {name: ClassResult(*row) for name, *row in zip(names, *map(np.ndarray.tolist, columns), strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +163,6 @@ class Evaluation:
 
     @property
     def score(self) -> float:
-        """The score by the task's metric."""
         return self.scores.score
 
     @property
@@ -184,37 +172,34 @@ class Evaluation:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of the score should know, one line each."""
-        lines = [discarded_note(self.discarded)] if self.discarded else []
-        return [*lines, outside_note(self.outside)] if self.outside else lines
+        return label_notes(self.discarded, self.outside)
 
     def as_dict(self) -> dict[str, Any]:
-        """The evaluation as JSON has it."""
-        return {
+        evaluation = {
             "task": self.task,
             "gold": self.gold,
             "predictions": self.predictions,
             "metric": self.metric,
             "metric_description": self.metric_description,
-            **jsonable(self.scores),
-            "interval": {**jsonable(self.interval), "seed": self.seed},
-            "per_class": jsonable(self.per_class),
-            "confusion": {"labels": list(self.labels), "matrix": self.confusion.tolist()},
-            "rank": jsonable(self.rank),
-            "discarded": jsonable(self.discarded),
-            "outside": jsonable(self.outside),
+            **asdict(self.scores),
+            "interval": {**asdict(self.interval), "seed": self.seed},
+            "per_class": self.per_class,
+            "confusion": {"labels": self.labels, "matrix": self.confusion},
+            "rank": self.rank,
+            "discarded": self.discarded,
+            "outside": self.outside,
             "notes": self.notes,
         }
+        return dict(jsonable(evaluation))
 
 
-def discarded_note(discarded: Mapping[str, int]) -> str:
-    """The sentence for gold items that do not count."""
-    return f"gold items left out, as the task does not score their label: {_listed(discarded)}"
-
-
-def outside_note(outside: Mapping[str, int]) -> str:
-    """The sentence for predictions that are not labels of the task."""
-    return f"predictions outside the task's labels, counted as errors as in the official scoring: {_listed(outside)}"
+def label_notes(discarded: Mapping[str, int], outside: Mapping[str, int]) -> list[str]:
+    """A sentence for gold items that do not count, and one for predictions that are not labels of the task."""
+    sentences = {
+        "gold items left out, as the task does not score their label": discarded,
+        "predictions outside the task's labels, counted as errors as in the official scoring": outside,
+    }
+    return [f"{sentence}: {_listed(counts)}" for sentence, counts in sentences.items() if counts]
 
 
 def outside_labels(task: Task, predicted: Sequence[str]) -> dict[str, int]:
@@ -264,6 +249,12 @@ def _evaluation(
     names = label_names(task, predicted)
     confusion = confusion_matrix([gold.labels[item] for item in scored], predicted, names)
     scores = scores_of(task, confusion, names)
+    try:
+        results = published(task.name)
+    except EmoscopeError:  # somebody's own task has none
+        rank = None
+    else:
+        rank = place(scores.score, results, split=gold.split, revision=gold.revision)
     return Evaluation(
         task=task.name,
         metric=task.metric.name,
@@ -274,18 +265,10 @@ def _evaluation(
         ),
         per_class=class_results(confusion, names),
         confusion=confusion,
-        rank=_place(task, scores.score, gold),
+        rank=rank,
         seed=seed,
         discarded=gold.discarded(task),
         outside=outside_labels(task, predicted),
         gold=gold.path,
         predictions=path,
     )
-
-
-def _place(task: Task, score: float, gold: Gold) -> Placement | None:
-    try:
-        results = published(task.name)
-    except EmoscopeError:  # somebody's own task has none
-        return None
-    return place(score, results, split=gold.split, revision=gold.revision)

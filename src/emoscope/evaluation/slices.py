@@ -37,19 +37,14 @@ class DataSlice:
 
 
 SLICES: Registry[DataSlice] = Registry("slice")
-SLICES.add("cue", "emoscope.evaluation.slices:by_cue")
-SLICES.add("length", "emoscope.evaluation.slices:by_length")
-SLICES.add("emoji", "emoscope.evaluation.slices:by_emoji")
-SLICES.add("negation", "emoscope.evaluation.slices:by_negation")
-SLICES.add("irony", "emoscope.evaluation.slices:by_irony")
-SLICES.add("long", "emoscope.evaluation.slices:by_long_input")
-SLICES.add("dialect", "emoscope.evaluation.slices:by_dialect")
-SLICES.add("code-mixed", "emoscope.evaluation.slices:by_code_mixing")
+for _name in ("cue", "length", "emoji", "negation", "irony", "long", "dialect", "code-mixed"):
+    SLICES.add(_name, f"emoscope.evaluation.slices:by_{_name.replace('-', '_')}")
 
 # The tweets were gathered by these beginnings, so that "thats" and "whenever" count as well.
 _CUE = re.compile(r"\[#(?:trigger|target)word#\]\s*(because|that|when)", re.IGNORECASE)
 _LONG_INPUT = 30
-_LENGTHS = ((2, "1-2 words"), (5, "3-5 words"), (10, "6-10 words"), (20, "11-20 words"))
+_LENGTHS = {0: "no words", 2: "1-2 words", 5: "3-5 words", 10: "6-10 words", 20: "11-20 words"}
+_LONGER = "over 20 words"
 
 
 def _cue(example: Example) -> str:
@@ -59,38 +54,26 @@ def _cue(example: Example) -> str:
 
 def _length(example: Example) -> str:
     words = len(example.text.split())
-    if words == 0:
-        return "no words"
-    return next((name for longest, name in _LENGTHS if words <= longest), "over 20 words")
-
-
-def _emoji(example: Example) -> str:
-    return "emoji" if emoticons_in(example.text) else "no emoji"
-
-
-by_cue = DataSlice("cue word right after the masked word", ("because", "that", "when", "none"), _cue)
-by_length = DataSlice(
-    "words in the turn to be labelled",
-    ("no words", *(name for _, name in _LENGTHS), "over 20 words"),
-    _length,
-)
-by_emoji = DataSlice("emoji or emoticons in the turn to be labelled", ("emoji", "no emoji"), _emoji)
-
-
-def _two(description: str, name: str, holds: Callable[[Example], bool]) -> DataSlice:
-    return DataSlice(description, (name, f"no {name}"), lambda example: name if holds(example) else f"no {name}")
+    return next((name for longest, name in _LENGTHS.items() if words <= longest), _LONGER)
 
 
 def _is_long(example: Example) -> bool:
     return sum(len(turn.text.split()) for turn in example.context.turns) > _LONG_INPUT
 
 
-by_negation = _two("a negation in the turn to be labelled", "negation", lambda example: has_negation(example.text))
-by_irony = _two("a mark of irony in the turn to be labelled", "irony", lambda example: has_irony(example.text))
-by_long_input = _two(f"over {_LONG_INPUT} words in the turn and those before it", "long input", _is_long)
-by_dialect = _two("dialect words in the turn to be labelled", "dialect", lambda example: has_dialect(example.text))
-by_code_mixing = _two(
-    "words of another language in the turn to be labelled",
-    "code-mixing",
-    lambda example: is_code_mixed(example.text),
-)
+def _two(description: str, name: str, holds: Callable[[Example], object]) -> DataSlice:
+    return DataSlice(description, (name, f"no {name}"), lambda example: name if holds(example) else f"no {name}")
+
+
+def _holding(what: str, name: str, holds: Callable[[str], object]) -> DataSlice:
+    return _two(f"{what} in the turn to be labelled", name, lambda example: holds(example.text))
+
+
+by_cue = DataSlice("cue word right after the masked word", ("because", "that", "when", "none"), _cue)
+by_length = DataSlice("words in the turn to be labelled", (*_LENGTHS.values(), _LONGER), _length)
+by_emoji = _holding("emoji or emoticons", "emoji", emoticons_in)
+by_negation = _holding("a negation", "negation", has_negation)
+by_irony = _holding("a mark of irony", "irony", has_irony)
+by_long = _two(f"over {_LONG_INPUT} words in the turn and those before it", "long input", _is_long)
+by_dialect = _holding("dialect words", "dialect", has_dialect)
+by_code_mixed = _holding("words of another language", "code-mixing", is_code_mixed)

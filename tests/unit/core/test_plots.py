@@ -19,7 +19,7 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, MissingExtraError
 from emoscope.corpus.describe.figures import emoticon_name, figures
 from emoscope.corpus.describe.statistics import CorpusStatistics, describe
-from emoscope.corpus.describe.word_wheel import Spoke, ring_values, wheel
+from emoscope.corpus.describe.word_wheel import ring_values, wheel
 
 
 def chart(text: str = "joy") -> Any:
@@ -168,12 +168,12 @@ def test_an_empty_split_can_still_be_drawn() -> None:
 
 
 def test_long_words_are_cut_in_the_wheel() -> None:
-    drawn = texts(plots.svg(wheel("joy", [Spoke("a" * 40, 3.0), Spoke("short", 1.0)], "#e6a100", caption="n")))
+    drawn = texts(plots.svg(wheel("joy", [("a" * 40, 3.0), ("short", 1.0)], "#e6a100", caption="n")))
     assert "a" * 14 + "…" in drawn and "short" in drawn
 
 
 def test_bars_of_the_wheel_are_as_long_as_words_are_frequent() -> None:
-    spokes = [Spoke("one", 10.0), Spoke("two", 5.0), Spoke("three", 0.0)]
+    spokes = [("one", 10.0), ("two", 5.0), ("three", 0.0)]
     bars = plots.spec(wheel("joy", spokes, "#e6a100"))["layer"][1]["data"]["values"]
     hole, longest = bars[2]["radius"], bars[0]["radius"]
     assert bars[1]["radius"] == pytest.approx((hole + longest) / 2)
@@ -181,7 +181,7 @@ def test_bars_of_the_wheel_are_as_long_as_words_are_frequent() -> None:
 
 
 def test_words_of_the_wheel_are_never_upside_down() -> None:
-    spokes = [Spoke(f"w{number}", 30.0 - number) for number in range(25)]
+    spokes = [(f"w{number}", 30.0 - number) for number in range(25)]
     bars = plots.spec(wheel("joy", spokes, "#e6a100"))["layer"][1]["data"]["values"]
     assert all(math.cos(math.radians(bar["angle"])) >= -1e-9 for bar in bars)
     assert bars[-1]["end"] < 2 * math.pi

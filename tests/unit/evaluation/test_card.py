@@ -1,6 +1,5 @@
 """Measured results and the cards made of them: no number that was not measured."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,8 @@ from emoscope.cli.main import app
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.metrics import standard_metric
-from emoscope.evaluation.calibration import calibration_error
 from emoscope.evaluation.card import card_text, markdown_table, unsupported_numbers
-from emoscope.evaluation.measure import Answers, answers_of, measure
+from emoscope.evaluation.measure import Answers, answers_of, calibration_error, measure
 from emoscope.evaluation.results import (
     AboutModel,
     CheckFigures,
@@ -26,7 +24,6 @@ from emoscope.evaluation.results import (
     Speed,
     TrainingData,
     read_results,
-    read_trials,
     write_results,
 )
 from emoscope.tasks import get_task
@@ -237,20 +234,6 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
     write_results(results(format="emoscope-model-results-9"), tmp_path / "new.json")
     with pytest.raises(InputError, match="this version reads 'emoscope-model-results-1'"):
         read_results(tmp_path / "new.json")
-
-
-def test_the_log_of_trials(tmp_path: Path) -> None:
-    entry = {"idea": "EMA", "task": "iest", "metric": "macro-f1", "before": 0.7, "after": 0.71, "runs": 3, "kept": True}
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps([entry, {**entry, "spread": 0.004, "note": "slow"}]))
-    first, second = read_trials(path)
-    assert (first.spread, second.spread, second.note) == (None, 0.004, "slow")
-    path.write_text(json.dumps([entry, {**entry, "kepd": 1}]))
-    with pytest.raises(InputError, match=r"log.json, entry 2: is not a trial \('kepd': Extra inputs"):
-        read_trials(path)
-    path.write_text("{}")
-    with pytest.raises(InputError, match="expected a list of trials"):
-        read_trials(path)
 
 
 # The command

@@ -69,6 +69,5 @@ def _print(done: "list[StepResult]", waiting: str | None) -> None:
         out.print(f"\nwaiting: {waiting}", markup=False, soft_wrap=True)
     elif done and done[-1].counts["step"] == "datasheet":
         folder = done[-1].folder
-        out.print(
-            f"\n{folder}: load it with --task {folder}, read {folder / 'datasheet.html'}", markup=False, soft_wrap=True
-        )
+        advice = f"load it with --task {folder}, read {folder / 'datasheet.html'}"
+        out.print(f"\n{folder}: {advice}", markup=False, soft_wrap=True)

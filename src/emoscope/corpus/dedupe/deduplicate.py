@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,9 @@ class FileCounts:
 
     @property
     def kept(self) -> int:
-        """The number of rows that stay."""
         return self.read - self.dropped.total()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"read": self.read, "kept": self.kept, "dropped": {reason: self.dropped[reason] for reason in REASONS}}
 
 
@@ -80,7 +79,8 @@ def deduplicate(
         for path, rows in zip(paths, items, strict=True):
             target = str(output if folder is None else folder / Path(path).name)
             records = progress(f"writing {Path(path).name}", read_records(path, format, column=column))
-            _write(records, rows, reasons, target, counts[path], format if folder is not None else None)
+            records = _counted(records, rows, reasons, counts[path])
+            _write(records, target, format if folder is not None else None)
     return counts
 
 
@@ -121,26 +121,21 @@ def _group(record: Record, path: str, group: str | None) -> str | None:
     return None if value in (None, "") else str(value)
 
 
-def _write(
-    records: Iterator[Record],
-    items: Sequence[int],
-    reasons: Mapping[int, str],
-    target: str,
-    counts: FileCounts,
-    format: str | None,
-) -> None:
-    """Write the rows that stay, in the format of their file."""
-    with ExitStack() as stack:
-        writer = None
-        for record, item in zip(records, items, strict=True):
-            counts.read += 1
-            if item in reasons:
-                counts.dropped[reasons[item]] += 1
-                continue
-            if writer is None:
-                # A .txt holds a table with a header, or plain lines.
-                table_as_text = Path(target).suffix == ".txt" and set(record.columns) != {"turns"}
-                writer = stack.enter_context(open_writer(target, "tsv" if table_as_text else format))
+def _counted(
+    records: Iterator[Record], items: Sequence[int], reasons: Mapping[int, str], counts: FileCounts
+) -> Iterator[Record]:
+    for record, item in zip(records, items, strict=True):
+        counts.read += 1
+        if item in reasons:
+            counts.dropped[reasons[item]] += 1
+        else:
+            yield record
+
+
+def _write(records: Iterator[Record], target: str, format: str | None) -> None:
+    first = next(records, None)
+    # A .txt holds a table with a header, or plain lines.
+    table_as_text = first is not None and Path(target).suffix == ".txt" and set(first.columns) != {"turns"}
+    with open_writer(target, "tsv" if table_as_text else format) as writer:
+        for record in () if first is None else chain([first], records):
             writer.write(record.columns)
-        if writer is None:
-            stack.enter_context(open_writer(target, format))

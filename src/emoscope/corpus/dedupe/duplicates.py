@@ -63,18 +63,16 @@ class DuplicateFinder:
         self._texts_of: dict[int, list[int]] = {}
 
     def add(self, item: int, text: str) -> None:
-        """Add a text of an item."""
         number = self._numbers.setdefault(comparable(text), len(self._numbers))
         texts = self._texts_of.setdefault(item, [])
         if number not in texts:
             texts.append(number)
 
-    def _near(self) -> "_NearTexts | None":
-        if self.threshold == 1:
-            return None
+    def _near(self) -> "_NearTexts":
         texts = list(self._numbers)
-        signed = list(self._executor.map(_signed, batches(texts, _PART)))
-        return _NearTexts(texts, np.concatenate(signed) if signed else signatures([]), self.threshold)
+        compared = texts if self.threshold < 1 else []
+        signed = [signatures([]), *self._executor.map(_signed, batches(compared, _PART))]
+        return _NearTexts(texts, np.concatenate(signed), self.threshold)
 
     def duplicates(self) -> Iterator[Duplicate]:
         """The items to drop, in ascending order: copies of items with a smaller number that are not dropped.
@@ -85,7 +83,7 @@ class DuplicateFinder:
         holder: dict[int, int] = {}  # the item that is kept for each text
         for item, texts in sorted(self._texts_of.items()):
             copy = next((Duplicate(item, holder[text], 1.0) for text in texts if text in holder), None)
-            if copy is None and near is not None:
+            if copy is None:
                 matches = (match for text in texts if (match := near.match(text)) is not None)
                 copy = next((Duplicate(item, holder[text], similarity) for text, similarity in matches), None)
             if copy is not None:
@@ -93,8 +91,7 @@ class DuplicateFinder:
                 continue
             for text in texts:
                 holder[text] = item
-                if near is not None:
-                    near.keep(text)
+                near.keep(text)
 
     def related(self) -> Iterator[tuple[int, int]]:
         """Pairs of items that are copies, exact or near; joining each pair keeps all copies together.
@@ -113,10 +110,9 @@ class DuplicateFinder:
                 if text in holder:  # what is near to the text is paired with its first holder already
                     others[holder[text]] = None
                     continue
-                others.update((holder[match], None) for match, _ in (near.matches(text) if near is not None else ()))
+                others.update((holder[match], None) for match, _ in near.matches(text))
                 holder[text] = item
-                if near is not None:
-                    near.keep(text)
+                near.keep(text)
             yield from ((item, other) for other in others if other != item)
 
 
@@ -134,17 +130,17 @@ class _NearTexts:
         self._threshold = threshold
         self._buckets = shared_buckets(self._signatures)
         self._kept: dict[int, list[int]] = {}
-        self._alone: list[bool] = np.all(self._buckets < 0, axis=1).tolist()
+        # Without signatures every text is alone: only exact copies are looked for.
+        self._alone: list[bool] = np.all(self._buckets < 0, axis=1).tolist() if len(signed) else [True] * len(texts)
 
     def _shared(self, text: int) -> list[int]:
-        return [bucket for bucket in self._buckets[text].tolist() if bucket >= 0]
+        return [] if self._alone[text] else [bucket for bucket in self._buckets[text].tolist() if bucket >= 0]
 
     def keep(self, text: int) -> None:
-        if not self._alone[text]:
-            for bucket in self._shared(text):
-                members = self._kept.setdefault(bucket, [])
-                if len(members) < _CROWDED:
-                    members.append(text)
+        for bucket in self._shared(text):
+            members = self._kept.setdefault(bucket, [])
+            if len(members) < _CROWDED:
+                members.append(text)
 
     def match(self, text: int) -> tuple[int, float] | None:
         """The most similar kept text at or above the threshold, the first of several."""
@@ -152,8 +148,6 @@ class _NearTexts:
 
     def matches(self, text: int) -> Iterator[tuple[int, float]]:
         """The kept texts at or above the threshold with their similarity, the likeliest first."""
-        if self._alone[text]:
-            return
         candidates = sorted({other for bucket in self._shared(text) for other in self._kept.get(bucket, ())})
         if not candidates:
             return

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.text import emoticons_in
 from emoscope.corpus.describe.distribution import Distribution
 
 
@@ -31,23 +32,21 @@ class ConversationCounter:
         self._speakers: Counter[str] = Counter()
         self._with_emoticons = 0
 
-    def is_new(self, example: Example) -> bool:
-        """Whether the example begins another dialogue than the one before it."""
+    def add(self, example: Example) -> None:
+        """Count the example's dialogue, unless the example before it was of the same."""
         same = example.turn > self._turn and example.dialogue == self._dialogue
         self._dialogue, self._turn = example.dialogue, example.turn
-        return not same
-
-    def add(self, dialogue: Dialogue, *, has_emoticons: bool) -> None:
-        """Count one dialogue."""
-        speakers = [turn.speaker for turn in dialogue.turns if turn.speaker is not None]
-        self._turns[len(dialogue)] += 1
+        if same:
+            return
+        turns = example.dialogue.turns
+        speakers = [turn.speaker for turn in turns if turn.speaker is not None]
+        self._turns[len(turns)] += 1
         self._speakers.update(speakers)
         if speakers:
             self._cast[len(set(speakers))] += 1
-        self._with_emoticons += has_emoticons
+        self._with_emoticons += any(emoticons_in(turn.text) for turn in turns)
 
     def result(self) -> Conversations:
-        """The statistics."""
         dialogues = self._turns.total()
         return Conversations(
             dialogues=dialogues,

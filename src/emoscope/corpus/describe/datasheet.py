@@ -4,14 +4,15 @@ It answers the questions of Gebru et al. (2021), "Datasheets for Datasets", as f
 and the statistics of the splits can.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emoscope.core.extras import check_installed, require
-from emoscope.core.plots import svg
+from emoscope.core.extras import check_installed
+from emoscope.core.plots import Chart
 from emoscope.corpus.describe.figures import figures
 from emoscope.corpus.describe.statistics import CorpusStatistics
+from emoscope.evaluation.report import render
 
 PACKAGES = ("jinja2", "altair", "vl_convert")
 
@@ -34,19 +35,17 @@ class Datasheet:
 
     @property
     def labels(self) -> list[str]:
-        """The labels, in the plan's order."""
         return list(self.about["labels"])
 
     @property
-    def judging(self) -> Mapping[str, Any] | None:
+    def judging(self) -> Mapping[str, Any]:
         """The counts of the step `aggregate`, if there was one."""
-        return next((step for step in self.steps if step["step"] == "aggregate"), None)
+        return next((step for step in self.steps if step["step"] == "aggregate"), {})
 
     @property
     def filters(self) -> Mapping[str, Mapping[str, Any]]:
         """What each filter dropped and masked, and its measured error rates."""
-        step = next((step for step in self.steps if step["step"] == "filter"), None)
-        return {} if step is None else step["filters"]
+        return next((step["filters"] for step in self.steps if step["step"] == "filter"), {})
 
 
 def check_datasheet() -> None:
@@ -56,32 +55,19 @@ def check_datasheet() -> None:
 
 def markdown(sheet: Datasheet) -> str:
     """The datasheet as Markdown."""
-    return _rendered("datasheet.md.j2", sheet, autoescape=False)
+    return _rendered("datasheet.md.j2", sheet, {}, autoescape=False)
 
 
 def page(sheet: Datasheet) -> str:
     """The datasheet as a self-contained HTML page, with figures and without scripts."""
-    markup = require("markupsafe", extra="plots").Markup
-    charts = {
-        # The renderer escapes the text it draws, so its SVG needs no escaping.
-        name: markup(svg(chart))
-        for name, chart in figures(sheet.splits, str(sheet.about["title"])).items()
-        if not name.startswith("dev-")  # drawn from the same rows as test, and so alike
-    }
-    return _rendered("datasheet.html.j2", sheet, autoescape=True, charts=charts)
+    charts = figures(sheet.splits, str(sheet.about["title"]))
+    # The figures of dev are drawn from the same rows as those of test, and so alike.
+    shown = {name: chart for name, chart in charts.items() if not name.startswith("dev-")}
+    return _rendered("datasheet.html.j2", sheet, shown, autoescape=True)
 
 
-def _rendered(template: str, sheet: Datasheet, *, autoescape: bool, **values: Any) -> str:
-    jinja2 = require("jinja2", extra="plots")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("emoscope.corpus.describe", "templates"),
-        autoescape=autoescape,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
+def _rendered(template: str, sheet: Datasheet, charts: Mapping[str, Chart], *, autoescape: bool) -> str:
+    filters: dict[str, Callable[..., str]] = {
         "whole": "{:,}".format,
         "three": lambda value: "–" if value is None else f"{value:.3f}",
         "percent": "{:.1%}".format,
@@ -90,8 +76,8 @@ def _rendered(template: str, sheet: Datasheet, *, autoescape: bool, **values: An
         "listed": _listed,
         "fenced": _fenced,
     }
-    text: str = environment.get_template(template).render(sheet=sheet, **values)
-    return text
+    options = {"autoescape": autoescape, "keep_trailing_newline": True}
+    return render("emoscope.corpus.describe", template, filters, {"sheet": sheet}, charts, **options)
 
 
 def _cell(value: object) -> str:

@@ -1,7 +1,7 @@
 """Distributions of whole numbers: words in an utterance, turns in a dialogue, votes on an item."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 
@@ -22,12 +22,11 @@ class Distribution:
 
     @classmethod
     def of(cls, counts: Mapping[int, int]) -> Self:
-        """The distribution of these counts, in any order."""
         ordered = {value: count for value, count in sorted(counts.items()) if count}
         total = sum(ordered.values())
         mean = sum(value * count for value, count in ordered.items()) / max(total, 1)
-        median = _quantile(ordered, 0.5)
-        return cls(total, mean, median, min(ordered, default=0), max(ordered, default=0), ordered)
+        distribution = cls(total, mean, 0, min(ordered, default=0), max(ordered, default=0), ordered)
+        return replace(distribution, median=distribution.quantile(0.5))
 
     def quantile(self, share: float) -> int:
         """The smallest number that at least this share of observations do not exceed.
@@ -35,13 +34,9 @@ class Distribution:
         >>> Distribution.of({1: 90, 2: 9, 50: 1}).quantile(0.99)
         2
         """
-        return _quantile(self.counts, share)
-
-
-def _quantile(counts: Mapping[int, int], share: float) -> int:
-    target, reached = share * sum(counts.values()), 0
-    for value, count in counts.items():
-        reached += count
-        if reached >= target:
-            return value
-    return max(counts, default=0)
+        target, reached = share * self.total, 0
+        for value, count in self.counts.items():
+            reached += count
+            if reached >= target:
+                return value
+        return self.max

@@ -10,7 +10,7 @@ from emoscope.core.plots import INK, QUIET, Chart, altair, label_colours, rows, 
 from emoscope.corpus.annotation.votes import Votes
 from emoscope.corpus.describe.distribution import Distribution
 from emoscope.corpus.describe.statistics import CorpusStatistics
-from emoscope.corpus.describe.word_wheel import Spoke, wheel
+from emoscope.corpus.describe.word_wheel import wheel
 
 _WIDTH = 640
 _ACCENT = "#3f4a5a"  # for bars that stand for no emotion
@@ -62,15 +62,9 @@ def label_shares(splits: Mapping[str, CorpusStatistics], title: str) -> Chart:
     )
     bars = base.mark_bar().encode(color=alt.Color("label:N", scale=label_colours(labels), legend=None))
     texts = base.mark_text(align="left", dx=5).encode(text="text:N")
-    chart = (
-        alt.layer(bars, texts, data=rows(table))
-        .properties(width=width, height={"step": 26})
-        .facet(
-            column=alt.Column(
-                "split:N", sort=[row["split"] for row in table], header=alt.Header(title=None, labelAnchor="start")
-            )
-        )
-    )
+    header = alt.Header(title=None, labelAnchor="start")
+    column = alt.Column("split:N", sort=[row["split"] for row in table], header=header)
+    chart = alt.layer(bars, texts, data=rows(table)).properties(width=width, height={"step": 26}).facet(column=column)
     silent = [f"{name} ({split.examples:,})" for name, split in splits.items() if not split.labelled]
     note = f"; without labels: {', '.join(silent)}" if silent else ""
     return titled(chart, f"Labels: {title}", f"Share of each label, with its count{note}")
@@ -83,20 +77,13 @@ def word_counts(split: CorpusStatistics, title: str) -> Chart:
     parts = {name: wording.words for name, wording in split.wording.items()} or {_ALL: split.overall.words}
     columns = 1 if len(parts) <= 4 else 2
     width = _WIDTH // columns
-    panels = [
-        alt.layer(
-            _histogram(
-                counts,
-                first=0,
-                last=last,
-                tail=split.overall.words.max > last,
-                colour=_colour(name),
-                title="words in the utterance, emoticons removed" if place > len(parts) - columns else None,
-            ).properties(width=width, height=80),
-            *_heading(name, f"median {counts.median}, mean {counts.mean:.1f}; {counts.total:,} utterances", width),
-        )
-        for place, (name, counts) in enumerate(parts.items(), start=1)
-    ]
+    tail = split.overall.words.max > last
+    panels = []
+    for place, (name, counts) in enumerate(parts.items(), start=1):
+        axis = "words in the utterance, emoticons removed" if place > len(parts) - columns else None
+        bars = _histogram(counts, 0, last, tail=tail, colour=_colour(name), title=axis)
+        note = f"median {counts.median}, mean {counts.mean:.1f}; {counts.total:,} utterances"
+        panels.append(alt.layer(bars.properties(width=width, height=80), *_heading(name, note, width)))
     return titled(
         alt.concat(*panels, columns=columns, spacing={"row": 18, "column": 32}).resolve_scale(y="shared"),
         f"Words per utterance: {title}",
@@ -111,7 +98,7 @@ def unigrams(split: CorpusStatistics, title: str) -> Chart:
     wheels = [
         wheel(
             name,
-            [Spoke(term.text, 1000 * term.count / wording.utterances) for term in wording.unigrams],
+            [(term.text, 1000 * term.count / wording.utterances) for term in wording.unigrams],
             _colour(name),
             caption=f"{wording.utterances:,} utterances",
         )
@@ -136,17 +123,10 @@ def emoticons(split: CorpusStatistics, title: str) -> Chart:
         wording = chosen[name]
         shares = [(emoticon_name(term.text), term.utterances / wording.utterances) for term in wording.emoticons]
         table = [{"emoticon": emoticon, "share": share, "text": f"{share:.1%}"} for emoticon, share in shares]
-        heading = {
-            "text": name,
-            "subtitle": f"{wording.emoticon_share:.1%} of {wording.utterances:,} utterances have any",
-            "fontSize": 13,
-            "frame": "group",
-            "offset": 6,
-            "subtitlePadding": 3,
-            "subtitleFontSize": 12,
-        }
+        subtitle = f"{wording.emoticon_share:.1%} of {wording.utterances:,} utterances have any"
+        heading = _panel_title(name, offset=6, subtitle=subtitle, subtitlePadding=3, subtitleFontSize=12)
         scale = _room(top, 230, 45)
-        return _bars(table, ("emoticon", "share"), 230, 22, scale, heading, color=_colour(name))
+        return _bars(table, ("emoticon", "share"), 230, 22, scale, heading, colour=_colour(name))
 
     share = split.conversations.emoticon_share
     chart = alt.concat(*map(bars, chosen), columns=2, spacing={"row": 24, "column": 48})
@@ -161,14 +141,8 @@ def dialogue_lengths(split: CorpusStatistics, title: str) -> Chart:
     """How many turns dialogues have."""
     turns = split.conversations.turns
     last = turns.quantile(0.995)
-    chart = _histogram(
-        turns,
-        first=turns.min,
-        last=last,
-        tail=turns.max > last,
-        colour=_ACCENT,
-        title="turns in the dialogue",
-    )
+    tail = turns.max > last
+    chart = _histogram(turns, turns.min, last, tail=tail, colour=_ACCENT, title="turns in the dialogue")
     return titled(
         chart.properties(width=_WIDTH, height=200),
         f"Turns per dialogue: {title}",
@@ -182,41 +156,23 @@ def agreement(votes: Votes, title: str) -> Chart:
     alt = altair()
     kappas = {label: kappa for label, kappa in votes.kappa_per_label.items() if kappa is not None}
     raters = next(iter(votes.raters.counts)) if len(votes.raters.counts) == 1 else None
-    minds = [
-        {
-            "votes": f"{value} of {raters}" if raters else str(value),
-            "share": count / votes.items,
-            "text": f"{count / votes.items:.1%}",
-        }
-        for value, count in sorted(votes.largest.counts.items(), reverse=True)
-    ]
+    minds = []
+    for value, count in sorted(votes.largest.counts.items(), reverse=True):
+        share = count / votes.items
+        minds.append(
+            {"votes": f"{value} of {raters}" if raters else f"{value}", "share": share, "text": f"{share:.1%}"}
+        )
     scores = [{"label": label, "kappa": kappa, "text": f"{kappa:.3f}"} for label, kappa in kappas.items()]
     most = max(votes.largest.counts.values()) / votes.items
     lowest, highest = min([0.0, *kappas.values()]), max([0.1, *kappas.values()])
     overall = "not defined" if votes.kappa is None else f"{votes.kappa:.3f}"
 
-    def heading(text: str) -> dict[str, Any]:
-        return {"text": text, "fontSize": 13, "frame": "group", "offset": 8}
-
+    votes_title = _panel_title("Votes for the most chosen label", offset=8)
+    kappa_title = _panel_title(f"Fleiss' kappa per label (overall {overall})", offset=8)
+    room = _room(highest, 300, 55, lowest)
     chart = alt.hconcat(
-        _bars(
-            minds,
-            ("votes", "share"),
-            260,
-            26,
-            _room(most, 260, 55),
-            heading("Votes for the most chosen label"),
-            color=_ACCENT,
-        ),
-        _bars(
-            scores,
-            ("label", "kappa"),
-            300,
-            26,
-            _room(highest, 300, 55, lowest),
-            heading(f"Fleiss' kappa per label (overall {overall})"),
-            labels=list(kappas),
-        ),
+        _bars(minds, ("votes", "share"), 260, 26, _room(most, 260, 55), votes_title, colour=_ACCENT),
+        _bars(scores, ("label", "kappa"), 300, 26, room, kappa_title, labels=list(kappas)),
         spacing=48,
     )
     return titled(chart, f"Agreement of the annotators: {title}", f"{votes.items:,} utterances with votes")
@@ -239,17 +195,11 @@ def votes_by_label(votes: Votes, order: list[str], title: str) -> Chart:
         x=alt.X("vote:N", sort=columns, title="vote of an annotator", axis=_names(orient="top")),
         y=alt.Y("label:N", sort=finals, title="final label", axis=_names()),
     )
-    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(
-        color=alt.Color(
-            "share:Q", scale=alt.Scale(domain=[0, 1], range=["#f1f4f9", "#1d4f91"], interpolate="rgb"), legend=None
-        )
-    )
-    texts = base.mark_text().encode(
-        text="text:N", color=alt.condition("datum.dark", alt.value("white"), alt.value(INK))
-    )
-    return titled(
-        alt.layer(cells, texts), f"Votes by final label: {title}", "Share of the votes on utterances of each label"
-    )
+    shades = alt.Scale(domain=[0, 1], range=["#f1f4f9", "#1d4f91"], interpolate="rgb")
+    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(color=alt.Color("share:Q", scale=shades, legend=None))
+    ink = alt.condition("datum.dark", alt.value("white"), alt.value(INK))
+    chart = alt.layer(cells, base.mark_text().encode(text="text:N", color=ink))
+    return titled(chart, f"Votes by final label: {title}", "Share of the votes on utterances of each label")
 
 
 def emoticon_name(text: str) -> str:
@@ -266,7 +216,6 @@ def _colour(name: str) -> str:
 
 
 def _names(**options: object) -> object:
-    """An axis of names: no line and no ticks."""
     return altair().Axis(ticks=False, domain=False, labelAngle=0, labelColor=INK, **options)
 
 
@@ -275,16 +224,20 @@ def _room(highest: float, width: int, text: int, lowest: float = 0.0) -> object:
     return altair().Scale(domain=[lowest, (highest or 1.0) * width / (width - text)], nice=False)
 
 
+def _panel_title(text: str, **options: Any) -> object:
+    return altair().TitleParams(text=text, fontSize=13, frame="group", **options)
+
+
 def _bars(
     table: list[dict[str, Any]],
     fields: tuple[str, str],
     width: int,
     step: int,
     scale: object,
-    heading: dict[str, Any],
+    title: object,
     *,
     labels: list[str] | None = None,
-    color: str | None = None,
+    colour: str | None = None,
 ) -> Chart:
     """Bars of (name, value) with their `text` beside them, in one colour, or in those of `labels`."""
     alt = altair()
@@ -294,53 +247,40 @@ def _bars(
         x=alt.X(f"{value}:Q", axis=None, scale=scale),
     )
     if labels is None:
-        bars = base.mark_bar(color=color)
+        bars = base.mark_bar(color=colour)
     else:
         bars = base.mark_bar().encode(color=alt.Color(f"{name}:N", scale=label_colours(labels), legend=None))
     texts = base.mark_text(align="left", dx=5).encode(text="text:N")
-    return alt.layer(bars, texts).properties(title=alt.TitleParams(**heading))
+    return alt.layer(bars, texts).properties(title=title)
 
 
 def _heading(name: str, note: str, width: int) -> tuple[Chart, Chart]:
     """A line above a panel: its name at the left, a note at the right."""
-    base = altair().Chart(rows([{"name": name, "note": note}])).encode(y=altair().value(-13))
-    return (
-        base.mark_text(align="left", color=INK, fontSize=13, fontWeight="bold").encode(
-            x=altair().value(0), text="name:N"
-        ),
-        base.mark_text(align="right", color=QUIET).encode(x=altair().value(width), text="note:N"),
-    )
+    alt = altair()
+    base = alt.Chart(rows([{"name": name, "note": note}])).encode(y=alt.value(-13))
+    left = base.mark_text(align="left", color=INK, fontSize=13, fontWeight="bold")
+    right = base.mark_text(align="right", color=QUIET)
+    return left.encode(x=alt.value(0), text="name:N"), right.encode(x=alt.value(width), text="note:N")
 
 
-def _histogram(counts: Distribution, *, first: int, last: int, tail: bool, colour: str, title: str | None) -> Chart:
+def _histogram(counts: Distribution, first: int, last: int, *, tail: bool, colour: str, title: str | None) -> Chart:
     """The share of each number up to `last`, where all higher ones are counted, since a long tail hides the rest."""
     alt = altair()
     shares: dict[int, float] = {}
     for value, count in counts.counts.items():
         shares[min(value, last)] = shares.get(min(value, last), 0.0) + count / counts.total
-    axis = alt.Axis(
-        grid=False,
-        values=_ticks(first, last),
-        labelExpr=f"datum.value == {last} ? '{last}+' : datum.label" if tail else "datum.label",
-    )
+    labels = f"datum.value == {last} ? '{last}+' : datum.label" if tail else "datum.label"
+    axis = alt.Axis(grid=False, values=_ticks(first, last), labelExpr=labels)
+    share_axis = alt.Axis(format=".0%", tickCount=3, domain=False, ticks=False)
+    scale = alt.Scale(domain=[first - 0.5, last + 0.5], nice=False)
     return (
         alt.Chart(rows({"from": value - 0.46, "to": value + 0.46, "share": share} for value, share in shares.items()))
         .mark_rect(color=colour)
         .encode(
-            x=alt.X(
-                "from:Q",
-                axis=axis,
-                title=title,
-                scale=alt.Scale(domain=[first - 0.5, last + 0.5], nice=False),
-            ),
+            x=alt.X("from:Q", axis=axis, title=title, scale=scale),
             x2="to:Q",
             y2=alt.datum(0),
-            y=alt.Y(
-                "share:Q",
-                title=None,
-                scale=alt.Scale(zero=True),
-                axis=alt.Axis(format=".0%", tickCount=3, domain=False, ticks=False),
-            ),
+            y=alt.Y("share:Q", title=None, scale=alt.Scale(zero=True), axis=share_axis),
         )
     )
 

@@ -8,11 +8,10 @@ from emoscope.core.dialogue import Example
 from emoscope.core.text import emoticons_in, strip_emoticons, words
 from emoscope.corpus.annotation.votes import VoteCounter, Votes
 from emoscope.corpus.describe.conversations import ConversationCounter, Conversations
-from emoscope.corpus.describe.words import UtteranceCounter, UtteranceStatistics, merged
+from emoscope.corpus.describe.words import UtteranceCounter, UtteranceStatistics
 
 COMMON = 500
 UNIGRAMS = 25
-EMOTICONS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +30,9 @@ class CorpusStatistics:
 
     @property
     def labelled(self) -> int:
-        """The number of examples that have a label."""
         return self.examples - self.unlabelled
 
     def share(self, label: str) -> float:
-        """The share of a label among the labelled examples."""
         return self.label_shares.get(label, 0.0)
 
 
@@ -45,12 +42,8 @@ def describe(
     *,
     neutral: str | None = None,
     common: int = COMMON,
-    unigrams: int = UNIGRAMS,
-    emoticons: int = EMOTICONS,
 ) -> CorpusStatistics:
-    """The statistics of a stream of examples.
-
-    `neutral` is the label of "no emotion", whose most frequent words are common words.
+    """The statistics of a stream of examples; the most frequent words of `neutral`, "no emotion", are common words.
 
     >>> from emoscope.core.dialogue import Dialogue, Example
     >>> examples = [Example(Dialogue.of(["hi", "so happy for you 😂"]), 1, "happy")]
@@ -59,24 +52,24 @@ def describe(
     ({'others': 0, 'happy': 1}, 4.0, '😂')
     """
     wording: defaultdict[str | None, UtteranceCounter] = defaultdict(UtteranceCounter)
+    overall = UtteranceCounter()
     conversations = ConversationCounter()
     votes = VoteCounter()
     for example in examples:
         text = example.text
         smileys = emoticons_in(text)
-        wording[example.label].add(words(strip_emoticons(text) if smileys else text), smileys)
-        if conversations.is_new(example):
-            turns = example.dialogue.turns
-            others = (turn.text for position, turn in enumerate(turns) if position != example.turn)
-            conversations.add(example.dialogue, has_emoticons=bool(smileys) or any(map(emoticons_in, others)))
+        spoken = words(strip_emoticons(text) if smileys else text)
+        for counter in (wording[example.label], overall):
+            counter.add(spoken, smileys)
+        conversations.add(example)
         votes.add(example.label, example.votes)
 
     counts = Counter({label: counter.lengths.total() for label, counter in wording.items() if label is not None})
     unlabelled = wording[None].lengths.total() if None in wording else 0
     names = (*labels, *sorted(set(counts) - set(labels), key=lambda name: (-counts[name], name)))
-    overall = merged(wording.values())
     neutral = neutral if neutral is not None and counts[neutral] else None
-    common_words = {term.text for term in (wording[neutral] if neutral else overall).words.most_frequent(common)}
+    frequent = (wording[neutral] if neutral else overall).words
+    common_words = {term.text for term in frequent.top(common, frequent.count)}
     whose = f"'{neutral}'" if neutral else "all utterances"
     return CorpusStatistics(
         examples=counts.total() + unlabelled,
@@ -87,10 +80,10 @@ def describe(
         common_words=f"the {common:,} most frequent words of {whose}",
         wording={
             # The neutral class has no uncommon words: they are measured against its own.
-            name: wording[name].result(common_words, 0 if name == neutral else unigrams, emoticons)
+            name: wording[name].result(common_words, 0 if name == neutral else UNIGRAMS)
             for name in names
             if name in wording
         },
-        overall=overall.result(common_words, 0, emoticons),
+        overall=overall.result(common_words, 0),
         votes=votes.result(),
     )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from emoscope.core.plots import FAINT, INK, QUIET, Chart, altair, rows
 
@@ -14,12 +13,7 @@ _LONGEST = 15  # characters of a word that are shown
 _FEWEST = 15  # the least number of bars a circle is laid out for, so that few bars do not grow fat
 
 
-@dataclass(frozen=True, slots=True)
-class Spoke:
-    """A word and its frequency, in any unit."""
-
-    word: str
-    rate: float
+Spoke = tuple[str, float]  # a word and its frequency, in any unit
 
 
 def wheel(name: str, spokes: Sequence[Spoke], colour: str, *, caption: str = "") -> Chart:
@@ -29,7 +23,7 @@ def wheel(name: str, spokes: Sequence[Spoke], colour: str, *, caption: str = "")
     """
     alt = altair()
     size = 2 * (_OUTER + _MARGIN)
-    top = max((spoke.rate for spoke in spokes), default=1.0)
+    top = max((rate for _, rate in spokes), default=1.0)
     rings = [{"radius": _radius(value, top)} for value in ring_values(top)]
     marks = [{"x": size / 2, "y": size / 2 - _radius(value, top), "text": f"{value:g}"} for value in ring_values(top)]
     bars = list(_bars(spokes, top, size / 2))
@@ -88,14 +82,13 @@ def _radius(rate: float, top: float) -> float:
 
 def _bars(spokes: Sequence[Spoke], top: float, centre: float) -> Iterator[dict[str, str | float]]:
     width = (2 * math.pi - _GAP) / max(len(spokes), _FEWEST)
-    for position, spoke in enumerate(spokes):
+    for position, (word, rate) in enumerate(spokes):
         start = _GAP / 2 + position * width
         middle = start + width / 2
-        radius = _radius(spoke.rate, top)
+        radius = _radius(rate, top)
         right = middle < math.pi
         yield {
-            "word": spoke.word if len(spoke.word) <= _LONGEST else spoke.word[: _LONGEST - 1] + "…",
-            "rate": spoke.rate,
+            "word": word if len(word) <= _LONGEST else word[: _LONGEST - 1] + "…",
             "start": start,
             "end": start + width,
             "radius": radius,

@@ -1,13 +1,14 @@
 """Statistics of utterances: their number of words, frequent words and emoticons."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from emoscope.corpus.describe.distribution import Distribution
 
 # A word of a single utterance says nothing about its class.
 FEWEST = 2
+EMOTICONS = 5  # shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,34 +45,14 @@ class TermCounter:
         self.count.update(terms)
         self.utterances.update(set(terms))
 
-    def merge(self, other: "TermCounter") -> None:
-        """Add the counts of another."""
-        self.count.update(other.count)
-        self.utterances.update(other.utterances)
-
-    def most_frequent(self, number: int) -> tuple[Term, ...]:
-        """The terms that occur most often, ties in alphabetical order."""
-        return self._top(number, self.count)
-
-    def most_widespread(self, number: int) -> tuple[Term, ...]:
-        """The terms in the most utterances, ties in alphabetical order."""
-        return self._top(number, self.utterances)
-
-    def _top(self, number: int, by: Mapping[str, int]) -> tuple[Term, ...]:
+    def top(self, number: int, by: Mapping[str, int]) -> tuple[Term, ...]:
+        """The terms with the highest numbers in `by`, ties in alphabetical order."""
         ranked = sorted(by.items(), key=lambda item: (-item[1], item[0]))[:number]
         return tuple(Term(text, self.count[text], self.utterances[text]) for text, _ in ranked)
 
-    def without(self, terms: Collection[str], fewest: int) -> "TermCounter":
-        """The words that are not among `terms` and occur in at least `fewest` utterances."""
-        kept = TermCounter()
-        for text, utterances in self.utterances.items():
-            if utterances >= fewest and text not in terms and any(map(str.isalpha, text)):
-                kept.count[text], kept.utterances[text] = self.count[text], utterances
-        return kept
-
 
 class UtteranceCounter:
-    """Counts a stream of utterances of one class."""
+    """Counts a stream of utterances, such as those of one class."""
 
     def __init__(self) -> None:
         self.lengths: Counter[int] = Counter()
@@ -89,27 +70,19 @@ class UtteranceCounter:
             self.with_emoticons += 1
             self.only_emoticons += not words
 
-    def result(self, common: Collection[str], unigrams: int, emoticons: int) -> UtteranceStatistics:
-        """The statistics, with the most frequent emoticons and uncommon words."""
+    def result(self, common: Collection[str], unigrams: int) -> UtteranceStatistics:
         utterances = self.lengths.total()
+        uncommon = {
+            word: self.words.count[word]
+            for word, holding in self.words.utterances.items()
+            if holding >= FEWEST and word not in common and any(map(str.isalpha, word))
+        }
         return UtteranceStatistics(
             utterances=utterances,
             words=Distribution.of(self.lengths),
             with_emoticons=self.with_emoticons,
             only_emoticons=self.only_emoticons,
             emoticon_share=self.with_emoticons / max(utterances, 1),
-            emoticons=self.emoticons.most_widespread(emoticons),
-            unigrams=self.words.without(common, FEWEST).most_frequent(unigrams),
+            emoticons=self.emoticons.top(EMOTICONS, self.emoticons.utterances),
+            unigrams=self.words.top(unigrams, uncommon),
         )
-
-
-def merged(counters: Iterable[UtteranceCounter]) -> UtteranceCounter:
-    """The sum of several counters."""
-    total = UtteranceCounter()
-    for counter in counters:
-        total.lengths.update(counter.lengths)
-        total.words.merge(counter.words)
-        total.emoticons.merge(counter.emoticons)
-        total.with_emoticons += counter.with_emoticons
-        total.only_emoticons += counter.only_emoticons
-    return total

@@ -14,9 +14,8 @@ from emoscope.corpus.annotation.files import files_in, read_annotations
 from emoscope.corpus.annotation.gold_questions import MIN_GOLD
 from emoscope.corpus.annotation.workers import GOLD_LEAST, read_gold, screen, worker_reports
 from emoscope.corpus.pipeline.annotate import TASKS_FILE
-from emoscope.corpus.pipeline.artefacts import write_json
 from emoscope.corpus.pipeline.plan import CorpusPlan
-from emoscope.corpus.pipeline.rows import read_rows
+from emoscope.corpus.pipeline.rows import read_rows, write_json
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, WaitingError
 
 AGREEMENT, WORKERS = "agreement.json", "workers.json"

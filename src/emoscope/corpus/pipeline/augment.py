@@ -39,12 +39,8 @@ class AugmentStep(PipelineStep):
 
     def run(self, context: StepContext) -> None:
         # Written in the cache, where what is translated already survives a kill.
-        counts = augment(
-            _LastTurns(context.input),
-            context.cache / ROWS,
-            self._translator(),
-            progress=context.progress,
-        )
+        source, target = _LastTurns(context.input), context.cache / ROWS
+        counts = augment(source, target, self._translator(), progress=context.progress)
         shutil.copyfile(context.cache / ROWS, context.folder / ROWS)
         context.counts.read = context.counts.written = counts.dialogues
         context.counts.more["variants"] = asdict(counts)["via"]

@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from emoscope import __version__
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write
-from emoscope.corpus.pipeline.artefacts import COUNTS, RECORD, digests, read_json, write_json
+from emoscope.core.jsonable import read_json
 from emoscope.corpus.pipeline.plan import CorpusPlan
-from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, StepCounts
+from emoscope.corpus.pipeline.rows import COUNTS, RECORD, digests, write_json
+from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel import SERIAL, Executor
 from emoscope.tasks.data import sha256_of
@@ -62,12 +63,15 @@ def build(
     PosixPath('build/corpus')
     """
     root = Path(folder)
-    last = _last(plan, until)
+    names = [step.name for step in plan.steps]
+    if until is not None and until not in names:
+        raise EmoscopeError(f"{plan.path}: has no step {until!r}; it has: {', '.join(names)}")
+    last = len(names) if until is None else len(names) - names[::-1].index(until)
     results: list[StepResult] = []
     with _locked(root):
         _tidy(root, plan)
         earlier: dict[str, Path] = {}
-        for name, step in list(zip(plan.step_names, plan.steps, strict=True))[: last + 1]:
+        for name, step in list(zip(plan.step_names, plan.steps, strict=True))[:last]:
             target = root / CORPUS_FOLDER if step.gives is Stage.CORPUS else root / STEPS_FOLDER / name
             context = StepContext(plan, _hidden(target, "part"), _hidden(target, "cache"), earlier, progress, executor)
             result = _run_step(step, name, target, context)
@@ -79,15 +83,6 @@ def build(
     return results
 
 
-def _last(plan: CorpusPlan, until: str | None) -> int:
-    if until is None:
-        return len(plan.steps) - 1
-    places = [place for place, step in enumerate(plan.steps) if step.name == until]
-    if not places:
-        raise EmoscopeError(f"{plan.path}: has no step {until!r}; it has: {', '.join(s.name for s in plan.steps)}")
-    return places[-1]
-
-
 def _run_step(step: PipelineStep, name: str, target: Path, context: StepContext) -> StepResult:
     key = _key(step, context)
     start = time.perf_counter()
@@ -97,7 +92,10 @@ def _run_step(step: PipelineStep, name: str, target: Path, context: StepContext)
         context.cache.mkdir(exist_ok=True)
         try:
             step.run(context)
-            _write_records(step, key, context.counts, context.folder)
+            counts = context.counts
+            rows = {"in": counts.read, "out": counts.written, "dropped": dict(sorted(counts.dropped.items()))}
+            write_json(context.folder / COUNTS, {"step": step.name, **rows, **counts.more})
+            write_json(context.folder / RECORD, {"step": step.name, "key": key, "files": digests(context.folder)})
             _replace(context.folder, target)
         except Exception:
             if not any(context.cache.iterdir()):
@@ -108,13 +106,6 @@ def _run_step(step: PipelineStep, name: str, target: Path, context: StepContext)
     seconds = time.perf_counter() - start
     shutil.rmtree(context.cache, ignore_errors=True)
     return StepResult(name, target, skipped, seconds, read_json(target / COUNTS))
-
-
-def _write_records(step: PipelineStep, key: str, counts: StepCounts, folder: Path) -> None:
-    dropped = dict(sorted(counts.dropped.items()))
-    rows = {"in": counts.read, "out": counts.written, "dropped": dropped, **counts.more}
-    write_json(folder / COUNTS, {"step": step.name, **rows})
-    write_json(folder / RECORD, {"step": step.name, "key": key, "files": digests(folder)})
 
 
 def _key(step: PipelineStep, context: StepContext) -> str:
@@ -139,10 +130,9 @@ _WORDS = {"name", "title", "description", "terms", "contact", "citation"}  # onl
 
 
 def _is_done(target: Path, key: str) -> bool:
-    """Whether the folder holds what the step would make, unchanged since."""
     try:
         record = read_json(target / RECORD)
-    except (OSError, ValueError):
+    except InputError:
         return False
     return isinstance(record, dict) and record.get("key") == key and record.get("files") == digests(target)
 
@@ -175,7 +165,7 @@ def _note_time(root: Path, name: str, seconds: float) -> None:
     path = root / TIMINGS
     try:
         timings = read_json(path)
-    except (OSError, ValueError):
+    except InputError:
         timings = {}
     with atomic_write(path) as handle:
         json.dump({**timings, name: round(seconds, 3)}, handle, indent=2)

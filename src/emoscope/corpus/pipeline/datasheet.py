@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 from emoscope import __version__
 from emoscope.core.dialogue import Example
+from emoscope.core.jsonable import read_json
 from emoscope.core.metrics import standard_metric
 from emoscope.corpus.describe.datasheet import Datasheet, check_datasheet, markdown, page
 from emoscope.corpus.describe.statistics import describe
 from emoscope.corpus.pipeline.aggregate import AGREEMENT
-from emoscope.corpus.pipeline.artefacts import COUNTS, digests, read_json, write_json
 from emoscope.corpus.pipeline.plan import CorpusPlan
+from emoscope.corpus.pipeline.rows import COUNTS, digests, write_json
 from emoscope.corpus.pipeline.split import SPLITS
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.tables.labelled import read_labelled
@@ -51,7 +52,7 @@ def _datasheet(context: StepContext, splits: list[str]) -> Datasheet:
     agreements = [folder / AGREEMENT for folder in context.earlier.values()]
     agreement = next((read_json(path) for path in agreements if path.is_file()), None)
     if agreement is not None:
-        agreement["pairwise"].pop("pairs")  # they have the annotators' names
+        del agreement["pairwise"]["pairs"]  # they have the annotators' names
     natural = steps[-1]["natural_labels"]
     rows = sum(natural.values())
 

@@ -15,10 +15,7 @@ from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
 class FilterStep(PipelineStep):
-    """Drop other languages, offensive texts and sensitive topics, and drop or mask personal data.
-
-    `dropped.jsonl` has the reasons.
-    """
+    """Drop other languages, offensive texts and sensitive topics, and drop or mask personal data."""
 
     takes = frozenset({Stage.DIALOGUES})
 

@@ -1,7 +1,7 @@
 """The step `mine`: dialogues worth labelling are chosen, by chance and by likeness to labelled seeds."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +88,8 @@ class MineStep(PipelineStep):
 
     def _mine(self, context: StepContext, pool: Path) -> dict[str, Any]:
         """Mine the pool; its vectors survive a kill."""
-        settings = MiningSettings(
-            threshold=self.threshold,
-            recall=self.recall,
-            learn=self.learn,
-            per_class=self.per_class,
-            others=self.others,
-            prune=self.prune,
-            seed=context.plan.info.seed,
-        )
+        shared = {field.name for field in fields(MiningSettings)}
+        settings = MiningSettings(**self.model_dump(include=shared), seed=context.plan.info.seed)
         counts = mine(
             str(pool),
             self._seeds(context.plan),

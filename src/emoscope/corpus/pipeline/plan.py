@@ -121,7 +121,6 @@ def _where(number: int, name: str) -> str:
 
 
 def _problem(error: ValidationError, known: Sequence[str]) -> str:
-    """The first of pydantic's errors as one line."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
@@ -138,8 +137,6 @@ def _check_order(path: Path, steps: Sequence[PipelineStep]) -> None:
     stage = Stage.NOTHING
     for number, step in enumerate(steps, start=1):
         if stage not in step.takes:
-            takes = " or ".join(sorted(step.takes))
-            raise InputError(
-                path, f"takes {takes}, but the steps before it give {stage}", row=_where(number, step.name)
-            )
+            problem = f"takes {' or '.join(sorted(step.takes))}, but the steps before it give {stage}"
+            raise InputError(path, problem, row=_where(number, step.name))
         stage = step.gives or stage

@@ -1,4 +1,4 @@
-"""The rows that steps hand to each other: dialogues as JSONL in `dialogues.jsonl`.
+"""The files of a step's folder, above all the rows that steps hand to each other, as JSONL in `dialogues.jsonl`.
 
 A row has `id`, `turns` (`{"speaker", "text"}`, or `{"text"}` where the speaker is unknown) and `source`, the id of the
 dialogue it was cut from. Steps add `draw` (how it was chosen), `label`, `votes`, `soft` and `variants`.
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from emoscope.core.dialogue import Dialogue, Turn
+from emoscope.tasks.data import sha256_of
 
-ROWS = "dialogues.jsonl"
+ROWS, COUNTS, RECORD = "dialogues.jsonl", "counts.json", "step.json"
 Row = dict[str, Any]
 
 
@@ -36,9 +37,19 @@ class RowsFile:
         self._handle.close()
 
     def write(self, row: Mapping[str, Any]) -> None:
-        """Write one row."""
         self._handle.write(json.dumps(row, ensure_ascii=False) + "\n")
         self.written += 1
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The sha256 of every file in a step's folder except its record."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / RECORD)
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON that people can read. Not atomic: a step's folder as a whole is."""
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def dialogue_of(row: Mapping[str, Any]) -> Dialogue:
@@ -57,16 +68,13 @@ def turns_of(dialogue: Dialogue) -> list[dict[str, str]]:
     [{'text': 'hi'}]
     """
     return [
-        {"text": _encodable(turn.text)}
-        if turn.speaker is None
-        else {"speaker": turn.speaker, "text": _encodable(turn.text)}
+        {
+            **({} if turn.speaker is None else {"speaker": turn.speaker}),
+            # Broken JSON holds lone surrogates, which UTF-8 cannot write.
+            "text": turn.text.encode("utf-8", "replace").decode("utf-8"),
+        }
         for turn in dialogue.turns
     ]
-
-
-def _encodable(text: str) -> str:
-    """The text with lone surrogates, which broken JSON holds and UTF-8 cannot write, replaced."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def text_of(row: Mapping[str, Any]) -> str:

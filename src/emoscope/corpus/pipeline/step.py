@@ -44,23 +44,18 @@ class StepCounts:
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
-    """What a step works with.
-
-    `folder` is to be filled. `cache` survives a kill and is removed when the step is done. `earlier` are the folders of
-    all steps before, in order, by names such as `02-windows`.
-    """
+    """What a step works with."""
 
     plan: "CorpusPlan"
-    folder: Path
-    cache: Path
-    earlier: Mapping[str, Path]
+    folder: Path  # to be filled
+    cache: Path  # survives a kill, and is removed when the step is done
+    earlier: Mapping[str, Path]  # the folders of all steps before, in order, by names such as `02-windows`
     progress: ShowProgress = no_progress
     executor: Executor = SERIAL
     counts: StepCounts = field(default_factory=StepCounts)
 
     @property
     def input(self) -> Path:
-        """The folder of the step before."""
         return list(self.earlier.values())[-1]
 
     def rows(self, title: str) -> Iterator[Row]:
@@ -83,10 +78,7 @@ class WaitingError(EmoscopeError):
 
 
 class PipelineStep(FrozenModel):
-    """A kind of step; its fields are what a plan may set.
-
-    A class `XStep` is the step `x` of a plan.
-    """
+    """A kind of step, `XStep` being `x` in a plan; its fields are what a plan may set."""
 
     takes: ClassVar[frozenset[Stage]]
     gives: ClassVar[Stage | None] = None  # None: what it takes
@@ -95,7 +87,6 @@ class PipelineStep(FrozenModel):
 
     @property
     def name(self) -> str:
-        """The step's name in a plan."""
         return type(self).__name__.removesuffix("Step").lower()
 
     def external_files(self, plan: "CorpusPlan") -> Sequence[Path]:  # noqa: ARG002

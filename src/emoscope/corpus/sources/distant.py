@@ -74,11 +74,9 @@ class DistantCounts:
 
     @property
     def kept(self) -> int:
-        """The number of examples."""
         return sum(split.total() for split in self.splits.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "read": self.read,
             "kept": self.kept,

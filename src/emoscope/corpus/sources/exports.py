@@ -1,11 +1,5 @@
-"""Dialogues from chat exports: WhatsApp, Telegram, Slack and Discord.
-
-| format | is |
-|---|---|
-| `whatsapp` | the .txt of "export chat", from Android or an iPhone |
-| `telegram` | `result.json` of Telegram Desktop, of one chat or all |
-| `slack` | the folder of a workspace export |
-| `discord` | a channel's JSON from DiscordChatExporter |
+"""Dialogues from chat exports: WhatsApp's .txt, from Android or an iPhone; `result.json` of Telegram Desktop, of one
+chat or all; the folder of a Slack workspace export; a Discord channel's JSON from DiscordChatExporter.
 """
 
 from collections import Counter

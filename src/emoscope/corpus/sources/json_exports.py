@@ -1,25 +1,25 @@
 """Chat exports in JSON: Telegram Desktop's, Slack's folder, and DiscordChatExporter's."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from emoscope.core.errors import InputError
-from emoscope.core.files import whole_text
+from emoscope.core.jsonable import read_json
 from emoscope.corpus.sources.messages import Message, NoTurn
 
 _SLACK_LINK = re.compile(r"<([@#!]?)([^|<>]+)(?:\|([^<>]*))?>")
 _SLACK_MARKS = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+_SLACK_TURNS = (None, "thread_broadcast", "me_message")  # subtypes
 _DISCORD_TURNS = {"Default", "Reply"}
 
 
 def read_telegram(path: Path, left_out: Counter[str]) -> Iterator[Message]:
     """The messages of `result.json`: one chat, or all chats of an account."""
-    document = _document(path)
+    document = read_json(path)
     several = isinstance(document, dict) and "messages" not in document
     listed = document.get("chats") if several else None
     chats: Any = (listed.get("list") if isinstance(listed, dict) else None) if several else [document]
@@ -28,12 +28,8 @@ def read_telegram(path: Path, left_out: Counter[str]) -> Iterator[Message]:
     for chat_number, chat in enumerate(chats, start=1):
         place = str(chat.get("id", chat_number)) if several and isinstance(chat, dict) else ""
         for where, entry in _objects(path, chat, "messages", f"chat {chat_number}, " if several else ""):
-            if entry.get("type") != "message":
-                left_out[NoTurn.SYSTEM] += 1
-                continue
-            text = _joined(path, where, entry.get("text", "")).strip()
-            if not text:
-                left_out[NoTurn.MEDIA if {"file", "photo", "media_type"} & entry.keys() else NoTurn.EMPTY] += 1
+            text = _joined(path, where, entry.get("text", "")).strip() if entry.get("type") == "message" else None
+            if not _is_turn(text, {"file", "photo", "media_type"} & entry.keys(), left_out):
                 continue
             # A deleted account has no name, but still an id.
             speaker = str(entry.get("from") or entry.get("from_id") or "unknown")
@@ -42,14 +38,10 @@ def read_telegram(path: Path, left_out: Counter[str]) -> Iterator[Message]:
 
 def read_discord(path: Path, left_out: Counter[str]) -> Iterator[Message]:
     """The messages of one channel, as DiscordChatExporter writes them."""
-    document = _document(path)
+    document = read_json(path)
     for where, entry in _objects(path, document, "messages", ""):
-        if entry.get("type") not in _DISCORD_TURNS:
-            left_out[NoTurn.SYSTEM] += 1
-            continue
-        text = str(entry.get("content") or "").strip()
-        if not text:
-            left_out[NoTurn.MEDIA if entry.get("attachments") or entry.get("stickers") else NoTurn.EMPTY] += 1
+        text = str(entry.get("content") or "").strip() if entry.get("type") in _DISCORD_TURNS else None
+        if not _is_turn(text, entry.get("attachments") or entry.get("stickers"), left_out):
             continue
         author = entry.get("author")
         if not isinstance(author, dict):
@@ -70,32 +62,21 @@ def read_slack(folder: Path, left_out: Counter[str]) -> Iterator[Message]:
     for channel in channels:
         threads: dict[str, list[Message]] = {}
         for day in sorted(channel.glob("*.json")):
-            for where, entry in _objects(day, {"messages": _document(day)}, "messages", ""):
-                message = _slack_message(day, where, entry, names, channel.name, left_out)
-                if message is None:
+            for where, entry in _objects(day, {"messages": read_json(day)}, "messages", ""):
+                spoken = entry.get("type") == "message" and entry.get("subtype") in _SLACK_TURNS
+                text = _slack_text(str(entry.get("text") or ""), names).strip() if spoken else None
+                if not _is_turn(text, entry.get("files"), left_out):
                     continue
-                if message.place == channel.name:
-                    yield message
+                user = str(entry.get("user") or entry.get("bot_id") or "unknown")
+                thread = entry.get("thread_ts")
+                place = f"{channel.name}:{thread}" if thread else channel.name
+                message = Message(names.get(user, user), text, _time(day, where, entry.get("ts")), place)
+                if thread:
+                    threads.setdefault(place, []).append(message)
                 else:
-                    threads.setdefault(message.place, []).append(message)
+                    yield message
         for place in sorted(threads):
             yield from sorted(threads[place], key=lambda message: message.time)
-
-
-def _slack_message(
-    path: Path, where: str, entry: dict[str, Any], names: dict[str, str], channel: str, left_out: Counter[str]
-) -> Message | None:
-    if entry.get("type") != "message" or entry.get("subtype") not in (None, "thread_broadcast", "me_message"):
-        left_out[NoTurn.SYSTEM] += 1
-        return None
-    text = _slack_text(str(entry.get("text") or ""), names).strip()
-    if not text:
-        left_out[NoTurn.MEDIA if entry.get("files") else NoTurn.EMPTY] += 1
-        return None
-    user = str(entry.get("user") or entry.get("bot_id") or "unknown")
-    time = _time(path, where, entry.get("ts"))
-    thread = entry.get("thread_ts")
-    return Message(names.get(user, user), text, time, f"{channel}:{thread}" if thread else channel)
 
 
 def _slack_text(text: str, names: dict[str, str]) -> str:
@@ -121,7 +102,7 @@ def _slack_names(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     names: dict[str, str] = {}
-    for where, user in _objects(path, {"users": _document(path)}, "users", ""):
+    for where, user in _objects(path, {"users": read_json(path)}, "users", ""):
         if not isinstance(user.get("id"), str):
             raise InputError(path, "has no 'id'", row=where)
         profile = user.get("profile")
@@ -130,13 +111,11 @@ def _slack_names(path: Path) -> dict[str, str]:
     return names
 
 
-def _document(path: Path) -> Any:
-    try:
-        return json.loads(whole_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"is not valid JSON ({error.msg})", row=error.lineno) from None
-    except RecursionError:
-        raise InputError(path, "is nested too deeply") from None
+def _is_turn(text: str | None, media: object, left_out: Counter[str]) -> TypeGuard[str]:
+    """Whether a message has words; an entry that is no message has no text, and is counted like one without words."""
+    if not text:
+        left_out[NoTurn.SYSTEM if text is None else NoTurn.MEDIA if media else NoTurn.EMPTY] += 1
+    return bool(text)
 
 
 def _objects(path: Path, holder: Any, key: str, within: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import groupby
 
 from emoscope.core.dialogue import Dialogue, Turn
 
@@ -37,21 +38,17 @@ def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) ->
     >>> [(dialogue.id, dialogue.texts) for dialogue in sessions(messages, "chat")]
     [('chat:1', ('hi', 'hello')), ('chat:2', ('back',))]
     """
-    number = 0
-    turns: list[Turn] = []
-    last: Message | None = None
-    for message in messages:
-        # A clock that was set back is not a silence.
-        if last is not None and (message.place != last.place or message.time - last.time > gap):
-            number += 1
-            yield Dialogue(tuple(turns), _named(name, last.place, number))
-            turns = []
-            number = 0 if message.place != last.place else number
-        turns.append(Turn(message.text, message.speaker))
-        last = message
-    if last is not None:
-        yield Dialogue(tuple(turns), _named(name, last.place, number + 1))
-
-
-def _named(name: str, place: str, number: int) -> str:
-    return ":".join(part for part in (name, place, str(number)) if part)
+    for place, chat in groupby(messages, key=lambda message: message.place):
+        prefix = f"{name}:{place}:" if place else f"{name}:"
+        number = 1
+        turns: list[Turn] = []
+        last: datetime | None = None
+        for message in chat:
+            # A clock that was set back is not a silence.
+            if last is not None and message.time - last > gap:
+                yield Dialogue(tuple(turns), f"{prefix}{number}")
+                number += 1
+                turns = []
+            turns.append(Turn(message.text, message.speaker))
+            last = message.time
+        yield Dialogue(tuple(turns), f"{prefix}{number}")

@@ -1,10 +1,6 @@
 r"""WhatsApp's "export chat": a text file whose lines begin with a date in the phone's format.
 
-| phone | line |
-|---|---|
-| Android | `31/12/2023, 21:15 - Ann: hi`, `12/31/23, 9:15 PM - Ann: hi`, `31.12.23, 21:15 - Ann: hi` |
-| iPhone | `[31/12/2023, 21:15:03] Ann: hi` |
-
+Android writes `31/12/2023, 21:15 - Ann: hi` or `12/31/23, 9:15 PM - Ann: hi`, iPhones `[31/12/2023, 21:15:03] Ann: hi`.
 Whether the day or the month comes first is inferred from the whole file: no month is over 12, and time moves forward.
 """
 
@@ -31,29 +27,21 @@ _MEDIA = re.compile(
     re.IGNORECASE,
 )
 _DELETED = re.compile(r"(?:This message was deleted|You deleted this message)\.?", re.IGNORECASE)
-_ORDERS = ("day", "month", "year")
+_ORDERS = {"day": (2, 1, 0), "month": (2, 0, 1), "year": (0, 1, 2)}  # which comes first: where year, month, day are
 
 
 class _Head(NamedTuple):
-    first: int
-    second: int
-    third: int
-    hour: int
-    minute: int
-    second_of_minute: int
+    date: tuple[int, int, int]
+    clock: tuple[int, int, int]
     twelve_hours: bool
 
     def time(self, order: str) -> datetime:
-        year, month, day = {
-            "day": (self.third, self.second, self.first),
-            "month": (self.third, self.first, self.second),
-            "year": (self.first, self.second, self.third),
-        }[order]
+        year, month, day = (self.date[place] for place in _ORDERS[order])
         if year < 100 and order != "year":
             year += 2000
         if year < 1000:
             raise ValueError(f"the year is {year}")
-        return datetime(year, month, day, self.hour, self.minute, self.second_of_minute)
+        return datetime(year, month, day, *self.clock)
 
 
 def read_whatsapp(path: Path, left_out: Counter[str]) -> Iterator[Message]:
@@ -103,11 +91,9 @@ def _entries(path: Path) -> Iterator[tuple[int, _Head, str]]:
 
 def _head(match: re.Match[str]) -> _Head:
     first, _, second, third, hour, minute, seconds, half_of_day = match.groups()
-    hours = int(hour)
-    if half_of_day is not None:
-        hours = hours % 12 + (12 if half_of_day in "Pp" else 0)
-    date = int(first), int(second), int(third)
-    return _Head(*date, hours, int(minute), int(seconds or 0), half_of_day is not None)
+    hours = int(hour) if half_of_day is None else int(hour) % 12 + 12 * (half_of_day in "Pp")
+    clock = hours, int(minute), int(seconds or 0)
+    return _Head((int(first), int(second), int(third)), clock, half_of_day is not None)
 
 
 def _date_order(path: Path) -> str:

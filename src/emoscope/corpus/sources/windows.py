@@ -1,7 +1,7 @@
 """Windows of three turns, user, agent, user, as EmoContext's dialogues were cut from longer ones; random samples."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from random import Random
 from typing import TypeVar
@@ -70,17 +70,17 @@ def write_windows(
         raise EmoscopeError(f"{output}: is the input itself; write to another file")
     counts = {"read": 0, "without": 0, "windows": 0, "written": 0}
 
-    def cut(record: Record) -> list[Dialogue]:
-        name = record.columns.get("id")
-        dialogue = Dialogue(record.dialogue.turns, str(record.row if name is None else name))
-        cuts = list(windows(dialogue, user=user))
-        counts["read"] += 1
-        counts["without"] += not cuts
-        counts["windows"] += len(cuts)
-        return cuts
+    def cut_windows(records: Iterator[Record]) -> Iterator[Dialogue]:
+        for record in records:
+            name = record.columns.get("id")
+            cuts = list(windows(Dialogue(record.dialogue.turns, str(record.row if name is None else name)), user=user))
+            counts["read"] += 1
+            counts["without"] += not cuts
+            counts["windows"] += len(cuts)
+            yield from cuts
 
     with open_writer(output) as writer:
-        cuts = chain.from_iterable(map(cut, progress("dialogues", read_records(source, format))))
+        cuts = cut_windows(progress("dialogues", read_records(source, format)))
         for window in cuts if size is None else sample(cuts, size, seed=seed):
             turns = {f"turn{number}": text for number, text in enumerate(window.texts, start=1)}
             writer.write({"id": window.id, **turns})
