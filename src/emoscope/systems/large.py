@@ -178,7 +178,7 @@ class Large(System):
         assert isinstance(transformer, Transformer)
         folder.mkdir(parents=True, exist_ok=True)
         transformer.encoder.save(folder)
-        transformer.tokens.save(folder)
+        transformer.tokenizer.save(folder)
         counts = {head: len(examples) for head, examples in mixture.items()}
         about = {"examples": counts, "settings": self._teaching()}
         (folder / TAUGHT).write_text(json.dumps(about), encoding="utf-8")

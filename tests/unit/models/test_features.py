@@ -30,8 +30,10 @@ def said(*turns: str) -> Example:
     return Example(Dialogue.of(turns), len(turns) - 1)
 
 
-def fitted(made: Extractor, examples: list[Example], labels: list[str] | None = None, **fitting: object) -> Extractor:
-    return made.fit(examples, labels or ["a"] * len(examples), FitContext(**fitting))  # type: ignore[arg-type]
+def fitted(
+    made: Extractor, examples: list[Example], labels: list[str] | None = None, **fit_context: object
+) -> Extractor:
+    return made.fit(examples, labels or ["a"] * len(examples), FitContext(**fit_context))  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ class TurnFeatures(NamedTuple):
 class TurnRows:
     """Turns as features alone: `context` of them up to the one to be labelled, that one included, and `future` after.
 
-    max_length: how many pieces of a turn are read, the last ones.
+    max_length: how many tokens of a turn are read, the last ones.
     """
 
     kind: ClassVar[str] = "turns"
@@ -38,11 +38,11 @@ class TurnRows:
         ranges = [(max(0, e.turn + 1 - self.context), e.turn + 1 + self.future) for e in examples]
         texts = [example.dialogue.texts[first:last] for example, (first, last) in zip(examples, ranges, strict=True)]
         different = list(dict.fromkeys(text for turns in texts for text in turns))
-        pieces = self.frozen_features.tokens.words(different)
+        words = self.frozen_features.tokenizer.words(different)
         too_long = {
-            text for text, row in zip(different, pieces, strict=True) if sum(map(len, row)) > self.max_length - 2
+            text for text, row in zip(different, words, strict=True) if sum(map(len, row)) > self.max_length - 2
         }
-        features = self.frozen_features.words(pieces, length=self.max_length)
+        features = self.frozen_features.words(words, length=self.max_length)
         # A turn without words is still a turn: its whole stands for one.
         known = {
             text: TurnFeatures(words if len(words) else whole[None], whole)
@@ -110,7 +110,7 @@ class WordAndVectorRows(WordRows):
         different = list(dict.fromkeys(text for example in examples for text in self.turn_texts(example)))
         tokens = [self.cut(text)[-self.max_length :] for text in different]
         words = list(dict.fromkeys(token for row in tokens for token in row))
-        pieces = dict(zip(words, self.frozen_features.tokens.spelled(words), strict=True))
+        pieces = dict(zip(words, self.frozen_features.tokenizer.spelled(words), strict=True))
         longest = min(4 * self.max_length, self.frozen_features.longest)
         found = self.frozen_features.words([[pieces[token] for token in row] for row in tokens], length=longest)
         known = {

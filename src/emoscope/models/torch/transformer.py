@@ -11,11 +11,17 @@ from torch import Tensor, nn
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.text.window import Row, Window, focus_places, padded
+from emoscope.models.text.window import TokenRow, Window, focus_places, padded
 from emoscope.models.torch.frozen import FrozenEncoder, frozen_encoder, load_frozen
 from emoscope.models.torch.layers import full_precision
 from emoscope.models.torch.network import Batch, Item, Network
-from emoscope.models.torch.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
+from emoscope.models.torch.pretrained import (
+    Encoder,
+    PretrainedTokenizer,
+    load_architecture,
+    load_encoder,
+    save_architecture,
+)
 from emoscope.models.torch.pruning import prune_ffn, prune_layers
 from emoscope.models.torch.training import Training, device_of
 
@@ -93,21 +99,21 @@ class Transformer(Network):
         self.lm_training = Training(epochs=lm_epochs, batch_size=lm_batch_size, learning_rate=lm_learning_rate)
         self.frozen: FrozenEncoder | None = None
         self.device = device_of("auto")
-        self.tokens: Tokens
+        self.tokenizer: PretrainedTokenizer
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         self.device = device_of(fit_context.device)
         if self.is_frozen:
             self._build(frozen=frozen_encoder(self.name))
             return
-        encoder, tokens = load_encoder(self.name)
+        encoder, tokenizer = load_encoder(self.name)
         if self.num_layers is not None:
             prune_layers(encoder, self.num_layers)
         if self.ffn_size is not None:
             prune_ffn(encoder, self.ffn_size)
         if self.window.special:
-            encoder.add_tokens(tokens, self.window.special)
-        self._build(encoder, tokens)
+            encoder.add_tokens(tokenizer, self.window.special)
+        self._build(encoder, tokenizer)
         if self.pretraining != "none" and self.pretraining_text != 0 and self.lm_training.epochs:
             from emoscope.models.torch.masked_lm import pretrain_encoder
             from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
@@ -117,14 +123,18 @@ class Transformer(Network):
             pretrain_encoder(self, texts, self.lm_training, fit_context.part("pretraining"), following=following)
 
     def _build(
-        self, encoder: Encoder | None = None, tokens: Tokens | None = None, *, frozen: FrozenEncoder | None = None
+        self,
+        encoder: Encoder | None = None,
+        tokenizer: PretrainedTokenizer | None = None,
+        *,
+        frozen: FrozenEncoder | None = None,
     ) -> None:
         if frozen is not None:
-            encoder, tokens = frozen.encoder, frozen.tokens
+            encoder, tokenizer = frozen.encoder, frozen.tokenizer
             self.frozen = frozen
         assert encoder is not None
-        assert tokens is not None
-        self.tokens = tokens
+        assert tokenizer is not None
+        self.tokenizer = tokenizer
         if self.window.length > encoder.longest:
             raise EmoscopeError(f"max_length: {self.name} reads at most {encoder.longest}, not {self.window.length}")
         if frozen is None:
@@ -148,16 +158,16 @@ class Transformer(Network):
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
         """The laid-out window; or, of a frozen encoder, the pooled vector."""
-        rows = self.window.rows(examples, self.tokens)
+        rows = self.window.rows(examples, self.tokenizer)
         if self.frozen is None:
             return [{"row": row, "truncated": row.cut} for row in rows]
-        vectors = self.frozen.vectors([row.pieces for row in rows], self.device)
+        vectors = self.frozen.vectors([row.token_ids for row in rows], self.device)
         return [
             {"vector": self._pooled(vector, row), "truncated": row.cut}
             for vector, row in zip(vectors, rows, strict=True)
         ]
 
-    def _pooled(self, vectors: np.ndarray[Any, Any], row: Row) -> np.ndarray[Any, Any]:
+    def _pooled(self, vectors: np.ndarray[Any, Any], row: TokenRow) -> np.ndarray[Any, Any]:
         batch = self._places([row])
         vector = self.pooled(torch.from_numpy(vectors).float()[None], batch)[0]
         return np.asarray(vector.half().numpy())
@@ -167,22 +177,22 @@ class Transformer(Network):
             return {"vector": torch.from_numpy(np.stack([item["vector"] for item in items]))}
         return self._places([item["row"] for item in items])
 
-    def _places(self, rows: Sequence[Row]) -> Batch:
-        pieces = padded([row.pieces for row in rows], self.tokens.padding)
-        batch = {"pieces": pieces, "mask": (pieces != self.tokens.padding).astype(np.int64)}
+    def _places(self, rows: Sequence[TokenRow]) -> Batch:
+        token_ids = padded([row.token_ids for row in rows], self.tokenizer.padding)
+        batch = {"token_ids": token_ids, "mask": (token_ids != self.tokenizer.padding).astype(np.int64)}
         if self.segments:
-            batch["segments"] = self.window.segments(rows, pieces.shape[1]).astype(np.int64)
+            batch["segments"] = self.window.segments(rows, token_ids.shape[1]).astype(np.int64)
         if self.pooling not in ("cls", "mean", "max"):
-            special = {"mask": self.tokens.mask, "padding": self.tokens.padding}
-            batch["focus"] = focus_places(rows, pieces, self.pooling, **special)
+            special = {"mask": self.tokenizer.mask, "padding": self.tokenizer.padding}
+            batch["focus"] = focus_places(rows, token_ids, self.pooling, **special)
         return {name: torch.from_numpy(table) for name, table in batch.items()}
 
     def forward(self, batch: Batch) -> Tensor:
         if self.frozen is not None:
             vectors = batch["vector"]
         else:
-            pieces = self.encoder(batch["pieces"], batch["mask"], batch.get("segments"))
-            vectors = self.pooled(pieces.float(), batch)
+            states = self.encoder(batch["token_ids"], batch["mask"], batch.get("segments"))
+            vectors = self.pooled(states.float(), batch)
         with full_precision(vectors):
             logits: Tensor = self.head(vectors.float())
         return logits
@@ -199,7 +209,7 @@ class Transformer(Network):
         return _mean_of(vectors, focus[..., 0])
 
     def length(self, item: Item) -> int:
-        return 1 if self.frozen is not None else len(item["row"].pieces)
+        return 1 if self.frozen is not None else len(item["row"].token_ids)
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         """Learning rates that fall from layer to layer; no weight decay for biases and normalisation."""
@@ -233,7 +243,7 @@ class Transformer(Network):
         if self.frozen is not None:
             self.frozen.save(folder)
         else:
-            save_architecture(folder, self.encoder, self.tokens)
+            save_architecture(folder, self.encoder, self.tokenizer)
 
     def load_assets(self, folder: Path) -> None:
         if self.is_frozen:
