@@ -114,7 +114,6 @@ class Large(System):
         any_task=True,
         team="emoscope",
     )
-    settings_class = LargeSettings
     settings: LargeSettings
 
     def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
