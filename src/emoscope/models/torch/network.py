@@ -3,7 +3,7 @@
 import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +31,14 @@ CURVE = "curve.json"
 NETWORKS: Registry[type["Network"]] = Registry("network")
 
 
+@dataclass(eq=False, repr=False)
 class Network(nn.Module):
-    """A network over examples. Settings go to the constructor; `prepare` sees the training data once."""
+    """A network over examples. Its fields are its settings; `prepare` sees the training data once."""
 
-    def __init__(self, outputs: int) -> None:
+    outputs: int
+
+    def __post_init__(self) -> None:
         super().__init__()
-        self.outputs = outputs
 
     @abstractmethod
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
