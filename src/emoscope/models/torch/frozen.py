@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from emoscope.models.text.frozen_words import HalfFloats, Words, word_vectors
 from emoscope.models.text.window import padded
@@ -56,9 +56,8 @@ class FrozenEncoder:
         self.encoder.to(device)
         for start in range(0, len(order), _BATCH):
             chosen = order[start : start + _BATCH]
-            for key, vector in zip(
-                chosen, self._computed([missing[key] for key in chosen], device, layers), strict=True
-            ):
+            vectors = self._computed([missing[key] for key in chosen], device, layers)
+            for key, vector in zip(chosen, vectors, strict=True):
                 found[key] = vector
                 self._keep(key, vector)
         return [found[key] for key in keys]
@@ -92,7 +91,7 @@ class FrozenEncoder:
                 return
             except OSError:
                 pass
-        save_file(_halved(self.encoder), path)
+        save_file(half_precision(self.encoder), path)
         self._saved = path
 
 
@@ -146,7 +145,7 @@ def load_frozen(folder: Path) -> FrozenEncoder:
 def _shared(made: FrozenEncoder) -> FrozenEncoder:
     """An encoder with the same weights and vocabulary that is in use already, or else this one."""
     digest = sha256(str((made.encoder.model.config.model_type, len(made.tokenizer))).encode())
-    for name, value in sorted(_halved(made.encoder).items()):
+    for name, value in sorted(half_precision(made.encoder).items()):
         digest.update(name.encode())
         digest.update(value.numpy().tobytes())
     key = f"content:{digest.hexdigest()}"
@@ -155,8 +154,9 @@ def _shared(made: FrozenEncoder) -> FrozenEncoder:
     return _SHARED[key]
 
 
-def _halved(encoder: Encoder) -> dict[str, Tensor]:
+def half_precision(module: nn.Module) -> dict[str, Tensor]:
+    """The weights of a module as they are saved, at half precision."""
     return {
         name: (value.half() if value.is_floating_point() else value).cpu().contiguous()
-        for name, value in encoder.state_dict().items()
+        for name, value in module.state_dict().items()
     }

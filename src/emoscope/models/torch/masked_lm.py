@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -15,7 +15,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.text.window import TokenRow, Window, padded
 from emoscope.models.torch.checkpoint import Epoch
-from emoscope.models.torch.network import Batch, Item, Network
+from emoscope.models.torch.network import Batch, Item, Trainable, without_decay_of_vectors
 from emoscope.models.torch.pretrained import Encoder, PretrainedTokenizer
 from emoscope.models.torch.training import Training, device_of, train
 
@@ -48,7 +48,14 @@ def pretrain_encoder(
     if not examples:
         raise EmoscopeError("there is no text to pretrain on")
     rows = network.window.rows(examples, network.tokenizer)
-    key = _key(network, rows, training, fit_context, following)
+    device = device_of(fit_context.device).type
+    shape = (network.num_layers, network.ffn_size, network.pretraining_words)
+    how = (network.name, shape, network.window, training, fit_context.seed, device, fit_context.devices, following)
+    digest = sha256(repr(how).encode())
+    for row in rows:
+        digest.update(row.token_ids.tobytes())
+        digest.update(bytes(f"{row.first},{row.last};", "ascii"))
+    key = digest.hexdigest()
     if key not in _LAST:
         model = MaskedLanguageModel(
             network.encoder, network.tokenizer, network.window, following, favoured=network.pretraining_words
@@ -64,19 +71,6 @@ def pretrain_encoder(
     return curve
 
 
-def _key(
-    network: "Transformer", rows: Sequence[TokenRow], training: Training, fit_context: FitContext, following: bool
-) -> str:
-    device = device_of(fit_context.device).type
-    shape = (network.num_layers, network.ffn_size, network.pretraining_words)
-    how = (network.name, shape, network.window, training, fit_context.seed, device, fit_context.devices, following)
-    digest = sha256(repr(how).encode())
-    for row in rows:
-        digest.update(row.token_ids.tobytes())
-        digest.update(bytes(f"{row.first},{row.last};", "ascii"))
-    return digest.hexdigest()
-
-
 class MeanLoss(nn.Module):
     """The loss of a network whose output is a loss already."""
 
@@ -86,7 +80,7 @@ class MeanLoss(nn.Module):
         return losses.mean()
 
 
-class MaskedLanguageModel(Network):
+class MaskedLanguageModel(Trainable):
     """An encoder that predicts masked tokens. Its output is its loss, so that `train` serves it too."""
 
     def __init__(
@@ -135,7 +129,7 @@ class MaskedLanguageModel(Network):
             "follows": torch.from_numpy(answers),
         }
 
-    def _exchanged(self, rows: Sequence[TokenRow]) -> tuple[list[TokenRow], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    def _exchanged(self, rows: Sequence[TokenRow]) -> tuple[list[TokenRow], NDArray[np.int64]]:
         """Every second turn, by chance, gives its place to that of the next row; 1 where the turn is the true one."""
         with_context = [number for number, row in enumerate(rows) if len(row.token_ids) > 1 + row.last - row.first]
         answers = np.full(len(rows), _NOT_ASKED, np.int64)
@@ -150,9 +144,7 @@ class MaskedLanguageModel(Network):
                 made[number] = _with_turn(rows[number], other, self.window.length)
         return made, answers
 
-    def _masked(
-        self, token_ids: np.ndarray[tuple[int, int], np.dtype[np.int64]]
-    ) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.bool_]], np.ndarray[tuple[int, int], np.dtype[np.int64]]]:
+    def _masked(self, token_ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """Which tokens are to be guessed, and what is shown: 8 of 10 times a mask, else a random token or the token."""
         # torch's numbers, because the training loop seeds those for each epoch.
         chance = torch.rand(2, *token_ids.shape).numpy()
@@ -184,25 +176,7 @@ class MaskedLanguageModel(Network):
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, object]]:
         """No weight decay for biases and normalisation."""
-        matrices = [parameter for parameter in self.parameters() if parameter.ndim > 1]
-        vectors = [parameter for parameter in self.parameters() if parameter.ndim <= 1]
-        return [
-            {"params": matrices, "lr": learning_rate},
-            {"params": vectors, "lr": learning_rate, "weight_decay": 0.0},
-        ]
-
-    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
-        """Nothing to do: the encoder is there already."""
-
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Not used: rows are laid out by the network whose encoder is trained."""
-        raise NotImplementedError
-
-    def save_assets(self, folder: Path) -> None:
-        """Nothing to do: what is learnt is in the encoder."""
-
-    def load_assets(self, folder: Path) -> None:
-        """Nothing to do: what is learnt is in the encoder."""
+        return without_decay_of_vectors([(list(self.parameters()), learning_rate)])
 
 
 def _with_turn(row: TokenRow, other: TokenRow, longest: int) -> TokenRow:

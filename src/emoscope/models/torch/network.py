@@ -32,21 +32,13 @@ NETWORKS: Registry[type["Network"]] = Registry("network")
 
 
 @dataclass(eq=False, repr=False)
-class Network(nn.Module):
-    """A network over examples. Its fields are its settings; `prepare` sees the training data once."""
+class Trainable(nn.Module):
+    """A network over items: what the training loop needs."""
 
     outputs: int
 
     def __post_init__(self) -> None:
         super().__init__()
-
-    @abstractmethod
-    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
-        """Learn vocabularies, read pretrained weights and make the layers; called once, before training."""
-
-    @abstractmethod
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """The unpadded numbers of each example, on the CPU; `truncated` says whether a part of it is not read."""
 
     @abstractmethod
     def collate(self, items: Sequence[Item]) -> Batch:
@@ -69,6 +61,18 @@ class Network(nn.Module):
         """Groups of parameters from the output to the input, for gradual unfreezing."""
         return [list(self.parameters())]
 
+
+class Network(Trainable):
+    """A network over examples. Its fields are its settings; `prepare` sees the training data once."""
+
+    @abstractmethod
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
+        """Learn vocabularies, read pretrained weights and make the layers; called once, before training."""
+
+    @abstractmethod
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """The unpadded numbers of each example, on the CPU; `truncated` says whether a part of it is not read."""
+
     def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
         """The network as a graph with these labels, and coarser questions beside them."""
         del exporter, labels, questions
@@ -86,6 +90,15 @@ class Network(nn.Module):
     @abstractmethod
     def load_assets(self, folder: Path) -> None:
         """Read what `save_assets` wrote and make the layers."""
+
+
+def without_decay_of_vectors(stages: Sequence[tuple[Sequence[nn.Parameter], float]]) -> list[dict[str, Any]]:
+    """Parameter groups of stages and their learning rates, without weight decay for biases and normalisation."""
+    groups = []
+    for parameters, rate in stages:
+        groups.append({"params": [p for p in parameters if p.ndim > 1], "lr": rate})
+        groups.append({"params": [p for p in parameters if p.ndim <= 1], "lr": rate, "weight_decay": 0.0})
+    return [group for group in groups if group["params"]]
 
 
 def save_network(folder: Path, network: Network | None, curve: Sequence[Epoch]) -> None:

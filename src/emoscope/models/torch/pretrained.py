@@ -78,10 +78,7 @@ class Encoder(nn.Module):
     @property
     def layers(self) -> nn.ModuleList:
         """The stack of layers, lowest first."""
-        return max(
-            (module for module in self.model.modules() if isinstance(module, nn.ModuleList)),
-            key=len,
-        )
+        return max((module for module in self.model.modules() if isinstance(module, nn.ModuleList)), key=len)
 
     def forward(self, token_ids: Tensor, mask: Tensor, segments: Tensor | None = None, layers: int = 1) -> Tensor:
         """The vectors of tokens: the last layer's, or the mean of the last `layers`."""
@@ -114,16 +111,13 @@ class Encoder(nn.Module):
         with _quiet():
             self.model.save_pretrained(folder)
 
-    def save_config(self, folder: Path) -> None:
-        """Write the architecture alone."""
-        with _quiet():
-            self.model.config.save_pretrained(folder)
-
 
 def load_encoder(name: str) -> tuple[Encoder, PretrainedTokenizer]:
     """A pretrained encoder and its tokenizer; a folder is read without touching the network."""
     transformers = require("transformers", extra="train")
-    local = _is_folder(name)
+    local = Path(name).is_dir()
+    if not local and (name.startswith((".", "/", "~")) or name.count("/") > 1):
+        raise EmoscopeError(f"encoder {name}: no such folder")
     options = {"local_files_only": local, "trust_remote_code": False}
     try:
         with _quiet():
@@ -153,16 +147,9 @@ def load_architecture(folder: Path) -> tuple[Encoder, PretrainedTokenizer]:
 
 def save_architecture(folder: Path, encoder: Encoder, tokenizer: PretrainedTokenizer) -> None:
     """Write configuration and tokenizer; the weights lie with those of the network around the encoder."""
-    encoder.save_config(folder / FOLDER)
+    with _quiet():
+        encoder.model.config.save_pretrained(folder / FOLDER)
     tokenizer.save(folder / FOLDER)
-
-
-def _is_folder(name: str) -> bool:
-    if Path(name).is_dir():
-        return True
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise EmoscopeError(f"encoder {name}: no such folder")
-    return False
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.text.window import TokenRow, Window, focus_places, padded
 from emoscope.models.torch.frozen import FrozenEncoder, frozen_encoder, load_frozen
 from emoscope.models.torch.layers import full_precision
-from emoscope.models.torch.network import Batch, Item, Network
+from emoscope.models.torch.network import Batch, Item, Network, without_decay_of_vectors
 from emoscope.models.torch.pretrained import (
     Encoder,
     PretrainedTokenizer,
@@ -104,7 +104,7 @@ class Transformer(Network):
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         self.device = device_of(fit_context.device)
         if self.is_frozen:
-            self._build(frozen=frozen_encoder(self.name))
+            self._build_frozen(frozen_encoder(self.name))
             return
         encoder, tokenizer = load_encoder(self.name)
         if self.num_layers is not None:
@@ -122,22 +122,15 @@ class Transformer(Network):
             following = "next" in self.pretraining
             pretrain_encoder(self, texts, self.lm_training, fit_context.part("pretraining"), following=following)
 
-    def _build(
-        self,
-        encoder: Encoder | None = None,
-        tokenizer: PretrainedTokenizer | None = None,
-        *,
-        frozen: FrozenEncoder | None = None,
-    ) -> None:
-        if frozen is not None:
-            encoder, tokenizer = frozen.encoder, frozen.tokenizer
-            self.frozen = frozen
-        assert encoder is not None
-        assert tokenizer is not None
+    def _build_frozen(self, frozen: FrozenEncoder) -> None:
+        self.frozen = frozen
+        self._build(frozen.encoder, frozen.tokenizer)
+
+    def _build(self, encoder: Encoder, tokenizer: PretrainedTokenizer) -> None:
         self.tokenizer = tokenizer
         if self.window.length > encoder.longest:
             raise EmoscopeError(f"max_length: {self.name} reads at most {encoder.longest}, not {self.window.length}")
-        if frozen is None:
+        if self.frozen is None:
             self.encoder = encoder
         self.width = encoder.width * (2 if self.pooling == "mean+focus" else 1)
         self.replace_head(self.outputs)
@@ -213,16 +206,12 @@ class Transformer(Network):
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         """Learning rates that fall from layer to layer; no weight decay for biases and normalisation."""
-        groups: list[dict[str, Any]] = []
-        for depth, stage in enumerate(self.stages()):
-            # The head and the top layer both learn at the full rate.
-            rate = learning_rate * self.layer_decay ** max(0, depth - 1)
-            decayed = [parameter for parameter in stage if parameter.ndim > 1]
-            plain = [parameter for parameter in stage if parameter.ndim <= 1]
-            groups.append({"params": decayed, "lr": rate})
-            groups.append({"params": plain, "lr": rate, "weight_decay": 0.0})
-        groups = [group for group in groups if group["params"]]
-        return groups if self.layer_decay != 1 else _merged(groups)
+        stages = self.stages()
+        if self.layer_decay == 1:  # an optimiser is faster with few groups
+            return without_decay_of_vectors([([parameter for stage in stages for parameter in stage], learning_rate)])
+        # The head and the top layer both learn at the full rate.
+        rates = [learning_rate * self.layer_decay ** max(0, depth - 1) for depth in range(len(stages))]
+        return without_decay_of_vectors(list(zip(stages, rates, strict=True)))
 
     def stages(self) -> list[list[nn.Parameter]]:
         """The head, then the encoder's layers from the top, then its embeddings."""
@@ -247,7 +236,7 @@ class Transformer(Network):
 
     def load_assets(self, folder: Path) -> None:
         if self.is_frozen:
-            self._build(frozen=load_frozen(folder))
+            self._build_frozen(load_frozen(folder))
         else:
             self._build(*load_architecture(folder))
 
@@ -255,13 +244,3 @@ class Transformer(Network):
 def _mean_of(vectors: Tensor, places: Tensor) -> Tensor:
     chosen = places[..., None].bool()
     return (vectors * chosen).sum(1) / chosen.sum(1)
-
-
-def _merged(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Groups of equal rates joined: an optimiser is faster with few."""
-    merged: dict[tuple[float, bool], dict[str, Any]] = {}
-    for group in groups:
-        key = (group["lr"], "weight_decay" in group)
-        kept = merged.setdefault(key, {**group, "params": []})
-        kept["params"] = [*kept["params"], *group["params"]]
-    return list(merged.values())

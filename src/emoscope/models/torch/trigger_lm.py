@@ -1,6 +1,7 @@
 """What a language model would put where IEST masked a word: the chances of the words that the organisers looked for."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +19,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows
 from emoscope.models.former_names import current_names
 from emoscope.models.text.window import TokenRow, Window, padded
+from emoscope.models.torch.frozen import half_precision
 from emoscope.models.torch.masked_lm import MaskedLanguageModel, MeanLoss
 from emoscope.models.torch.network import Item
 from emoscope.models.torch.pretrained import (
@@ -67,6 +69,7 @@ class TriggerGuesser(MaskedLanguageModel):
         return guesses / places.sum(1, keepdim=True).clamp_min(1)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TriggerWords(Extractor):
     """Per emotion the logarithm of the probability that the masked word is one of its trigger words, and that of each
     word; all given that it is one of them.
@@ -75,22 +78,17 @@ class TriggerWords(Extractor):
     tweets and comments (0: none; null: all there are) and from the examples' own words but the masked ones.
     """
 
-    def __init__(
-        self,
-        *,
-        encoder: str = "bert-base-uncased",
-        pretraining_text: int | None = None,
-        lm_epochs: int = 1,
-        lm_batch_size: int = 64,
-        lm_learning_rate: float = 5e-5,
-        max_length: int = 128,
-    ) -> None:
-        self.encoder = encoder
-        self.pretraining_text = pretraining_text
-        self.training = Training(epochs=lm_epochs, batch_size=lm_batch_size, learning_rate=lm_learning_rate)
-        self.window = Window(length=max_length)
-        self.device = "auto"
-        self.model: TriggerGuesser | None = None
+    encoder: str = "bert-base-uncased"
+    pretraining_text: int | None = None
+    lm_epochs: int = 1
+    lm_batch_size: int = 64
+    lm_learning_rate: float = 5e-5
+    max_length: int = 128
+    device: str = field(init=False, default="auto")
+    model: TriggerGuesser | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.window = Window(length=self.max_length)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Train the language model; it does not see the labels."""
@@ -102,7 +100,8 @@ class TriggerWords(Extractor):
         texts = [*general, *dict.fromkeys(example.text for example in examples)]
         rows = self.window.rows([Example(Dialogue((Turn(text),)), 0) for text in texts], model.tokenizer)
         items: list[Item] = [{"row": row} for row in rows]
-        train(model, items, torch.zeros(len(items), 1), MeanLoss(), self.training, fit_context.part("language-model"))
+        plan = Training(self.lm_epochs, self.lm_batch_size, self.lm_learning_rate)
+        train(model, items, torch.zeros(len(items), 1), MeanLoss(), plan, fit_context.part("language-model"))
         self.model = model.half().float()  # rounded as it is saved, so that it answers the same before and after
         return self
 
@@ -117,22 +116,12 @@ class TriggerWords(Extractor):
         order = sorted(range(len(rows)), key=lambda number: len(rows[number].token_ids))
         guesses = torch.zeros(len(rows), len(model.candidates))
         with torch.inference_mode():
-            for start in range(0, len(order), self.training.batch_size):
-                chosen = order[start : start + self.training.batch_size]
+            for start in range(0, len(order), self.lm_batch_size):
+                chosen = order[start : start + self.lm_batch_size]
                 guesses[chosen] = model.guess([rows[number] for number in chosen], device).cpu()
         parts = torch.split(guesses, [len(words) for words in model.words.values()], dim=1)
         emotions = torch.stack([part.logsumexp(1) for part in parts], dim=1)
         return as_rows(torch.cat([emotions, guesses], dim=1).numpy())
-
-    def config(self) -> dict[str, Any]:
-        return {
-            "encoder": self.encoder,
-            "pretraining_text": self.pretraining_text,
-            "lm_epochs": self.training.epochs,
-            "lm_batch_size": self.training.batch_size,
-            "lm_learning_rate": self.training.learning_rate,
-            "max_length": self.window.length,
-        }
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
@@ -154,11 +143,7 @@ class TriggerWords(Extractor):
         if self.model is None:
             raise EmoscopeError("this language model has not been trained")
         save_architecture(folder, self.model.encoder, self.model.tokenizer)
-        weights = {
-            name: (value.half() if value.is_floating_point() else value).cpu().contiguous()
-            for name, value in self.model.state_dict().items()
-        }
-        save_file(weights, folder / WEIGHTS)
+        save_file(half_precision(self.model), folder / WEIGHTS)
 
     def load_weights(self, folder: Path) -> None:
         """Read what `save_weights` wrote; the original encoder is not needed."""
