@@ -57,7 +57,6 @@ class CaireHkust(System):
         )
 
     def features(self) -> list[Extractor]:
-        """What the feature-based models see of each turn."""
         if self.settings.vectors == "random":
             return [AveragedVectors(vectors="random", size=self.settings.embedding_size)]
         return [

@@ -30,7 +30,6 @@ class Cyut(System):
     settings: CyutSettings
 
     def select(self, examples: Sequence[Example]) -> list[Example]:
-        """Emotional utterances with their variants, and some of the neutral ones, drawn by the seed."""
         share = self.settings.neutral_share
         if not 0 < share <= 1:
             raise EmoscopeError(f"neutral_share: expected more than 0 and at most 1, found {share}")

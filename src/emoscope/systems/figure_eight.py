@@ -57,7 +57,6 @@ class FigureEight(System):
     settings: FigureEightSettings
 
     def build(self) -> Block:
-        """One language model for each direction, and its fine-tuned copies."""
         from emoscope.models.torch.transfer import Transferred
 
         get = self.settings

@@ -18,7 +18,6 @@ class Hsu(System):
     settings: FineTuningSettings
 
     def select(self, examples: Sequence[Example]) -> list[Example]:
-        """The examples of the four labels, the emotional ones with their back-translations."""
         return with_variants(self.learnable(examples), AUGMENTED)
 
     def build(self) -> Block:

@@ -43,7 +43,6 @@ class Nelec(System):
         return LightGBM(self.task.labels, self.features(), **self.settings.pick(*names))
 
     def features(self) -> list[Extractor]:
-        """What the trees see."""
         limits = self.settings.pick("min_count", "max_features")
         features: list[Extractor] = [
             Ngrams(unit="word", lengths=(1, 2), weighting="boolean", **limits),

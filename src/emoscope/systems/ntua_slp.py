@@ -50,7 +50,6 @@ class NtuaSlp(System):
     settings: NtuaSlpSettings
 
     def build(self) -> Block:
-        """The three models, each with the same say."""
         from emoscope.models.torch.transfer import Transferred
 
         get, labels = self.settings, self.task.labels

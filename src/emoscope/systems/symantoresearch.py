@@ -24,7 +24,6 @@ class SymantoResearch(System):
     settings: SymantoResearchSettings
 
     def build(self) -> Block:
-        """Four networks, each with the same say."""
         fine_tuned = self.settings.fine_tuned(self.task.labels)
         return Mean([self._multi_task("recurrent"), self._multi_task("hierarchical"), fine_tuned, self._sentences()])
 

@@ -54,7 +54,6 @@ class Union:
         return self.transform(examples)
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
-        """The features of each example."""
         if not self.extractors:
             raise EmoscopeError("a classifier of examples needs at least one kind of feature")
         sparse = require("scipy.sparse", extra="features")

@@ -63,7 +63,6 @@ class FrozenEncoder:
         return [found[key] for key in keys]
 
     def features(self, device: torch.device, layers: int = 1) -> "FrozenFeatures":
-        """What networks read: see `Features`."""
         return FrozenFeatures(self, device, layers)
 
     def _computed(self, rows: Sequence[NDArray[np.int32]], device: torch.device, layers: int) -> list[HalfFloats]:
@@ -105,21 +104,17 @@ class FrozenFeatures:
 
     @property
     def tokenizer(self) -> PretrainedTokenizer:
-        """The encoder's own."""
         return self.frozen.tokenizer
 
     @property
     def longest(self) -> int:
-        """How many tokens it can read."""
         return self.frozen.encoder.longest
 
     def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
-        """A vector for each word and for the whole of each row."""
         vectors = partial(self.frozen.vectors, device=self.device, layers=self.layers)
         return word_vectors(rows, self.tokenizer, vectors, length=length)
 
     def save(self, folder: Path) -> None:
-        """Write the encoder whole."""
         self.frozen.save(folder)
 
 

@@ -157,7 +157,6 @@ class MaskedLanguageModel(Trainable):
         return chosen, shown
 
     def forward(self, batch: Batch) -> Tensor:
-        """The loss, once for each example."""
         vectors = self.encoder(batch["token_ids"], batch["mask"], batch["segments"])
         masked = vectors.flatten(0, 1)[batch["places"]]
         guesses = self.scale(functional.gelu(self.transform(masked))) @ self.encoder.embeddings.weight.T + self.bias
@@ -175,7 +174,6 @@ class MaskedLanguageModel(Trainable):
         return len(item["row"].token_ids)
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, object]]:
-        """No weight decay for biases and normalisation."""
         return without_decay_of_vectors([(list(self.parameters()), learning_rate)])
 
 

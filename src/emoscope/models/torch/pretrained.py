@@ -65,7 +65,6 @@ class Encoder(nn.Module):
 
     @property
     def longest(self) -> int:
-        """How many tokens it can read."""
         # RoBERTa's family counts positions from the padding's number on.
         return int(self.model.config.max_position_embeddings) - 2
 

@@ -150,7 +150,6 @@ class Transformer(Network):
         self.head.to(before)
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """The laid-out window; or, of a frozen encoder, the pooled vector."""
         rows = self.window.rows(examples, self.tokenizer)
         if self.frozen is None:
             return [{"row": row, "truncated": row.cut} for row in rows]

@@ -128,7 +128,6 @@ class TriggerWords(Extractor):
         return super().from_config(current_names(config), children)
 
     def export(self, exporter: "Exporter") -> Extractor:
-        """The language model as a graph."""
         from emoscope.models.export.triggers import export_triggers
         from emoscope.models.onnx.trigger_words import ExportedTriggerWords
 
@@ -139,14 +138,12 @@ class TriggerWords(Extractor):
         return exported
 
     def save_weights(self, folder: Path) -> None:
-        """The language model at half precision, with its architecture and tokenizer."""
         if self.model is None:
             raise EmoscopeError("this language model has not been trained")
         save_architecture(folder, self.model.encoder, self.model.tokenizer)
         save_file(half_precision(self.model), folder / WEIGHTS)
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote; the original encoder is not needed."""
         self.model = TriggerGuesser(*load_architecture(folder), self.window)
         self.model.load_state_dict(load_file(folder / WEIGHTS))
 

@@ -27,7 +27,6 @@ class PatientBatchNorm(nn.BatchNorm1d):
     """Batch normalisation that uses its running averages for a batch of one, which has no variance."""
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Shape (rows, width), as it came."""
         if len(rows) > 1:
             return super().forward(rows)
         return functional.batch_norm(rows, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
@@ -75,7 +74,6 @@ class UlmFit(LanguageRows, WordNetwork):
         train_language_model(model, rows, plan, fit_context.part("tuning"), name="language model, the task's text")
 
     def build(self) -> None:
-        """Make all layers; the embedding is the language model's."""
         self.head = nn.Linear(self.make_layers(), self.outputs)
 
     def make_layers(self) -> int:
@@ -108,5 +106,4 @@ class UlmFit(LanguageRows, WordNetwork):
         return [[*self.head.parameters(), *self.between.parameters()], *self.encoder.stages()]
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
-        """Each stage learns more slowly than the one above it."""
         return discriminative_groups(self.stages(), learning_rate, LAYER_FACTOR)
