@@ -48,7 +48,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         if "fold" in message:
             print(f"  {time.perf_counter() - begun:5.0f} s  {message}", flush=True)
 
-    fitting = FitContext(
+    fit_context = FitContext(
         seed=options.seed,
         device=options.device,
         resources=options.data,
@@ -56,7 +56,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
         checkpoints=options.out / "checkpoints" / task.name,
         progress=tell,
     )
-    system = Large(task, seed=options.seed, settings=settings).fit(examples, fitting)
+    system = Large(task, seed=options.seed, settings=settings).fit(examples, fit_context)
     seconds = time.perf_counter() - begun
     assert isinstance(system.block, Blend)
     result: dict[str, Any] = {
@@ -90,7 +90,7 @@ def one_task(task: Task, options: argparse.Namespace) -> None:
     )
     print(f"{task.name}: {seconds:.0f} s, {json.dumps(result['held_out'])} {json.dumps(result.get('dev'))}", flush=True)
     if not options.dev and not options.scores_only:
-        save_answers(options.out / f"{task.name}.npz", task.name, task.labels, teach(system.block, task, fitting))
+        save_answers(options.out / f"{task.name}.npz", task.name, task.labels, teach(system.block, task, fit_context))
     (options.out / f"{task.name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 

@@ -33,16 +33,16 @@ from emoscope.tasks.data import read_split
 TABLE = RESULTS / "quantisation.csv"
 
 
-def parts(fitting: FitContext) -> Iterator[tuple[str, str, list[Example]]]:
+def parts(fit_context: FitContext) -> Iterator[tuple[str, str, list[Example]]]:
     """Each task with what the student has not met of it."""
     for name in HEAD_OF:
-        yield name, "held-out tenth", [example for example in own_examples(name, fitting) if is_held_out(example)]
-    yield "emocontext", "dev", read_split(get_task("emocontext"), "dev", fitting.resources)
+        yield name, "held-out tenth", [example for example in own_examples(name, fit_context) if is_held_out(example)]
+    yield "emocontext", "dev", read_split(get_task("emocontext"), "dev", fit_context.resources)
 
 
-def compare(student: MultiTaskClassifier, bundle: Path, fitting: FitContext) -> Iterator[dict[str, Any]]:
+def compare(student: MultiTaskClassifier, bundle: Path, fit_context: FitContext) -> Iterator[dict[str, Any]]:
     """Both precisions' official scores, part by part."""
-    for name, data, examples in parts(fitting):
+    for name, data, examples in parts(fit_context):
         task, head = get_task(name), HEAD_OF[name]
         detector = emoscope.load(bundle, labels=head)
         contexts = [example.context for example in examples]

@@ -147,8 +147,8 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     from emoscope.models.onnx.network import EncoderNetwork
 
     network: Any = EncoderNetwork.load(resolve(model) / BLOCK)
-    rows = network._layout.rows(dialogues, network._pieces)
-    batches = list(batches_of_equal_length([len(row.pieces) for row in rows]))
+    rows = network._layout.rows(dialogues, network._tokenizer)
+    batches = list(batches_of_equal_length([len(row.token_ids) for row in rows]))
     feeds = [network._layout.feed([rows[place] for place in batch]) for batch in batches]
 
     def spent(work: Callable[[], object]) -> float:
@@ -156,10 +156,10 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
 
     return {
         "making dialogues of rows": spent(lambda: [Dialogue.of(each.texts) for each in dialogues]),
-        "text to pieces": spent(lambda: network._layout.rows(dialogues, network._pieces)),
+        "text to pieces": spent(lambda: network._layout.rows(dialogues, network._tokenizer)),
         "pieces to inputs": spent(lambda: [network._layout.feed([rows[p] for p in batch]) for batch in batches]),
         "the network": spent(lambda: [network._run(feed) for feed in feeds]),
-        "pieces": float(np.mean([len(row.pieces) for row in rows])),
+        "pieces": float(np.mean([len(row.token_ids) for row in rows])),
     }
 
 

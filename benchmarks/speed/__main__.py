@@ -246,12 +246,12 @@ def mean_pieces(bundle: Path, dialogues: Sequence[Turns]) -> float:
     from emoscope.core.dialogue import Dialogue
     from emoscope.detector.model import BLOCK
     from emoscope.models.onnx.description import TOKENIZER, Description
-    from emoscope.models.text.tokenizer import Pieces
+    from emoscope.models.text.tokenizer import Tokenizer
 
     folder = bundle / BLOCK
     layout = Description.load(folder).layout
-    pieces = Pieces.read((folder / TOKENIZER).read_text(encoding="utf-8"), **layout.special)
-    return statistics.mean(len(row.pieces) for row in layout.rows(map(Dialogue.of, dialogues), pieces))
+    pieces = Tokenizer.read((folder / TOKENIZER).read_text(encoding="utf-8"), **layout.special)
+    return statistics.mean(len(row.token_ids) for row in layout.rows(map(Dialogue.of, dialogues), pieces))
 
 
 if __name__ == "__main__":

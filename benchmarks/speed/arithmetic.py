@@ -30,7 +30,7 @@ from emoscope.models.export.writer import GraphWriter, WeightFile
 from emoscope.models.onnx.description import FLOAT, INT8, WEIGHTS
 from emoscope.models.onnx.layout import Layout, batches_of_equal_length
 from emoscope.models.onnx.session import Run, open_graph
-from emoscope.models.text.window import Row
+from emoscope.models.text.window import TokenRow
 from emoscope.models.torch.transformer import Transformer
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -144,16 +144,18 @@ def arithmetics(
 SITE_PARTS = {"attention": ("query", "key", "value"), "output": ("output",), "wide": ("wide",), "narrow": ("narrow",)}
 
 
-def scores(run: Run, layout: Layout, rows: Sequence[Row], *, alone: bool = False) -> NDArray[np.float64]:
+def scores(run: Run, layout: Layout, rows: Sequence[TokenRow], *, alone: bool = False) -> NDArray[np.float64]:
     made = np.empty((len(rows), OUTPUTS))
-    batches = [[n] for n in range(len(rows))] if alone else batches_of_equal_length([len(row.pieces) for row in rows])
+    batches = (
+        [[n] for n in range(len(rows))] if alone else batches_of_equal_length([len(row.token_ids) for row in rows])
+    )
     for batch in batches:
         made[batch] = run(layout.feed([rows[place] for place in batch]))[0]
     return made
 
 
 def compare(
-    source: Source, tried: Mapping[str, tuple[Architecture, Arithmetic]], rows: Sequence[Row]
+    source: Source, tried: Mapping[str, tuple[Architecture, Arithmetic]], rows: Sequence[TokenRow]
 ) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         runs, sizes = {}, {}
@@ -207,8 +209,8 @@ def main() -> None:
     network.prepare([], FitContext(device="cpu"))
     source = Source(network)
     learn = [example.context for example in train[:: len(train) // CALIBRATION][:CALIBRATION]]
-    feeds = [source.layout.feed([row]) for row in source.layout.rows(learn, source.pieces)]
-    rows = source.layout.rows([example.context for example in dev[:DIALOGUES]], source.pieces)
+    feeds = [source.layout.feed([row]) for row in source.layout.rows(learn, source.tokenizer)]
+    rows = source.layout.rows([example.context for example in dev[:DIALOGUES]], source.tokenizer)
     found = compare(source, arithmetics(source, probe(source, feeds)), rows)
     write_rows(TABLE, found)
     write_section(PAGE, "arithmetic", section(found))

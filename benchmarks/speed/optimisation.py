@@ -37,8 +37,8 @@ from emoscope.detector.model import BLOCK
 from emoscope.models.onnx.description import INT8, TOKENIZER
 from emoscope.models.onnx.layout import Feed, batches_of_equal_length
 from emoscope.models.onnx.session import Run
-from emoscope.models.text.tokenizer import Pieces
-from emoscope.models.text.window import Row
+from emoscope.models.text.tokenizer import Tokenizer
+from emoscope.models.text.window import TokenRow
 from emoscope.parallel.threads import cores
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -90,8 +90,8 @@ class Reading:
         self.network: Any = networks.EncoderNetwork.load(self.folder)
         self.layout = self.network._layout
         self.dialogues = list(dialogues)
-        self.plain = Pieces.read((self.folder / TOKENIZER).read_text(encoding="utf-8"), **self.layout.special)
-        self.rows: list[Row] = self.layout.rows(self.dialogues, self.plain)
+        self.plain = Tokenizer.read((self.folder / TOKENIZER).read_text(encoding="utf-8"), **self.layout.special)
+        self.rows: list[TokenRow] = self.layout.rows(self.dialogues, self.plain)
 
     def feeds(self, together: int, pieces: int = layouts.PIECES_AT_ONCE) -> list[Feed]:
         """The network's inputs if `together` dialogues are given at once, and computed `pieces` at once."""
@@ -99,7 +99,7 @@ class Reading:
         made = []
         for first in range(0, len(self.rows), together):
             rows = self.rows[first : first + together]
-            batches = batches_of_equal_length([len(row.pieces) for row in rows])
+            batches = batches_of_equal_length([len(row.token_ids) for row in rows])
             made += [self.layout.feed([rows[place] for place in batch]) for batch in batches]
         layouts.PIECES_AT_ONCE = before
         return made
@@ -218,12 +218,12 @@ def kinds_of_node(read: Reading) -> dict[str, float]:
 
 def limit(read: Reading) -> dict[str, float]:
     """Operations of a dialogue, and how many a second plain products do: on one core, and on all of them at once."""
-    mean = float(np.mean([operations(len(row.pieces)) for row in read.rows]))
+    mean = float(np.mean([operations(len(row.token_ids)) for row in read.rows]))
     with ThreadPoolExecutor(cores()) as pool:
         # Processor time is the whole process's, so each of the threads says what all of them did a second of one.
         together = list(pool.map(lambda _: int8_rate(), range(cores())))
     return {
-        "pieces": float(np.mean([len(row.pieces) for row in read.rows])),
+        "pieces": float(np.mean([len(row.token_ids) for row in read.rows])),
         "operations": mean,
         "one core": int8_rate(),
         "all cores": cores() * sum(together),

@@ -21,7 +21,7 @@ class Toy(Network):
         self.dropout = nn.Dropout(0.1)
         self.last = nn.Linear(16, 2)
 
-    def prepare(self, examples: Sequence[Example], fitting: FitContext) -> None: ...
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None: ...
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
         return []

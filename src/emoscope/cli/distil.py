@@ -75,9 +75,9 @@ def student_cli(
         progress_bar("teaching the student") as report,
     ):
         root = data_root(data)
-        fitting = FitContext(seed=seed, device=device, checkpoints=checkpoints, resources=root, progress=report)
-        student = fit_student(answers, plan, fitting)
-        found = judge(student, fitting) if plan.hold_out else {}
+        fit_context = FitContext(seed=seed, device=device, checkpoints=checkpoints, resources=root, progress=report)
+        student = fit_student(answers, plan, fit_context)
+        found = judge(student, fit_context) if plan.hold_out else {}
         student.save(part)
         save_report(part, found)
     if as_json:

@@ -1,11 +1,10 @@
 """Amobee at IEST: a language model's guesses of the masked word, and encoders that learnt other affect tasks first."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import FineTuningSettings
 
 
@@ -39,27 +38,7 @@ class Amobee(System):
     predict emoji, as DeepMoji did, before it was trained on the task.
     """
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="amobee",
-        summary="a language model's probabilities of the trigger words, transfer from affect tasks and from emoji "
-        "prediction with a sentence encoder, averaged",
-        tasks=("iest",),
-        team="Amobee",
-        citation=(
-            "Rozental, Fleischer, Kelrich (2018). Amobee at IEST 2018: Transfer Learning from Language Models. "
-            "WASSA-2018, 43-49."
-        ),
-        published={"iest": 0.7145},
-        substitutions=(
-            "a transformer decoder trained on 5 billion tweets: the encoder, trained to guess masked words of 0.2 "
-            "million tweets and Reddit comments",
-            "the authors' models of SemEval-2018 task 1: the encoder, trained on SemEval-2017 4A, GoEmotions and "
-            "TweetEval emotion",
-            "DeepMoji and Universal Sentence Encoder as features: the encoder, trained on TweetEval emoji",
-            "bert-base-uncased: all-mpnet-base-v2 in our measured runs (--set encoder=FOLDER)",
-        ),
-    )
-    settings_class = AmobeeSettings
+    metadata = PUBLISHED["amobee"]
     settings: AmobeeSettings
 
     def build(self) -> Block:

@@ -1,10 +1,8 @@
 """Antenna at EmotionX: BERT's word vectors through a CNN, beside its sentence vectors, read over the whole dialogue."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
-from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.settings import BERT_SUBSTITUTE, TrainingSettings
+from emoscope.systems.base import PUBLISHED, System
+from emoscope.systems.settings import TrainingSettings
 
 
 class AntennaSettings(TrainingSettings):
@@ -37,23 +35,10 @@ class AntennaSettings(TrainingSettings):
 class Antenna(System):
     """CNN over frozen word vectors, residual bidirectional GRU over the utterances before and after; focal loss."""
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="antenna",
-        summary="frozen BERT's words through a CNN beside its sentences, residual BiGRU over the dialogue, focal loss",
-        tasks=("emotionx-friends", "emotionx-push"),
-        team="Antenna",
-        citation=(
-            "Shmueli, Ku (2019). SocialNLP EmotionX 2019 Challenge Overview: "
-            "Predicting Emotions in Spoken Dialogues and Chats. arXiv:1909.07734."
-        ),
-        substitutions=(BERT_SUBSTITUTE,),
-    )
-    settings_class = AntennaSettings
+    metadata = PUBLISHED["antenna"]
     settings: AntennaSettings
 
     def build(self) -> Block:
-        from emoscope.models.torch.classifier import NeuralClassifier
-
         get = self.settings
         names = ("encoder", "num_layers", "num_filters", "dense_size", "context", "future", "dropout", "max_length")
         network = {
@@ -65,4 +50,4 @@ class Antenna(System):
             "context_hidden_size": get.hidden_size,
             **get.pick(*names),
         }
-        return NeuralClassifier(self.task.labels, "contextual", network, get.training(focal_gamma=get.focal_gamma))
+        return get.classifier(self.task.labels, "contextual", network, focal_gamma=get.focal_gamma)

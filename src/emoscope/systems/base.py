@@ -1,8 +1,11 @@
 """A system: a named composition of blocks that learns a task. Metadata first, then settings with the paper's values."""
 
 import json
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from inspect import get_annotations
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -45,12 +48,22 @@ class SystemMetadata(BaseModel):
     substitutions: tuple[str, ...] = ()  # what the paper used that we could not
 
 
+PUBLISHED = {
+    name: SystemMetadata(name=name, **about)
+    for name, about in tomllib.loads(files(__package__).joinpath("published.toml").read_text("utf-8")).items()
+}
+
+
 class System(ABC):
     """A named composition of blocks; the settings' defaults are the paper's values."""
 
     metadata: ClassVar[SystemMetadata]
-    settings_class: ClassVar[type[SystemSettings]] = SystemSettings
+    settings_class: ClassVar[type[SystemSettings]] = SystemSettings  # the annotated type of `settings`
     settings: SystemSettings
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.settings_class = get_annotations(cls, eval_str=True).get("settings", cls.settings_class)
 
     def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
         if task.form not in self.metadata.tasks and not self.metadata.any_task:

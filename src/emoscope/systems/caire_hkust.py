@@ -1,7 +1,5 @@
 """CAiRE_HKUST at EmoContext: models of word and emotion vectors, hierarchical networks, and both together."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
 from emoscope.models.features.base import Extractor
@@ -9,7 +7,7 @@ from emoscope.models.features.vectors import AveragedVectors
 from emoscope.models.features.word_ratings import WordRatings
 from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.models.trees.boosting import XGBoost
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import WordNetworkSettings
 
 
@@ -35,28 +33,11 @@ class CaireHkustSettings(WordNetworkSettings):
 class CaireHkust(System):
     """Logistic regression and XGBoost over averaged vectors, and LSTMs over turns of LSTMs over words, averaged."""
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="caire-hkust",
-        summary="logistic regression and XGBoost over word and emotion vectors, hierarchical attention LSTMs, averaged",
-        tasks=("emocontext",),
-        team="CAiRE_HKUST",
-        citation=(
-            "Winata, Madotto, Lin, Shin, Xu, Xu, Fung (2019). CAiRE_HKUST at SemEval-2019 Task 3: Hierarchical "
-            "Attention for Dialogue Emotion Classification. SemEval-2019, 142-147."
-        ),
-        published={"emocontext": 0.7677},
-        substitutions=(
-            "ELMo, DeepMoji and Emo2Vec: valence-arousal-dominance ratings and emotion intensities of words",
-            "GloVe 840B 300-d: GloVe 6B 100-d",
-        ),
-    )
-    settings_class = CaireHkustSettings
+    metadata = PUBLISHED["caire-hkust"]
     settings: CaireHkustSettings
 
     def build(self) -> Block:
         """The mean of all; with three seeds the networks have the greater say, as they are the better models."""
-        from emoscope.models.torch.classifier import NeuralClassifier
-
         get, labels = self.settings, self.task.labels
         network = get.words(pooling="attention", context_pooling="attention", hidden_size=get.hidden_size)
         return Mean(
@@ -71,12 +52,11 @@ class CaireHkust(System):
                     colsample_bytree=0.5,
                     subsample=0.8,
                 ),
-                *(NeuralClassifier(labels, "hierarchical", network, get.training()) for _ in range(get.seeds)),
+                *(get.classifier(labels, "hierarchical", network) for _ in range(get.seeds)),
             ]
         )
 
     def features(self) -> list[Extractor]:
-        """What the feature-based models see of each turn."""
         if self.settings.vectors == "random":
             return [AveragedVectors(vectors="random", size=self.settings.embedding_size)]
         return [

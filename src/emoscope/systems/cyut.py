@@ -1,14 +1,13 @@
 """CYUT at EmotionX: word vectors and a bidirectional GRU, trained on augmented data with fewer neutral utterances."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.models.block import Block
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import WordNetworkSettings
 from emoscope.tasks.datasets.augmentation import with_variants
 
@@ -27,22 +26,10 @@ class CyutSettings(WordNetworkSettings):
 class Cyut(System):
     """The turn alone, embedding, BiGRU, softmax; back-translations where the data have them."""
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="cyut",
-        summary="embedding and bidirectional GRU, back-translations of emotional turns, neutral ones filtered",
-        tasks=("emotionx-friends", "emotionx-push"),
-        learns_from="augmented",
-        team="CYUT",
-        citation=(
-            "Shmueli, Ku (2019). SocialNLP EmotionX 2019 Challenge Overview: "
-            "Predicting Emotions in Spoken Dialogues and Chats. arXiv:1909.07734."
-        ),
-    )
-    settings_class = CyutSettings
+    metadata = PUBLISHED["cyut"]
     settings: CyutSettings
 
     def select(self, examples: Sequence[Example]) -> list[Example]:
-        """Emotional utterances with their variants, and some of the neutral ones, drawn by the seed."""
         share = self.settings.neutral_share
         if not 0 < share <= 1:
             raise EmoscopeError(f"neutral_share: expected more than 0 and at most 1, found {share}")
@@ -52,7 +39,5 @@ class Cyut(System):
         return with_variants(drawn, [label for label in self.task.labels if label != neutral])
 
     def build(self) -> Block:
-        from emoscope.models.torch.classifier import NeuralClassifier
-
         network = self.settings.words(cell="gru", **self.settings.pick("hidden_size", "context"))
-        return NeuralClassifier(self.task.labels, "recurrent", network, self.settings.training())
+        return self.settings.classifier(self.task.labels, "recurrent", network)

@@ -1,9 +1,7 @@
 """The baseline of EmoContext's starter kit: GloVe vectors and one LSTM over the three turns."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import WordNetworkSettings
 
 
@@ -26,24 +24,11 @@ class EmoContextBaselineSettings(WordNetworkSettings):
 class EmoContextBaseline(System):
     """Turns joined by `<eos>`, GloVe 100-d kept as it is, LSTM 128, softmax."""
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="emocontext-baseline",
-        summary="starter kit: turns joined by <eos>, fixed GloVe 100-d, LSTM 128",
-        tasks=("emocontext",),
-        team="organisers",
-        citation=(
-            "Chatterjee, Narahari, Joshi, Agrawal (2019). SemEval-2019 Task 3: EmoContext, "
-            "Contextual Emotion Detection in Text. SemEval-2019, 39-48."
-        ),
-        published={"emocontext": 0.5861},
-    )
-    settings_class = EmoContextBaselineSettings
+    metadata = PUBLISHED["emocontext-baseline"]
     settings: EmoContextBaselineSettings
 
     def build(self) -> Block:
-        from emoscope.models.torch.classifier import NeuralClassifier
-
         get = self.settings
         network = get.words(tokens="starter", bidirectional=False, trainable=False, hidden_size=get.hidden_size)
-        training = get.training(schedule="constant", warmup_ratio=0.0, validation_fraction=0.1, patience=get.patience)
-        return NeuralClassifier(self.task.labels, "recurrent", network, training)
+        training = {"schedule": "constant", "warmup_ratio": 0.0, "validation_fraction": 0.1, "patience": get.patience}
+        return get.classifier(self.task.labels, "recurrent", network, **training)

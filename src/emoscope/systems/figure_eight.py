@@ -1,10 +1,10 @@
 """Figure Eight at EmoContext: ULMFiT, several times."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import TrainingSettings
 
 
@@ -53,24 +53,10 @@ class FigureEight(System):
     Discriminative learning rates, the slanted triangular schedule and gradual unfreezing are ULMFiT's.
     """
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="figure-eight",
-        summary="ULMFiT: language models trained on tweets, then on the task's turns, fine-tuned with gradual "
-        "unfreezing, averaged over directions and seeds",
-        tasks=("emocontext",),
-        team="Figure Eight",
-        citation=(
-            "Xiao (2019). Figure Eight at SemEval-2019 Task 3: Ensemble of Transfer Learning Methods for Contextual "
-            "Emotion Detection. SemEval-2019, 220-224."
-        ),
-        published={"emocontext": 0.7608},
-        substitutions=("a language model trained on WikiText-103: one trained on tweets and Reddit comments",),
-    )
-    settings_class = FigureEightSettings
+    metadata = PUBLISHED["figure-eight"]
     settings: FigureEightSettings
 
     def build(self) -> Block:
-        """One language model for each direction, and its fine-tuned copies."""
         from emoscope.models.torch.transfer import Transferred
 
         get = self.settings

@@ -1,10 +1,8 @@
 """IDEA at EmotionX, the winner: BERT over pairs of utterances, after it has read the scripts or tweets."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
-from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.settings import BERT_SUBSTITUTE, FurtherPretrainingSettings
+from emoscope.systems.base import PUBLISHED, System
+from emoscope.systems.settings import FurtherPretrainingSettings
 
 MAIN_CHARACTERS = ("Chandler", "Joey", "Monica", "Phoebe", "Rachel", "Ross")
 
@@ -20,19 +18,7 @@ class IdeaSettings(FurtherPretrainingSettings):
 class Idea(System):
     """An utterance and the one before it; on Friends a token for each main character; weighted balanced warming."""
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="idea",
-        summary="BERT further pretrained on scripts or tweets, two utterances, speaker tokens, balanced warming",
-        tasks=("emotionx-friends", "emotionx-push"),
-        team="IDEA",
-        citation=(
-            "Huang, Lee, Ma, Chen, Yu, Chen (2019). EmotionX-IDEA: Emotion BERT - an Affectional Model for "
-            "Conversation. arXiv:1908.06264."
-        ),
-        published={"emotionx-friends": 0.815, "emotionx-push": 0.885},
-        substitutions=(BERT_SUBSTITUTE, "the team's own tweets: those of SemEval-2017 4A and TweetEval"),
-    )
-    settings_class = IdeaSettings
+    metadata = PUBLISHED["idea"]
     settings: IdeaSettings
 
     def build(self) -> Block:

@@ -1,11 +1,9 @@
 """The baseline that IEST's organisers gave to all participants."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
 from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.linear.classifier import LinearClassifier
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import SystemSettings
 
 
@@ -23,19 +21,7 @@ class IestBaselineSettings(SystemSettings):
 class IestBaseline(System):
     """MaxEnt with an L2 penalty over the sets of a tweet's words and word pairs."""
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="iest-baseline",
-        summary="MaxEnt with L2 over Boolean unigrams and bigrams, the paper's token pattern, symbols removed",
-        tasks=("iest",),
-        team="Baseline",
-        networks=False,
-        citation=(
-            "Klinger, De Clercq, Mohammad, Balahur (2018). IEST: WASSA-2018 Implicit Emotions Shared Task. "
-            "WASSA-2018, 31-42."
-        ),
-        published={"iest": 0.5988},
-    )
-    settings_class = IestBaselineSettings
+    metadata = PUBLISHED["iest-baseline"]
     settings: IestBaselineSettings
 
     def build(self) -> Block:

@@ -1,11 +1,9 @@
 """KU at EmotionX: BERT post-trained on the dialogues, its pieces max-pooled, a vote of K folds."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Folds
-from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.settings import BERT_SUBSTITUTE, ClassWeight, FurtherPretrainingSettings
+from emoscope.systems.base import PUBLISHED, System
+from emoscope.systems.settings import ClassWeight, FurtherPretrainingSettings
 
 
 class KuSettings(FurtherPretrainingSettings):
@@ -28,18 +26,7 @@ class Ku(System):
     labels, but in a cross-validation it does hold the utterances that are set aside.
     """
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="ku",
-        summary="BERT post-trained on the dialogues, max-pooled pieces, weighted cross-entropy, K-fold majority vote",
-        tasks=("emotionx-friends", "emotionx-push"),
-        team="KU",
-        citation=(
-            "Yang, Lee, Whang, Lee, Lim (2019). EmotionX-KU: BERT-Max based Contextual Emotion Classifier. "
-            "arXiv:1906.11565."
-        ),
-        substitutions=(BERT_SUBSTITUTE,),
-    )
-    settings_class = KuSettings
+    metadata = PUBLISHED["ku"]
     settings: KuSettings
 
     def build(self) -> Block:

@@ -114,11 +114,9 @@ class Large(System):
         any_task=True,
         team="emoscope",
     )
-    settings_class = LargeSettings
     settings: LargeSettings
 
     def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
-        """Teach the encoder, then fit the ensemble."""
         check_installed(*PACKAGES, extra="train")
         fit_context = fit_context or FitContext(seed=self.seed)
         chosen = self.select(examples)
@@ -152,6 +150,7 @@ class Large(System):
 
     def _teach(self, fit_context: FitContext, folder: Path) -> None:
         from emoscope.models.torch.multitask import MultiTaskClassifier
+        from emoscope.models.torch.training import Training
         from emoscope.models.torch.transformer import Transformer
 
         get = self.settings
@@ -167,24 +166,19 @@ class Large(System):
                 "lm_epochs": get.adaptation_epochs,
                 **get.pick("lm_batch_size", "lm_learning_rate"),
             }
-        training = {
-            "epochs": get.lm_epochs,
-            "batch_size": get.lm_batch_size,
-            "learning_rate": get.lm_learning_rate,
-        }
+        training = Training(get.lm_epochs, get.lm_batch_size, get.lm_learning_rate)
         teacher = MultiTaskClassifier(heads, "transformer", network, training)
         teacher.fit(*teacher.targets(mixture), fit_context)
         transformer = teacher.network
         assert isinstance(transformer, Transformer)
         folder.mkdir(parents=True, exist_ok=True)
         transformer.encoder.save(folder)
-        transformer.tokens.save(folder)
+        transformer.tokenizer.save(folder)
         counts = {head: len(examples) for head, examples in mixture.items()}
         about = {"examples": counts, "settings": self._teaching()}
         (folder / TAUGHT).write_text(json.dumps(about), encoding="utf-8")
 
     def build(self, encoder: str | None = None) -> Block:
-        """The blend: a fine-tuned transformer for each layout, n-grams, and a network over word vectors."""
         from emoscope.models.ensembles.blend import Blend
         from emoscope.models.linear.ngram_block import NgramBlock
         from emoscope.models.torch.classifier import NeuralClassifier

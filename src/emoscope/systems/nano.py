@@ -26,7 +26,7 @@ class Nano(System):
         team="emoscope",
         networks=False,
     )
-    settings_class = NanoSettings
+    settings: NanoSettings
 
     def build(self) -> Block:
         return NgramBlock(sorted(self.task.labels))

@@ -1,7 +1,5 @@
 """Team NELEC at EmoContext: lexical features and classifiers' scores in boosted trees."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
 from emoscope.models.features.base import Extractor
 from emoscope.models.features.ngrams import Ngrams
@@ -9,7 +7,7 @@ from emoscope.models.features.scores import ClassifierScores
 from emoscope.models.features.style import Style
 from emoscope.models.features.word_ratings import WordRatings
 from emoscope.models.trees.boosting import LightGBM
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import SystemSettings
 
 
@@ -37,25 +35,7 @@ class NelecSettings(SystemSettings):
 class Nelec(System):
     """Word and character n-grams, word ratings, style and scores of other classifiers; LightGBM over all of them."""
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="nelec",
-        summary="word and character n-grams, valence-arousal-dominance, emotion intensity, sentiment and offensive "
-        "scores, LightGBM",
-        tasks=("emocontext",),
-        team="NELEC",
-        networks=False,
-        citation=(
-            "Agrawal, Suri (2019). NELEC at SemEval-2019 Task 3: Think Twice Before Going Deep. SemEval-2019, 266-271."
-        ),
-        published={"emocontext": 0.7765},
-        substitutions=(
-            "the authors' own sentiment and offensive networks: linear classifiers trained on SemEval-2017 4A and "
-            "TweetEval",
-            "an adult-content score: left out, there are no open data for it",
-            "the emotion-intensity lexicon: words' intensities learnt from GoEmotions",
-        ),
-    )
-    settings_class = NelecSettings
+    metadata = PUBLISHED["nelec"]
     settings: NelecSettings
 
     def build(self) -> Block:
@@ -63,7 +43,6 @@ class Nelec(System):
         return LightGBM(self.task.labels, self.features(), **self.settings.pick(*names))
 
     def features(self) -> list[Extractor]:
-        """What the trees see."""
         limits = self.settings.pick("min_count", "max_features")
         features: list[Extractor] = [
             Ngrams(unit="word", lengths=(1, 2), weighting="boolean", **limits),

@@ -1,10 +1,8 @@
 """NTUA-SLP at IEST: word vectors, a sentiment task and a language model, each transferred to the emotion of a word."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import WordNetworkSettings
 
 
@@ -48,34 +46,16 @@ class NtuaSlp(System):
     the sentiment of tweets; and a language model of tweets, fine-tuned with gradual unfreezing.
     """
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="ntua-slp",
-        summary="word2vec of tweets and a BiLSTM with attention; the same transferred from SemEval-2017 4A; language "
-        "model transfer with gradual unfreezing; averaged",
-        tasks=("iest",),
-        team="NTUA-SLP",
-        citation=(
-            "Chronopoulou, Margatina, Baziotis, Potamianos (2018). NTUA-SLP at IEST 2018: Ensemble of Neural Transfer "
-            "Methods for Implicit Emotion Classification. WASSA-2018, 57-64."
-        ),
-        published={"iest": 0.7029},
-        substitutions=(
-            "word2vec of 550 million tweets, language models of 2, 3 and 5 million: both trained on the 0.2 million "
-            "tweets and Reddit comments of the auxiliary data",
-        ),
-    )
-    settings_class = NtuaSlpSettings
+    metadata = PUBLISHED["ntua-slp"]
     settings: NtuaSlpSettings
 
     def build(self) -> Block:
-        """The three models, each with the same say."""
-        from emoscope.models.torch.classifier import NeuralClassifier
         from emoscope.models.torch.transfer import Transferred
 
         get, labels = self.settings, self.task.labels
         shared = get.pick("pretraining_text", "num_layers")
         network = get.words(context=1, pooling="attention", hidden_size=get.hidden_size, **shared)
-        words = NeuralClassifier(labels, "tweet-recurrent", network, get.training())
+        words = get.classifier(labels, "tweet-recurrent", network)
         sentiment = Transferred(
             labels,
             "tweet-recurrent",

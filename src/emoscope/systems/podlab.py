@@ -1,11 +1,9 @@
 """Team Podlab at EmotionX 2019: a shallow model, on purpose."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
 from emoscope.models.features.ranked_words import RankedWords
 from emoscope.models.linear.classifier import LinearClassifier
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import SystemSettings
 
 
@@ -23,18 +21,7 @@ class PodlabSettings(SystemSettings):
 class Podlab(System):
     """The words that rank high for some emotion, one-hot, in a linear SVM; with or without the utterance before."""
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="podlab",
-        summary="one-hot of the words that rank high by per-emotion TF-IDF, linear SVM, with the previous utterance",
-        tasks=("emotionx-friends", "emotionx-push"),
-        team="Podlab",
-        networks=False,
-        citation=(
-            "Podlab (2019), as described in: Shmueli, Ku (2019). SocialNLP EmotionX 2019 Challenge Overview: "
-            "Predicting Emotions in Spoken Dialogues and Chats. arXiv:1909.07734."
-        ),
-    )
-    settings_class = PodlabSettings
+    metadata = PUBLISHED["podlab"]
     settings: PodlabSettings
 
     def build(self) -> Block:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from emoscope.models.torch.classifier import NeuralClassifier
     from emoscope.models.torch.training import Training
 
-BERT_SUBSTITUTE = "bert-base-uncased: all-mpnet-base-v2 in our measured runs (--set encoder=FOLDER)"
 ClassWeight = Literal["none", "balanced", "root"]
 
 
@@ -85,6 +84,14 @@ class TrainingSettings(SystemSettings):
 
         return Training(**{**self.pick("epochs", "batch_size", "learning_rate"), **changes})
 
+    def classifier(
+        self, labels: Sequence[str], network: str, settings: Mapping[str, Any], **training: Any
+    ) -> "NeuralClassifier":
+        """A network of the given settings with this training plan, perhaps changed."""
+        from emoscope.models.torch.classifier import NeuralClassifier
+
+        return NeuralClassifier(labels, network, settings, self.training(**training))
+
 
 class VocabularySettings(SystemSettings):
     """What a network over words reads."""
@@ -148,11 +155,9 @@ class FineTuningSettings(TrainingSettings):
         >>> FineTuningSettings().fine_tuned(["joy", "anger"], context=2).settings["context"]
         2
         """
-        from emoscope.models.torch.classifier import NeuralClassifier
-
         shared = self.pick("encoder", "pooling", "context", "max_length", "dropout", "layer_decay")
-        training = self.training(class_weight=class_weight, balanced_warming=balanced_warming)
-        return NeuralClassifier(labels, "transformer", {**shared, **network}, training)
+        training = {"class_weight": class_weight, "balanced_warming": balanced_warming}
+        return self.classifier(labels, "transformer", {**shared, **network}, **training)
 
 
 class FurtherPretrainingSettings(FineTuningSettings):
@@ -187,13 +192,10 @@ class MixedSettings(VocabularySettings, FineTuningSettings):
     network_dropout: float = 0.4
     """Share of units dropped in the networks over words."""
 
-    def network_training(self) -> "Training":
-        """The training plan of the networks over words."""
-        return self.training(
-            epochs=self.network_epochs,
-            batch_size=self.network_batch_size,
-            learning_rate=self.network_learning_rate,
-        )
+    def network_training(self) -> dict[str, Any]:
+        """What the training of the networks over words changes."""
+        names = ("epochs", "batch_size", "learning_rate")
+        return {name: getattr(self, f"network_{name}") for name in names}
 
     def words(self, **more: Any) -> dict[str, Any]:
         shared = self.pick("context", "max_length", "hidden_size")

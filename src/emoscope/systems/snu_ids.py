@@ -1,13 +1,13 @@
 """SNU_IDS at EmoContext: a semi-hierarchical network, and ways to close the gap between training and test classes."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import ClassWeight, WordNetworkSettings
 
 # What class weights do to the prior that the network learns: the power its shares are raised to.
@@ -34,28 +34,13 @@ class SnuIds(System):
     Weighted classes are learnt as if they were more frequent; the correction knows that, so the two do not add up.
     """
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="snu-ids",
-        summary="semi-hierarchical word and character network, class weights, class-prior correction",
-        tasks=("emocontext",),
-        team="SNU_IDS",
-        citation=(
-            "Bae, Choi, Lee (2019). SNU_IDS at SemEval-2019 Task 3: Addressing Training-Test Class Distribution "
-            "Mismatch in Conversational Classification. SemEval-2019, 312-317."
-        ),
-        published={"emocontext": 0.7661},
-        substitutions=("word vectors from tweets: GloVe 6B 100-d and emoji2vec",),
-    )
-    settings_class = SnuIdsSettings
+    metadata = PUBLISHED["snu-ids"]
     settings: SnuIdsSettings
 
     def build(self) -> Block:
-        from emoscope.models.torch.classifier import NeuralClassifier
-
-        get, labels = self.settings, self.task.labels
-        network = get.words(**get.pick("hidden_size", "word_dropout"))
-        training = get.training(class_weight=get.class_weight)
-        return Mean([NeuralClassifier(labels, "semi-hierarchical", network, training) for _ in range(get.seeds)])
+        get = self.settings
+        shape = (self.task.labels, "semi-hierarchical", get.words(**get.pick("hidden_size", "word_dropout")))
+        return Mean([get.classifier(*shape, class_weight=get.class_weight) for _ in range(get.seeds)])
 
     def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
         """Learn, then note the prior that the weighted loss stands for."""

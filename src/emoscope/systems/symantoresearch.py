@@ -1,11 +1,9 @@
 """SymantoResearch at EmoContext: multi-task networks, a fine-tuned BERT and a sentence encoder, averaged."""
 
-from typing import ClassVar
-
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
-from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.settings import BERT_SUBSTITUTE, MixedSettings
+from emoscope.systems.base import PUBLISHED, System
+from emoscope.systems.settings import MixedSettings
 
 
 class SymantoResearchSettings(MixedSettings):
@@ -22,28 +20,10 @@ class SymantoResearch(System):
     BERT fine-tuned on the three turns; and a network over the fixed vectors of a sentence encoder.
     """
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="symantoresearch",
-        summary="multi-task networks (others or an emotion?), a fine-tuned BERT and sentence vectors, averaged",
-        tasks=("emocontext",),
-        team="SymantoResearch",
-        citation=(
-            "Basile, Franco-Salvador, Pawar, Štajner, Chinea Rios, Benajiba (2019). SymantoResearch at SemEval-2019 "
-            "Task 3: Combined Neural Models for Emotion Classification in Human-Chatbot Conversations. "
-            "SemEval-2019, 330-334."
-        ),
-        published={"emocontext": 0.7731},
-        substitutions=(
-            BERT_SUBSTITUTE,
-            "Universal Sentence Encoder: the encoder of the setting sentence_encoder, or else that of encoder",
-            "word vectors from tweets: GloVe 6B 100-d and emoji2vec",
-        ),
-    )
-    settings_class = SymantoResearchSettings
+    metadata = PUBLISHED["symantoresearch"]
     settings: SymantoResearchSettings
 
     def build(self) -> Block:
-        """Four networks, each with the same say."""
         fine_tuned = self.settings.fine_tuned(self.task.labels)
         return Mean([self._multi_task("recurrent"), self._multi_task("hierarchical"), fine_tuned, self._sentences()])
 
@@ -53,11 +33,9 @@ class SymantoResearch(System):
         get, labels = self.settings, self.task.labels
         neutral = str(self.task.metadata.neutral_label)
         head = AuxiliaryHead(((neutral,), tuple(label for label in labels if label != neutral)), get.multi_task)
-        return NeuralClassifier(labels, network, get.words(), get.network_training(), [head])
+        return NeuralClassifier(labels, network, get.words(), get.training(**get.network_training()), [head])
 
     def _sentences(self) -> Block:
-        from emoscope.models.torch.classifier import NeuralClassifier
-
         get = self.settings
         network = {
             "encoder": get.sentence_encoder or get.encoder,
@@ -68,4 +46,4 @@ class SymantoResearch(System):
             "dropout": 0.1,
             **get.pick("context", "max_length"),
         }
-        return NeuralClassifier(self.task.labels, "contextual", network, get.network_training())
+        return get.classifier(self.task.labels, "contextual", network, **get.network_training())

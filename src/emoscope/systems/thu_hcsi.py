@@ -1,11 +1,10 @@
 """THU-HCSI at EmoContext: three sets of convolutional networks, each with a question of its own, vote in steps."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.voting import MultiStepVote
-from emoscope.systems.base import System, SystemMetadata
+from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import WordNetworkSettings
 
 
@@ -29,19 +28,7 @@ class ThuHcsiSettings(WordNetworkSettings):
 class ThuHcsi(System):
     """Four emotions; angry, happy or sad; others or not. `seeds` networks for each question."""
 
-    metadata: ClassVar[SystemMetadata] = SystemMetadata(
-        name="thu-hcsi",
-        summary="convolutional networks for three questions, combined by voting in steps",
-        tasks=("emocontext",),
-        team="THU-HCSI",
-        citation=(
-            "Liang, Ma, Xu (2019). THU-HCSI at SemEval-2019 Task 3: Hierarchical Ensemble Classification of "
-            "Contextual Emotion in Conversation. SemEval-2019, 345-349."
-        ),
-        published={"emocontext": 0.7616},
-        substitutions=("word vectors from tweets: GloVe 6B 100-d and emoji2vec",),
-    )
-    settings_class = ThuHcsiSettings
+    metadata = PUBLISHED["thu-hcsi"]
     settings: ThuHcsiSettings
 
     def build(self) -> Block:
@@ -58,8 +45,6 @@ class ThuHcsi(System):
         )
 
     def _networks(self, labels: Sequence[str]) -> list[Block]:
-        from emoscope.models.torch.classifier import NeuralClassifier
-
         get = self.settings
         network = get.words(turns="separate", dense_size=get.hidden_size, **get.pick("num_filters", "kernel_sizes"))
-        return [NeuralClassifier(labels, "convolutional", network, get.training()) for _ in range(get.seeds)]
+        return [get.classifier(labels, "convolutional", network) for _ in range(get.seeds)]

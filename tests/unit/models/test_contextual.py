@@ -70,7 +70,7 @@ def toy(count: int = 40) -> tuple[list[Example], list[str]]:
 def test_vectors_are_the_same_alone_and_in_a_batch(frozen: FrozenEncoder) -> None:
     rows = [np.array([2, *range(5, 5 + length), 3], np.int32) for length in (1, 7, 30)]
     together = frozen.vectors(rows, DEVICE)
-    fresh = FrozenEncoder(frozen.encoder, frozen.tokens)
+    fresh = FrozenEncoder(frozen.encoder, frozen.tokenizer)
     alone = [fresh.vectors([row], DEVICE)[0] for row in rows]
     for first, second, row in zip(together, alone, rows, strict=True):
         assert first.shape == (len(row), frozen.width)
@@ -81,7 +81,7 @@ def test_vectors_are_the_same_alone_and_in_a_batch(frozen: FrozenEncoder) -> Non
 
 def test_memory_is_bounded(frozen: FrozenEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emoscope.models.torch.frozen._MOST_BYTES_KEPT", 1000)
-    fresh = FrozenEncoder(frozen.encoder, frozen.tokens)
+    fresh = FrozenEncoder(frozen.encoder, frozen.tokenizer)
     rows = [np.array([2, number, 3], np.int32) for number in range(10, 60)]
     assert len(fresh.vectors(rows, DEVICE)) == 50
     assert 0 < sum(vector.nbytes for vector in fresh._kept.values()) <= 1000
@@ -99,10 +99,10 @@ def test_layers_are_averaged(frozen: FrozenEncoder) -> None:
 
 
 def test_words_are_the_means_of_their_pieces(frozen: FrozenEncoder) -> None:
-    words = frozen.tokens.words(["i happyish"])[0]
+    words = frozen.tokenizer.words(["i happyish"])[0]
     assert [len(word) for word in words] == [1, 4]
     (made, whole) = frozen.features(DEVICE).words([words], length=50)[0]
-    row = np.array([frozen.tokens.start, *words[0], *words[1], frozen.tokens.end], np.int32)
+    row = np.array([frozen.tokenizer.start, *words[0], *words[1], frozen.tokenizer.end], np.int32)
     pieces = frozen.vectors([row], DEVICE)[0].astype(np.float32)
     assert np.allclose(made, [pieces[1], pieces[2:6].mean(0)], atol=2e-3)
     assert np.allclose(whole, pieces.mean(0), atol=2e-3)

@@ -115,13 +115,12 @@ def test_every_system_with_a_network_can_send_it_to_other_processes(
 ) -> None:
     sent = []
 
-    def here(work: Callable[..., Any], arguments: dict[str, Any], fit_context: FitContext) -> Any:
+    def here(work: Callable[..., Any], fit_context: FitContext) -> Any:
         file = io.BytesIO()
-        torch.save((work, arguments), file)
+        torch.save(work, file)
         file.seek(0)
-        work, arguments = torch.load(file, weights_only=False)
-        sent.append(arguments["network"])
-        return work(**arguments, fit_context=replace(fit_context, devices=1), replica=Replica())
+        sent.append(torch.load(file, weights_only=False))
+        return sent[-1](fit_context=replace(fit_context, devices=1), replica=Replica())
 
     monkeypatch.setattr(launch, "on_devices", here)
     examples = examples_of(SYSTEMS[name].metadata.tasks[0])

@@ -212,10 +212,10 @@ def test_cut_input_is_reported(network: EncoderNetwork) -> None:
 @given(turns=st.lists(st.text(max_size=80), min_size=1, max_size=4))
 def test_what_is_cut_does_not_fit(network: EncoderNetwork, turns: list[str]) -> None:
     window = network._layout.window
-    pieces = sum(len(row) + 1 for row in network._pieces.numbers(turns[-window.context :]))
-    (row,) = network._layout.rows([Dialogue.of(turns)], network._pieces)
+    pieces = sum(len(row) + 1 for row in network._tokenizer.token_ids(turns[-window.context :]))
+    (row,) = network._layout.rows([Dialogue.of(turns)], network._tokenizer)
     assert row.cut == (len(turns) > window.context or pieces > window.length - 1)
-    assert len(row.pieces) <= window.length
+    assert len(row.token_ids) <= window.length
 
 
 # The check at load

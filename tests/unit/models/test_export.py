@@ -23,7 +23,7 @@ from emoscope.models.export.quantise import byte_columns, byte_rows
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
 from emoscope.models.onnx.layout import Layout
 from emoscope.models.onnx.network import EncoderNetwork
-from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.torch.pretrained import Encoder, load_encoder
 from emoscope.models.torch.training import predict
 from emoscope.models.torch.transformer import POOLINGS, Transformer
@@ -54,17 +54,17 @@ def scores(network: EncoderNetwork, dialogues: list[Dialogue]) -> np.ndarray:
 @pytest.mark.parametrize("window", [{}, {"reverse": True}, {"speakers": "names", "names": ["Ross"]}, {"context": 1}])
 def test_layout_is_the_networks_own(tmp_path: Path, pooling: str, window: dict[str, object]) -> None:
     network = tiny_network(tmp_path, pooling=pooling, **window)
-    tokens = network.tokens
-    special = {role: getattr(tokens, role) for role in ("start", "end", "mask", "padding")}
+    tokenizer = network.tokenizer
+    special = {role: getattr(tokenizer, role) for role in ("start", "end", "mask", "padding")}
     layout = Layout(network.window, pooling, True, special)
     for dialogue in chats(12):
-        rows = layout.rows([dialogue], Pieces.read(tokens.description(), **special))
+        rows = layout.rows([dialogue], Tokenizer.read(tokenizer.description(), **special))
         feed = layout.feed(rows)
         batch = network.collate(network.encode([Example(dialogue, len(dialogue) - 1)]))
-        assert feed["pieces"].T.tolist() == batch["pieces"].tolist()
+        assert feed["pieces"].T.tolist() == batch["token_ids"].tolist()
         assert feed["segments"].T.tolist() == batch["segments"].tolist()
         # Pooling the numbers of the places shows which of them count.
-        places = torch.arange(batch["pieces"].shape[1]).float()[None, :, None]
+        places = torch.arange(batch["token_ids"].shape[1]).float()[None, :, None]
         wanted = network.pooled(places, batch)[0].numpy()
         if layout.takes_maximum:
             found = (feed["pooling"][0] + places[0, :, 0].numpy()).max(-1)
@@ -101,7 +101,11 @@ def test_other_families(tmp_path: Path, family: str) -> None:
     import transformers
 
     network = tiny_network(tmp_path)
-    shape = {"vocab_size": len(network.tokens), "max_position_embeddings": 60, "pad_token_id": network.tokens.padding}
+    shape = {
+        "vocab_size": len(network.tokenizer),
+        "max_position_embeddings": 60,
+        "pad_token_id": network.tokenizer.padding,
+    }
     sizes = {
         "Roberta": {
             "hidden_size": 16,
@@ -166,24 +170,24 @@ def test_bytes_stay_close_and_are_smaller(tmp_path: Path) -> None:
 
 
 def test_pruning_keeps_what_is_used(tmp_path: Path) -> None:
-    _, tokens = load_encoder(str(make_tiny_encoder(tmp_path / "bert")))
-    description, numbers = pruned_tokenizer(tokens.description(), used_pieces(tokens, ["i am so happy", "joey"]))
-    assert len(numbers) < len(tokens)
-    special = {role: numbers.index(getattr(tokens, role)) for role in ("start", "end", "mask", "padding")}
-    small = Pieces.read(description, **special)
+    _, tokenizer = load_encoder(str(make_tiny_encoder(tmp_path / "bert")))
+    description, numbers = pruned_tokenizer(tokenizer.description(), used_pieces(tokenizer, ["i am so happy", "joey"]))
+    assert len(numbers) < len(tokenizer)
+    special = {role: numbers.index(getattr(tokenizer, role)) for role in ("start", "end", "mask", "padding")}
+    small = Tokenizer.read(description, **special)
     same = ["I am SO happy", "joey [#TRIGGERWORD#] am 😂", "so… !", "[CLS] [SEP]"]
-    assert [[numbers[piece] for piece in row] for row in small.numbers(same)] == tokens.numbers(same)
+    assert [[numbers[piece] for piece in row] for row in small.token_ids(same)] == tokenizer.token_ids(same)
     # A dropped word is spelled, never unknown.
-    (row,) = small.numbers(["chandler"])
+    (row,) = small.token_ids(["chandler"])
     assert len(row) == 8
     assert small.text(row) == "chandler"
-    assert small.special == [numbers.index(number) for number in tokens.special]
+    assert small.special == [numbers.index(number) for number in tokenizer.special]
 
 
 def test_pieces_must_be_used_often_enough(tmp_path: Path) -> None:
-    _, tokens = load_encoder(str(make_tiny_encoder(tmp_path / "bert")))
-    once, twice = tokens.numbers(["joey ross ross"])[0][:2]
-    used = used_pieces(tokens, ["joey ross ross"], least=2)
+    _, tokenizer = load_encoder(str(make_tiny_encoder(tmp_path / "bert")))
+    once, twice = tokenizer.token_ids(["joey ross ross"])[0][:2]
+    used = used_pieces(tokenizer, ["joey ross ross"], least=2)
     assert twice in used
     assert once not in used
 

@@ -30,8 +30,10 @@ def said(*turns: str) -> Example:
     return Example(Dialogue.of(turns), len(turns) - 1)
 
 
-def fitted(made: Extractor, examples: list[Example], labels: list[str] | None = None, **fitting: object) -> Extractor:
-    return made.fit(examples, labels or ["a"] * len(examples), FitContext(**fitting))  # type: ignore[arg-type]
+def fitted(
+    made: Extractor, examples: list[Example], labels: list[str] | None = None, **fit_context: object
+) -> Extractor:
+    return made.fit(examples, labels or ["a"] * len(examples), FitContext(**fit_context))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -162,8 +164,8 @@ def test_intensity_is_learnt_from_comments(resources: Path) -> None:
     ratings = fitted(WordRatings(source="intensity", turns=(0,)), [], resources=resources)
     assert isinstance(ratings, WordRatings)
     # 5 comments with "good", all joy (id 3); usual share 0.5; ten comments of doubt: (5 + 10 * .5) / 15 - .5 = 1/6.
-    assert np.isclose(ratings.ratings["good"][3], 1 / 6)
-    assert np.allclose(ratings.ratings["day"], 0)
+    assert np.isclose(ratings.table["good"][3], 1 / 6)
+    assert np.allclose(ratings.table["day"], 0)
 
 
 def test_a_missing_lexicon_is_named(tmp_path: Path) -> None:

@@ -41,12 +41,12 @@ def prepared(bert: Path, **settings: object) -> Transformer:
 
 
 def model_of(network: Transformer, *, following: bool = False) -> MaskedLanguageModel:
-    return MaskedLanguageModel(network.encoder, network.tokens, network.window, following)
+    return MaskedLanguageModel(network.encoder, network.tokenizer, network.window, following)
 
 
 def items_of(network: Transformer, copies: int = 1) -> list[Item]:
     examples = [Example(dialogue, turn) for dialogue in DIALOGUES for turn in range(3)] * copies
-    return [{"row": row} for row in network.window.rows(examples, network.tokens)]
+    return [{"row": row} for row in network.window.rows(examples, network.tokenizer)]
 
 
 def test_masks_as_bert_does(bert: Path) -> None:
@@ -54,15 +54,15 @@ def test_masks_as_bert_does(bert: Path) -> None:
     torch.manual_seed(0)
     model, items = model_of(network), items_of(network, copies=100)
     batch = model.collate(items)
-    before = [piece for item in items for piece in item["row"].pieces.tolist()]
-    open_pieces = sum(piece not in network.tokens.special for piece in before)
-    hidden, shown = batch["hidden"], batch["pieces"].flatten()[batch["places"]]
+    before = [piece for item in items for piece in item["row"].token_ids.tolist()]
+    open_pieces = sum(piece not in network.tokenizer.special for piece in before)
+    hidden, shown = batch["hidden"], batch["token_ids"].flatten()[batch["places"]]
     assert len(hidden) / open_pieces == pytest.approx(0.15, abs=0.01)
-    assert not set(hidden.tolist()) & set(network.tokens.special)
-    assert (shown == network.tokens.mask).float().mean().item() == pytest.approx(0.8, abs=0.02)
+    assert not set(hidden.tolist()) & set(network.tokenizer.special)
+    assert (shown == network.tokenizer.mask).float().mean().item() == pytest.approx(0.8, abs=0.02)
     assert (shown == hidden).float().mean().item() == pytest.approx(0.1, abs=0.02)
     # What was not chosen stays as it was.
-    restored = batch["pieces"].clone().flatten()
+    restored = batch["token_ids"].clone().flatten()
     restored[batch["places"]] = hidden
     assert restored[batch["mask"].flatten() == 1].tolist() == before
 
@@ -71,13 +71,13 @@ def test_favoured_words_are_masked_every_second_time(bert: Path) -> None:
     network = prepared(bert)
     torch.manual_seed(0)
     model = MaskedLanguageModel(
-        network.encoder, network.tokens, network.window, following=False, favoured=["happy", "sad", "unheardofword"]
+        network.encoder, network.tokenizer, network.window, following=False, favoured=["happy", "sad", "unheardofword"]
     )
     items = items_of(network, copies=200)
-    before = np.concatenate([item["row"].pieces for item in items])
+    before = np.concatenate([item["row"].token_ids for item in items])
     hidden = model.collate(items)["hidden"].numpy()
     for word, share in (("happy", 0.5), ("sad", 0.5), ("dog", 0.15)):
-        (number,) = network.tokens.numbers([word])[0]
+        (number,) = network.tokenizer.token_ids([word])[0]
         assert (hidden == number).sum() / (before == number).sum() == pytest.approx(share, abs=0.03)
 
 
@@ -88,26 +88,26 @@ def test_exchanged_turns_come_from_other_rows(bert: Path) -> None:
     rows, answers = model._exchanged([item["row"] for item in items])
     for made, item, answer in zip(rows, items, answers.tolist(), strict=True):
         row = item["row"]
-        assert np.array_equal(made.pieces[: made.first], row.pieces[: row.first])
-        assert made.last == len(made.pieces)
+        assert np.array_equal(made.token_ids[: made.first], row.token_ids[: row.first])
+        assert made.last == len(made.token_ids)
         has_context = row.first > 1
         assert (answer == -1) == (not has_context)
         if answer == 1 or not has_context:
-            assert np.array_equal(made.pieces, row.pieces)
+            assert np.array_equal(made.token_ids, row.token_ids)
     asked = answers[answers >= 0]
     assert 0.2 < asked.mean() < 0.8
-    turns = {item["row"].pieces[item["row"].first :].tobytes() for item in items}
-    assert {row.pieces[row.first :].tobytes() for row in rows} <= turns
+    turns = {item["row"].token_ids[item["row"].first :].tobytes() for item in items}
+    assert {row.token_ids[row.first :].tobytes() for row in rows} <= turns
 
 
 def test_exchanged_turns_are_cut_to_the_window(bert: Path) -> None:
     network = prepared(bert, max_length=8)
     rows = network.window.rows(
         [Example(Dialogue.of(["i am so very happy", "hi"]), 1), Example(Dialogue.of(["hi", "i hate my dog"]), 1)],
-        network.tokens,
+        network.tokenizer,
     )
     made = masked_lm._with_turn(rows[0], rows[1], 8)
-    assert network.tokens.text(made.pieces.tolist()) == "[CLS] am so very happy [SEP] i [SEP]"
+    assert network.tokenizer.text(made.token_ids.tolist()) == "[CLS] am so very happy [SEP] i [SEP]"
 
 
 @pytest.mark.parametrize("following", [False, True])
@@ -202,10 +202,10 @@ def resources(folder: Path) -> FitContext:
 
 
 def test_sources(tmp_path: Path) -> None:
-    fitting = resources(tmp_path)
+    fit_context = resources(tmp_path)
 
     def texts(source: str, limit: int | None = None) -> list[tuple[str, ...]]:
-        return [dialogue.texts for dialogue in unlabelled_dialogues(source, [], fitting, limit=limit)]
+        return [dialogue.texts for dialogue in unlabelled_dialogues(source, [], fit_context, limit=limit)]
 
     assert texts("friends-scripts") == [("Hi.", "Hey!"), ("Noise.",)]
     assert texts("friends") == [("hi", "bye"), ("hello", "bye")]
@@ -217,7 +217,7 @@ def test_sources(tmp_path: Path) -> None:
     (tmp_path / "iest" / "train-v3.csv").write_text(official, encoding="utf-8")
     assert texts("iest") == [("an [#TRIGGERWORD#] one",)]  # the re-split is the official test set
     assert texts("tweets", limit=2) == [("one",), ("two",)]
-    speakers = [turn.speaker for turn in unlabelled_dialogues("friends-scripts", [], fitting)[0].turns]
+    speakers = [turn.speaker for turn in unlabelled_dialogues("friends-scripts", [], fit_context)[0].turns]
     assert speakers == ["Ross", "Joey"]
 
 
@@ -226,13 +226,13 @@ def test_sources_that_are_not_there(tmp_path: Path) -> None:
         unlabelled_dialogues("books", [], CPU)
     with pytest.raises(EmoscopeError, match=r"this needs auxiliary/friends-scripts/friends\.txt\.gz"):
         unlabelled_dialogues("friends-scripts", [], CPU)
-    fitting = resources(tmp_path)
+    fit_context = resources(tmp_path)
     (tmp_path / "emotionx" / "emotionpush.json").write_text('{"a": 1}', encoding="utf-8")
     (tmp_path / "emocontext" / "train.txt").write_text("id\tturn1\n1\thi\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"train\.txt, row 1: expected the header"):
-        unlabelled_dialogues("emocontext", [], fitting)
+        unlabelled_dialogues("emocontext", [], fit_context)
     (tmp_path / "iest" / "labelled.csv").unlink()
     with pytest.raises(InputError, match=r"holds neither train-v3\.csv nor labelled\.csv"):
-        unlabelled_dialogues("iest", [], fitting)
+        unlabelled_dialogues("iest", [], fit_context)
     with pytest.raises(InputError, match=r"emotionpush\.json"):
-        unlabelled_dialogues("emotionpush", [], fitting)
+        unlabelled_dialogues("emotionpush", [], fit_context)

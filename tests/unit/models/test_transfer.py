@@ -26,38 +26,38 @@ ONCE = Training(epochs=1, batch_size=16)
 
 
 @pytest.fixture
-def fitting(tmp_path: Path) -> FitContext:
+def fit_context(tmp_path: Path) -> FitContext:
     return FitContext(seed=3, device="cpu", resources=make_resources(tmp_path / "resources"))
 
 
-def test_the_auxiliary_tasks_are_read(fitting: FitContext) -> None:
-    sentiment = source_examples("semeval2017-4a", fitting)
+def test_the_auxiliary_tasks_are_read(fit_context: FitContext) -> None:
+    sentiment = source_examples("semeval2017-4a", fit_context)
     assert len(sentiment) == 24
     assert {example.label for example in sentiment} == set(source("semeval2017-4a").labels)
     assert any(example.text.endswith(", no 0") for example in sentiment)
-    emotions = source_examples("goemotions-ekman", fitting)
+    emotions = source_examples("goemotions-ekman", fit_context)
     assert len(emotions) == 24  # the comment with two emotions is left out
     assert {example.label for example in emotions} == {"joy", "sadness", "anger"}
-    assert len(source_examples("tweeteval-emoji", fitting, limit=7)) == 7
-    assert {example.label for example in source_examples("tweeteval-emotion", fitting)} == {"0", "1", "2", "3"}
+    assert len(source_examples("tweeteval-emoji", fit_context, limit=7)) == 7
+    assert {example.label for example in source_examples("tweeteval-emotion", fit_context)} == {"0", "1", "2", "3"}
 
 
-def test_unlabelled_text_is_each_text_once_and_the_same_choice_each_time(fitting: FitContext) -> None:
-    everything = unlabelled_texts(fitting)
+def test_unlabelled_text_is_each_text_once_and_the_same_choice_each_time(fit_context: FitContext) -> None:
+    everything = unlabelled_texts(fit_context)
     assert len(everything) == len(set(everything)) == 24 + 8 + 40 + 24
-    assert unlabelled_texts(fitting, 10) == everything[:10]
+    assert unlabelled_texts(fit_context, 10) == everything[:10]
     assert chosen(range(5), None) == chosen(range(5), 9)
 
 
-def test_broken_auxiliary_files_are_named(fitting: FitContext) -> None:
-    assert fitting.resources is not None
-    path = fitting.resources / "auxiliary/tweeteval/emotion/train_labels.txt"
+def test_broken_auxiliary_files_are_named(fit_context: FitContext) -> None:
+    assert fit_context.resources is not None
+    path = fit_context.resources / "auxiliary/tweeteval/emotion/train_labels.txt"
     path.write_text("\n".join(["joy"] * 8) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"train_labels.txt, row 1: expected the number"):
-        source_examples("tweeteval-emotion", fitting)
-    (fitting.resources / "auxiliary/goemotions/ekman/train.tsv").write_text("a\tb\n", encoding="utf-8")
+        source_examples("tweeteval-emotion", fit_context)
+    (fit_context.resources / "auxiliary/goemotions/ekman/train.tsv").write_text("a\tb\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"train.tsv, row 1: expected 3"):
-        source_examples("goemotions-ekman", fitting)
+        source_examples("goemotions-ekman", fit_context)
 
 
 def test_unknown_sources_are_refused() -> None:
@@ -67,7 +67,7 @@ def test_unknown_sources_are_refused() -> None:
         Transferred(LABELS, "recurrent", WORDS, ONCE, copies=0)
 
 
-def test_without_sources_it_is_the_network_itself(fitting: FitContext) -> None:
+def test_without_sources_it_is_the_network_itself(fit_context: FitContext) -> None:
     examples, labels = toy(60)
     plan = Training(epochs=10, batch_size=8, learning_rate=1e-2)
     block = Transferred(LABELS, "recurrent", WORDS, plan, sources=("semeval2017-4a",), limit=0)
@@ -76,7 +76,7 @@ def test_without_sources_it_is_the_network_itself(fitting: FitContext) -> None:
     assert np.mean(np.array(block.predict(examples)) == labels) > 0.9
 
 
-def test_what_the_source_taught_is_carried_over_but_its_head(fitting: FitContext) -> None:
+def test_what_the_source_taught_is_carried_over_but_its_head(fit_context: FitContext) -> None:
     examples, labels = toy(20)
     no_learning = Training(epochs=1, batch_size=8, learning_rate=0.0)
     made = {}
@@ -90,7 +90,7 @@ def test_what_the_source_taught_is_carried_over_but_its_head(fitting: FitContext
             source_training=Training(epochs=3, batch_size=8, learning_rate=1e-2),
             limit=limit,
         )
-        block.fit(examples, labels, fitting)
+        block.fit(examples, labels, fit_context)
         (copy,) = block.copies
         assert isinstance(copy, NeuralClassifier)
         assert copy.network is not None
@@ -104,10 +104,10 @@ def test_what_the_source_taught_is_carried_over_but_its_head(fitting: FitContext
     assert "sunny" not in made["none"].vocabulary.tokens  # type: ignore[union-attr, operator]
 
 
-def test_copies_start_from_one_preparation_and_differ(fitting: FitContext, tmp_path: Path) -> None:
+def test_copies_start_from_one_preparation_and_differ(fit_context: FitContext, tmp_path: Path) -> None:
     examples, labels = toy(20)
     block = Transferred(LABELS, "recurrent", WORDS, ONCE, sources=("semeval2017-4a",), copies=3)
-    block.fit(examples, labels, fitting)
+    block.fit(examples, labels, fit_context)
     answers = [copy.predict_proba(examples) for copy in block.copies]
     assert not np.allclose(answers[0], answers[1])
     assert np.allclose(block.predict_proba(examples), np.mean(answers, axis=0))
@@ -115,18 +115,18 @@ def test_copies_start_from_one_preparation_and_differ(fitting: FitContext, tmp_p
     assert np.array_equal(load_block(tmp_path / "kept").predict_proba(examples), block.predict_proba(examples))
 
 
-def test_the_seed_reproduces(fitting: FitContext) -> None:
+def test_the_seed_reproduces(fit_context: FitContext) -> None:
     examples, labels = toy(20)
     first, second = (
         Transferred(LABELS, "recurrent", WORDS, ONCE, sources=("tweeteval-emotion",), copies=2)
-        .fit(examples, labels, fitting)
+        .fit(examples, labels, fit_context)
         .predict_proba(examples)
         for _ in range(2)
     )
     assert np.array_equal(first, second)
 
 
-def test_an_encoder_learns_several_tasks_in_turn(fitting: FitContext, tmp_path: Path) -> None:
+def test_an_encoder_learns_several_tasks_in_turn(fit_context: FitContext, tmp_path: Path) -> None:
     examples, labels = toy(20)
     encoder = make_tiny_encoder(tmp_path / "encoder")
     block = Transferred(
@@ -138,17 +138,17 @@ def test_an_encoder_learns_several_tasks_in_turn(fitting: FitContext, tmp_path: 
         source_training=ONCE,
         copies=2,
     )
-    block.fit(examples, labels, fitting)
+    block.fit(examples, labels, fit_context)
     block.save(tmp_path / "kept")
     assert np.allclose(load_block(tmp_path / "kept").predict_proba(examples), block.predict_proba(examples), atol=1e-6)
 
 
-def test_word_vectors_of_tweets(fitting: FitContext) -> None:
+def test_word_vectors_of_tweets(fit_context: FitContext) -> None:
     pytest.importorskip("gensim")
     examples, _ = toy(20)
     settings = {**WORDS, "vectors": "word2vec"}
     network = TweetRecurrentNetwork(2, **settings)
-    network.prepare(examples, fitting)
+    network.prepare(examples, fit_context)
     assert {"sunny", "yay"} <= set(network.vocabulary.tokens)
     alone = TweetRecurrentNetwork(2, **settings, pretraining_text=0)
     alone.prepare(examples, FitContext(device="cpu"))

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 from emoscope.models.ensembles.combine import Mean
 from emoscope.models.text.window import Window, padded
 from emoscope.models.torch.classifier import NeuralClassifier
-from emoscope.models.torch.pretrained import Tokens, load_encoder
+from emoscope.models.torch.pretrained import PretrainedTokenizer, load_encoder
 from emoscope.models.torch.training import Training, predict
 from emoscope.models.torch.transformer import POOLINGS, Transformer
 
@@ -34,7 +34,7 @@ def mpnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tokens(bert: Path) -> Tokens:
+def tokenizer(bert: Path) -> PretrainedTokenizer:
     return load_encoder(str(bert))[1]
 
 
@@ -47,48 +47,50 @@ def toy(count: int = 40) -> tuple[list[Example], list[str]]:
     return examples, ["glad" if i % 2 else "sad" for i in range(count)]
 
 
-def written(row: np.ndarray, tokens: Tokens) -> str:
-    return tokens.text(row.tolist())
+def written(row: np.ndarray, tokenizer: PretrainedTokenizer) -> str:
+    return tokenizer.text(row.tolist())
 
 
-# Tokens
+# Tokenizer
 
 
-def test_text_cannot_forge_special_tokens(tokens: Tokens) -> None:
-    pieces = tokens.numbers(["[SEP] [MASK] [CLS] [PAD]"])[0]
-    assert not set(pieces) & set(tokens.special)
+def test_text_cannot_forge_special_tokens(tokenizer: PretrainedTokenizer) -> None:
+    pieces = tokenizer.token_ids(["[SEP] [MASK] [CLS] [PAD]"])[0]
+    assert not set(pieces) & set(tokenizer.special)
 
 
-def test_the_masked_word_is_the_mask_and_emoji_are_words(tokens: Tokens) -> None:
-    assert written(np.array(tokens.numbers(["I am [#TRIGGERWORD#] 😂"])[0]), tokens).startswith("i am [MASK] face")
-    assert tokens.numbers(["[#TRIGGERWORD#]"]) == [[tokens.mask]]
+def test_the_masked_word_is_the_mask_and_emoji_are_words(tokenizer: PretrainedTokenizer) -> None:
+    assert written(np.array(tokenizer.token_ids(["I am [#TRIGGERWORD#] 😂"])[0]), tokenizer).startswith(
+        "i am [MASK] face"
+    )
+    assert tokenizer.token_ids(["[#TRIGGERWORD#]"]) == [[tokenizer.mask]]
 
 
-def test_words_hold_the_pieces_of_the_text(tokens: Tokens) -> None:
+def test_words_hold_the_pieces_of_the_text(tokenizer: PretrainedTokenizer) -> None:
     text = "happyish dogs [#TRIGGERWORD#], no"
-    words = tokens.words([text])[0]
-    assert [piece for word in words for piece in word] == tokens.numbers([text])[0]
-    assert [written(np.array(word), tokens) for word in words] == ["happyish", "dogs", "[MASK]", ",", "no"]
-    assert tokens.spelled(["happyish", "[#TRIGGERWORD#]", "smiling_face"]) == [
-        *tokens.words(["happyish [#TRIGGERWORD#]"])[0],
-        tokens.numbers(["smiling face"])[0],
+    words = tokenizer.words([text])[0]
+    assert [piece for word in words for piece in word] == tokenizer.token_ids([text])[0]
+    assert [written(np.array(word), tokenizer) for word in words] == ["happyish", "dogs", "[MASK]", ",", "no"]
+    assert tokenizer.spelled(["happyish", "[#TRIGGERWORD#]", "smiling_face"]) == [
+        *tokenizer.words(["happyish [#TRIGGERWORD#]"])[0],
+        tokenizer.token_ids(["smiling face"])[0],
     ]
 
 
 # Windows
 
 
-def test_window_lays_out_turns(tokens: Tokens) -> None:
-    row = Window(context=2).rows([example("bye", "hello you", "i am sad")], tokens)[0]
-    assert written(row.pieces, tokens) == "[CLS] hello you [SEP] i am sad [SEP]"
-    assert written(row.pieces[row.first : row.last], tokens) == "i am sad [SEP]"
+def test_window_lays_out_turns(tokenizer: PretrainedTokenizer) -> None:
+    row = Window(context=2).rows([example("bye", "hello you", "i am sad")], tokenizer)[0]
+    assert written(row.token_ids, tokenizer) == "[CLS] hello you [SEP] i am sad [SEP]"
+    assert written(row.token_ids[row.first : row.last], tokenizer) == "i am sad [SEP]"
 
 
-def test_window_reversed(tokens: Tokens) -> None:
+def test_window_reversed(tokenizer: PretrainedTokenizer) -> None:
     window = Window(context=3, reverse=True)
-    row = window.rows([example("bye", "hello you", "i am sad")], tokens)[0]
-    assert written(row.pieces, tokens) == "[CLS] i am sad [SEP] hello you [SEP] bye [SEP]"
-    assert written(row.pieces[row.first : row.last], tokens) == "i am sad [SEP]"
+    row = window.rows([example("bye", "hello you", "i am sad")], tokenizer)[0]
+    assert written(row.token_ids, tokenizer) == "[CLS] i am sad [SEP] hello you [SEP] bye [SEP]"
+    assert written(row.token_ids[row.first : row.last], tokenizer) == "i am sad [SEP]"
     assert window.segments([row], 12).astype(int).tolist() == [[0] * 5 + [1] * 5 + [0, 0]]
 
 
@@ -103,46 +105,49 @@ def test_window_reversed(tokens: Tokens) -> None:
         (4, "[CLS] i am [SEP]"),
     ],
 )
-def test_window_cuts_the_oldest_first(tokens: Tokens, length: int, expected: str) -> None:
-    row = Window(context=3, length=length).rows([example("bye day", "hello you", "i am sad")], tokens)[0]
-    assert written(row.pieces, tokens) == expected
+def test_window_cuts_the_oldest_first(tokenizer: PretrainedTokenizer, length: int, expected: str) -> None:
+    row = Window(context=3, length=length).rows([example("bye day", "hello you", "i am sad")], tokenizer)[0]
+    assert written(row.token_ids, tokenizer) == expected
 
 
 def test_window_marks_speakers(bert: Path) -> None:
-    encoder, tokens = load_encoder(str(bert))
+    encoder, tokenizer = load_encoder(str(bert))
     window = Window(context=2, speakers="names", names=("Joey", "Ross"))
     table = encoder.embeddings.weight.detach().clone()
-    encoder.add_tokens(tokens, window.special)
+    encoder.add_tokens(tokenizer, window.special)
     told = Dialogue((Turn("hi", "Gunther"), Turn("hello", "JOEY"), Turn("bye", "Ross")))
     assert (
-        written(window.rows([Example(told, 2)], tokens)[0].pieces, tokens)
+        written(window.rows([Example(told, 2)], tokenizer)[0].token_ids, tokenizer)
         == "[CLS] [joey] hello [SEP] [ross] bye [SEP]"
     )
-    assert written(window.rows([Example(told, 1)], tokens)[0].pieces, tokens) == "[CLS] hi [SEP] [joey] hello [SEP]"
+    assert (
+        written(window.rows([Example(told, 1)], tokenizer)[0].token_ids, tokenizer)
+        == "[CLS] hi [SEP] [joey] hello [SEP]"
+    )
     # The new token begins as what is known of the name.
-    joey = tokens.numbers(["joey"])[0]
-    assert torch.allclose(encoder.embeddings.weight[tokens.number_of("joey")], table[joey].mean(0))
+    joey = tokenizer.token_ids(["joey"])[0]
+    assert torch.allclose(encoder.embeddings.weight[tokenizer.special_token_id("joey")], table[joey].mean(0))
     assert torch.equal(encoder.embeddings.weight[: len(table)], table)
     # What it has learnt since is not forgotten when it is asked for again.
     with torch.no_grad():
-        encoder.embeddings.weight[tokens.number_of("joey")] = 7.0
-    encoder.add_tokens(tokens, ("joey", "monica"))
-    assert encoder.embeddings.weight[tokens.number_of("joey")].tolist() == [7.0] * HIDDEN
+        encoder.embeddings.weight[tokenizer.special_token_id("joey")] = 7.0
+    encoder.add_tokens(tokenizer, ("joey", "monica"))
+    assert encoder.embeddings.weight[tokenizer.special_token_id("joey")].tolist() == [7.0] * HIDDEN
     assert len(encoder.embeddings.weight) == len(table) + 3
 
 
 def test_window_marks_roles(bert: Path) -> None:
-    encoder, tokens = load_encoder(str(bert))
+    encoder, tokenizer = load_encoder(str(bert))
     window = Window(context=3, speakers="roles")
-    encoder.add_tokens(tokens, window.special)
+    encoder.add_tokens(tokenizer, window.special)
     told = Dialogue((Turn("hi", "1"), Turn("hello", "2"), Turn("bye", "1")))
-    row = window.rows([Example(told, 2)], tokens)[0]
-    assert written(row.pieces, tokens) == "[CLS] [same] hi [SEP] [other] hello [SEP] [same] bye [SEP]"
+    row = window.rows([Example(told, 2)], tokenizer)[0]
+    assert written(row.token_ids, tokenizer) == "[CLS] [same] hi [SEP] [other] hello [SEP] [same] bye [SEP]"
 
 
-def test_segments_mark_the_labelled_turn(tokens: Tokens) -> None:
+def test_segments_mark_the_labelled_turn(tokenizer: PretrainedTokenizer) -> None:
     window = Window(context=2)
-    rows = window.rows([example("hello", "i am"), example("i am")], tokens)
+    rows = window.rows([example("hello", "i am"), example("i am")], tokenizer)
     assert window.segments(rows, 6).astype(int).tolist() == [[0, 0, 0, 1, 1, 1], [0] * 6]
 
 
@@ -288,10 +293,10 @@ def test_an_encoder_written_out_can_be_read(bert: Path, tmp_path: Path) -> None:
     network = Transformer(2, encoder=str(bert))
     network.prepare([], CPU)
     network.encoder.save(tmp_path)
-    network.tokens.save(tmp_path)
-    encoder, tokens = load_encoder(str(tmp_path))
+    network.tokenizer.save(tmp_path)
+    encoder, tokenizer = load_encoder(str(tmp_path))
     assert torch.equal(encoder.embeddings.weight, network.encoder.embeddings.weight)
-    assert tokens.numbers(["hello you"]) == network.tokens.numbers(["hello you"])
+    assert tokenizer.token_ids(["hello you"]) == network.tokenizer.token_ids(["hello you"])
     assert encoder.width == HIDDEN
 
 

@@ -46,23 +46,23 @@ def words(encoder: Path) -> TriggerWords:
 
 
 def test_candidates_are_the_papers_words_that_the_encoder_knows(encoder: Path) -> None:
-    known, tokens = load_encoder(str(encoder))
-    guesser = TriggerGuesser(known, tokens, Window())
+    known, tokenizer = load_encoder(str(encoder))
+    guesser = TriggerGuesser(known, tokenizer, Window())
     # The tiny vocabulary has angry, happy and sad; of the other emotions the first word's first piece must do.
-    assert guesser.words["anger"] == tokens.numbers(["angry"])[0]
-    assert guesser.words["joy"] == tokens.numbers(["happy"])[0]
-    assert guesser.words["sad"] == tokens.numbers(["sad"])[0]
-    assert guesser.words["fear"] == tokens.numbers(["afraid"])[0][:1]
+    assert guesser.words["anger"] == tokenizer.token_ids(["angry"])[0]
+    assert guesser.words["joy"] == tokenizer.token_ids(["happy"])[0]
+    assert guesser.words["sad"] == tokenizer.token_ids(["sad"])[0]
+    assert guesser.words["fear"] == tokenizer.token_ids(["afraid"])[0][:1]
     assert len(guesser.candidates) == 6
 
 
 def test_trigger_words_are_always_to_be_guessed_and_never_shown(encoder: Path) -> None:
     guesser = TriggerGuesser(*load_encoder(str(encoder)), Window())
-    rows = guesser.window.rows([tweet("i am happy and not sad")] * 20, guesser.tokens)
+    rows = guesser.window.rows([tweet("i am happy and not sad")] * 20, guesser.tokenizer)
     torch.manual_seed(0)
     batch = guesser.collate([{"row": row} for row in rows])
     happy, sad = guesser.words["joy"][0], guesser.words["sad"][0]
-    assert not torch.isin(batch["pieces"], torch.tensor([happy, sad])).any() or len(rows) > 1
+    assert not torch.isin(batch["token_ids"], torch.tensor([happy, sad])).any() or len(rows) > 1
     assert int((batch["hidden"] == happy).sum()) == int((batch["hidden"] == sad).sum()) == 20
 
 
@@ -85,9 +85,9 @@ def test_guesses_do_not_depend_on_the_batch(words: TriggerWords) -> None:
 def test_guesses_by_hand(words: TriggerWords) -> None:
     model = words.model
     assert model is not None
-    (row,) = words.window.rows(MASKED[:1], model.tokens)
-    place = row.pieces.tolist().index(model.tokens.mask)
-    pieces = torch.tensor(row.pieces[None].astype(np.int64))
+    (row,) = words.window.rows(MASKED[:1], model.tokenizer)
+    place = row.token_ids.tolist().index(model.tokenizer.mask)
+    pieces = torch.tensor(row.token_ids[None].astype(np.int64))
     with torch.inference_mode():
         vector = model.encoder(pieces, torch.ones_like(pieces), torch.zeros_like(pieces))[0, place]
         hidden = model.scale(torch.nn.functional.gelu(model.transform(vector)))
@@ -108,11 +108,11 @@ def test_it_learns_which_word_stands_where(encoder: Path) -> None:
 
 
 def test_a_classifier_over_guesses_is_kept_without_the_encoder(encoder: Path, tmp_path: Path) -> None:
-    fitting = FitContext(device="cpu", resources=make_resources(tmp_path / "resources", repeats=2))
+    fit_context = FitContext(device="cpu", resources=make_resources(tmp_path / "resources", repeats=2))
     labels = ["joy", "sad", "anger"]
     # A limit of 5 lines of other text: read, but quickly learnt.
     words = TriggerWords(encoder=str(encoder), pretraining_text=5, max_length=40, lm_batch_size=4)
-    block = LinearClassifier(LABELS, [words], scale=True).fit(MASKED, labels, fitting)
+    block = LinearClassifier(LABELS, [words], scale=True).fit(MASKED, labels, fit_context)
     block.save(tmp_path / "kept")
     again = load_block(tmp_path / "kept")
     assert np.allclose(again.predict_proba(MASKED), block.predict_proba(MASKED), atol=1e-6)

@@ -44,7 +44,7 @@ def test_turns_are_laid_out_as_the_language_model_reads_them() -> None:
     network = prepared()
     words = network.vocabulary.encode(["well", "you", "know"])
     example = Example(Dialogue.of(["well you", "know"]), 1)
-    assert network.encode([example]) == [{"words": [2, words[0], words[1], 2, words[2], 2]}]
+    assert network.encode([example]) == [{"words": [2, words[0], words[1], 2, words[2], 2], "truncated": False}]
     backward = prepared(backward=True)
     assert backward.encode([example])[0]["words"] == [2, words[2], 2, words[1], words[0], 2]
 

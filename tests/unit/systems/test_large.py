@@ -72,15 +72,15 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def fitting(data: Path) -> FitContext:
+def fit_context(data: Path) -> FitContext:
     return FitContext(seed=1, device="cpu", resources=data)
 
 
 # What is learnt beside the task
 
 
-def test_the_mixture_is_of_auxiliary_tasks_without_lines_of_friends(fitting: FitContext) -> None:
-    mixture = auxiliary_examples(fitting)
+def test_the_mixture_is_of_auxiliary_tasks_without_lines_of_friends(fit_context: FitContext) -> None:
+    mixture = auxiliary_examples(fit_context)
     assert "emocontext" not in mixture
     texts = [example.text for example in mixture["ekman"]]
     assert SHARED_LINE not in texts
@@ -92,16 +92,18 @@ def test_what_will_be_scored_is_not_learnt_from(data: Path) -> None:
     assert "Oh my god what is it" not in {example.text for example in auxiliary_examples(judged)["ekman"]}
 
 
-def test_a_model_of_all_tasks_learns_from_the_benchmarks_too_but_not_from_what_is_judged(fitting: FitContext) -> None:
-    everything = affect_examples(fitting)
+def test_a_model_of_all_tasks_learns_from_the_benchmarks_too_but_not_from_what_is_judged(
+    fit_context: FitContext,
+) -> None:
+    everything = affect_examples(fit_context)
     assert set(everything) == set(affect_labels())
-    some = affect_examples(fitting, keep=lambda example: not example.text.endswith(("3", "5")))
+    some = affect_examples(fit_context, keep=lambda example: not example.text.endswith(("3", "5")))
     assert 0 < len(some["emocontext"]) < len(everything["emocontext"])
     assert not any(example.text.endswith("3") for example in some["emocontext"])
 
 
-def test_iest_gets_more_masked_words_from_tweets(fitting: FitContext) -> None:
-    made = {(example.text, example.label) for example in auxiliary_examples(fitting)["iest"]}
+def test_iest_gets_more_masked_words_from_tweets(fit_context: FitContext) -> None:
+    made = {(example.text, example.label) for example in auxiliary_examples(fit_context)["iest"]}
     assert ("I am so [#TRIGGERWORD#] that it works", "joy") in made
     assert ("he is [#TRIGGERWORD#] because of you", "anger") in made
 
@@ -206,13 +208,13 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     assert record.held_out is not None
     assert record.held_out["examples"] == 144
     task = get_task("iest")
-    fitting = FitContext(resources=data, device="cpu")
-    answers = teach(load_run(tmp_path / "run", "iest").block, task, fitting)
+    fit_context = FitContext(resources=data, device="cpu")
+    answers = teach(load_run(tmp_path / "run", "iest").block, task, fit_context)
     assert answers["own"].shape == (144, 6)
     assert np.allclose(answers["own"].sum(1), 1)
-    assert len(answers["masked-words"]) == len(pool_part("masked-words", fitting))
+    assert len(answers["masked-words"]) == len(pool_part("masked-words", fit_context))
     assert np.allclose(answers["varied:0"].sum(1), 1)
-    assert len(answers["varied:0"]) == len(pool_part("varied", fitting))
+    assert len(answers["varied:0"]) == len(pool_part("varied", fit_context))
     save_answers(tmp_path / "iest.npz", "iest", task.labels, answers)
     name, labels, tables = load_answers(tmp_path / "iest.npz")
     assert (name, labels) == ("iest", task.labels)
@@ -273,8 +275,8 @@ def test_a_teacher_of_other_data_is_refused(data: Path, encoder: str, tmp_path: 
         load_answers(tmp_path / "bad.npz")
 
 
-def test_recombined_dialogues_know_where_their_last_turn_came_from(fitting: FitContext) -> None:
-    whole = pool_part("emocontext", fitting)
+def test_recombined_dialogues_know_where_their_last_turn_came_from(fit_context: FitContext) -> None:
+    whole = pool_part("emocontext", fit_context)
     made = list(recombined(whole, 40))
     assert made == list(recombined(whole, 40))
     assert {len(example.dialogue) for example in made} == {1, 2, 3}
@@ -317,40 +319,40 @@ def small_plan(encoder: str, **changes: Any) -> StudentPlan:
 
 
 @pytest.fixture
-def even_answers(fitting: FitContext, tmp_path: Path) -> Path:
+def even_answers(fit_context: FitContext, tmp_path: Path) -> Path:
     """A teacher of IEST that does not know."""
     file = tmp_path / "even.npz"
-    table = np.full((len(own_examples("iest", fitting)), 6), 1 / 6)
+    table = np.full((len(own_examples("iest", fit_context)), 6), 1 / 6)
     save_answers(file, "iest", get_task("iest").labels, {"own": table})
     return file
 
 
-def test_a_student_is_gone_on_from(fitting: FitContext, encoder: str, even_answers: Path, tmp_path: Path) -> None:
+def test_a_student_is_gone_on_from(fit_context: FitContext, encoder: str, even_answers: Path, tmp_path: Path) -> None:
     plan = small_plan(encoder, mixture_epochs=0, limit=5)
-    rows = own_examples("iest", fitting)[:4]
-    one = fit_student([even_answers], plan, fitting)
+    rows = own_examples("iest", fit_context)[:4]
+    one = fit_student([even_answers], plan, fit_context)
     one.save(tmp_path / "one")
-    going_on = fit_student([even_answers], replace(plan, start=str(tmp_path / "one"), rate=0.0), fitting)
+    going_on = fit_student([even_answers], replace(plan, start=str(tmp_path / "one"), rate=0.0), fit_context)
     assert np.allclose(going_on.scores(rows), one.scores(rows), atol=1e-6)
     other = MultiTaskClassifier({"other": ["x", "y"]}, "transformer", one.settings)
-    other.fit(rows, np.full((4, 2), 0.5), fitting).save(tmp_path / "other")
+    other.fit(rows, np.full((4, 2), 0.5), fit_context).save(tmp_path / "other")
     with pytest.raises(EmoscopeError, match="is not a student with the heads"):
-        fit_student([even_answers], replace(plan, start=str(tmp_path / "other")), fitting)
+        fit_student([even_answers], replace(plan, start=str(tmp_path / "other")), fit_context)
 
 
 def test_a_prepared_encoder_is_kept_and_gone_on_from(
-    fitting: FitContext, encoder: str, even_answers: Path, tmp_path: Path
+    fit_context: FitContext, encoder: str, even_answers: Path, tmp_path: Path
 ) -> None:
     """The mixture is learnt once; a second student from the same folder is the same as the first."""
     plan = small_plan(encoder, limit=5, prepared=str(tmp_path / "prepared"), adaptation="emocontext", middle=24)
-    rows = own_examples("iest", fitting)[:4]
-    first = fit_student([even_answers], plan, fitting)
+    rows = own_examples("iest", fit_context)[:4]
+    first = fit_student([even_answers], plan, fit_context)
     weights = tmp_path / "prepared" / "weights.safetensors"
     before = weights.stat().st_mtime_ns
-    second = fit_student([even_answers], plan, fitting)
+    second = fit_student([even_answers], plan, fit_context)
     assert weights.stat().st_mtime_ns == before
     assert np.allclose(first.scores(rows), second.scores(rows), atol=1e-5)
-    again = fit_student([even_answers], replace(plan, prepared=None, adaptation=None), fitting)
+    again = fit_student([even_answers], replace(plan, prepared=None, adaptation=None), fit_context)
     assert not np.allclose(first.scores(rows), again.scores(rows), atol=1e-5)
 
 
@@ -362,11 +364,11 @@ def test_several_teachers_count_the_same() -> None:
     assert np.allclose(targets.table()[0, :4], [1 / 3, 1 / 3, 1 / 3, 0])
 
 
-def test_new_wordings_keep_the_trigger_and_know_their_original(fitting: FitContext) -> None:
-    own = own_examples("iest", fitting)
+def test_new_wordings_keep_the_trigger_and_know_their_original(fit_context: FitContext) -> None:
+    own = own_examples("iest", fit_context)
     made = list(varied(own, 3))
-    assert made == list(varied(own, 3)) == pool_part("varied", fitting) == pool_part("varied:0", fitting)
-    assert made != pool_part("varied:1", fitting)
+    assert made == list(varied(own, 3)) == pool_part("varied", fit_context) == pool_part("varied:0", fit_context)
+    assert made != pool_part("varied:1", fit_context)
     assert len(made) == 3 * len(own)
     assert all(example.text.count("[#TRIGGERWORD#]") == 1 for example in made)
     assert [example.family for example in made[::3]] == [example.family for example in own]
@@ -382,27 +384,30 @@ def test_votes_become_shares() -> None:
 
 
 def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encoder: str, tmp_path: Path) -> None:
-    fitting = FitContext(seed=2, device="cpu", resources=data)
+    fit_context = FitContext(seed=2, device="cpu", resources=data)
     files = []
     for name in ("emocontext", "emotionx-friends", "emotionx-push", "iest"):
-        own = own_examples(name, fitting)
+        own = own_examples(name, fit_context)
         labels = get_task(name).labels
         table = np.full((len(own), len(labels)), 1 / len(labels))
         files.append(tmp_path / f"{name}.npz")
         save_answers(files[-1], name, labels, {"own": table})
     plan = small_plan(encoder, hold_out=True)
     plan = replace(plan, epochs=2, batch=16, misleading=4)
-    pool = gather(files, plan, fitting)
+    pool = gather(files, plan, fit_context)
     judged = {
-        e.context.texts[-3:] for name in ("emocontext", "iest") for e in own_examples(name, fitting) if is_held_out(e)
+        e.context.texts[-3:]
+        for name in ("emocontext", "iest")
+        for e in own_examples(name, fit_context)
+        if is_held_out(e)
     }
     assert judged
     assert not judged & {example.context.texts[-3:] for example in pool.examples}
-    student = fit_student(files, plan, fitting)
-    report = judge(student, fitting)
+    student = fit_student(files, plan, fit_context)
+    report = judge(student, fit_context)
     assert set(report) == set(HEADS)
     task, dev = get_task("emocontext"), read_split(get_task("emocontext"), "dev", data)
-    gold = [str(example.label) for example in own_examples("emocontext", fitting)]
+    gold = [str(example.label) for example in own_examples("emocontext", fit_context)]
     prior = np.array([gold.count(label) / len(gold) for label in task.labels])
     natural = np.array([dict(task.metadata.natural_prior or {})[label] for label in task.labels])
     logits = student.scores(dev)[:, student.columns("emocontext")] / report["emocontext"]["temperature"]
@@ -412,8 +417,8 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
 
     student.save(tmp_path / "student")
     save_report(tmp_path / "student", report)
-    student_bundle(tmp_path / "student", tmp_path / "student" / REPORT, tmp_path / "bundle", fitting)
-    rows = own_examples("iest", fitting)[:8]
+    student_bundle(tmp_path / "student", tmp_path / "student" / REPORT, tmp_path / "bundle", fit_context)
+    rows = own_examples("iest", fit_context)[:8]
     bundle = emoscope.load(tmp_path / "bundle", labels="iest")
     assert bundle.heads == tuple(HEADS)
     said = bundle.predict_proba([example.context for example in rows])
@@ -423,7 +428,7 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     emocontext = emoscope.load(tmp_path / "bundle")
     assert emocontext.prior["others"] == pytest.approx(0.8486, abs=1e-3)
     predict = predictor(tmp_path / "bundle", "emotionx-push")
-    assert set(predict(own_examples("emotionx-push", fitting)[:5])) <= set(HEADS["emotionx"])
+    assert set(predict(own_examples("emotionx-push", fit_context)[:5])) <= set(HEADS["emotionx"])
     (tmp_path / "report.json").write_text("{}")
     with pytest.raises(InputError, match=r"report.json: expected what was found of the heads emocontext"):
-        student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fitting)
+        student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fit_context)

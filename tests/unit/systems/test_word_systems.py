@@ -5,6 +5,7 @@ import pytest
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError
+from emoscope.models.ensembles.voting import MultiStepVote
 from emoscope.systems import SYSTEMS
 from emoscope.systems.cyut import Cyut
 from emoscope.systems.emocontext_baseline import EmoContextBaseline
@@ -76,8 +77,12 @@ def test_thu_hcsi_asks_three_questions() -> None:
     system = ThuHcsi(get_task("emocontext"), settings={**TINY, "seeds": 2, "num_filters": 3})
     answers = system.fit(emocontext()).predict_proba(emocontext())
     assert answers.sum(1) == pytest.approx(1)
-    config = system.block.config() if system.block else {}
-    assert {name: config[name] for name in ("every", "others", "gates")} == {"every": 2, "others": 2, "gates": 2}
+    assert isinstance(system.block, MultiStepVote)
+    assert {name: len(networks) for name, networks in system.block.sets.items()} == {
+        "every": 2,
+        "others": 2,
+        "gates": 2,
+    }
 
 
 def test_the_baseline_needs_its_vectors_unless_told_otherwise() -> None:

@@ -13,7 +13,7 @@ from emoscope.models.export.writer import GraphWriter, Inputs, WeightFile
 from emoscope.models.onnx.description import FLOAT, TOKENIZER, WEIGHTS
 from emoscope.models.onnx.token_vectors import ABOUT
 from emoscope.models.torch.frozen import FrozenFeatures
-from emoscope.models.torch.pretrained import Encoder, Tokens
+from emoscope.models.torch.pretrained import Encoder, PretrainedTokenizer
 
 # One row at a time: see `PieceVectors`.
 ONE_ROW: Inputs = {"pieces": (np.int32, ["places", 1])}
@@ -31,8 +31,8 @@ def export_features(features: FrozenFeatures, folder: Path) -> None:
         mean = graph.node("Mul", mean, graph.number(1 / len(last)))
     content = graph.model(ONE_ROW, [graph.cast(mean, np.float16)])
     folder.mkdir(parents=True, exist_ok=True)
-    write_graph(folder, content, weights, features.tokens)
-    about = {"special": special_pieces(features.tokens), "longest": features.longest}
+    write_graph(folder, content, weights, features.tokenizer)
+    about = {"special": special_pieces(features.tokenizer), "longest": features.longest}
     with atomic_write(folder / ABOUT) as handle:
         json.dump(about, handle)
 
@@ -43,15 +43,15 @@ def encoder_layers(encoder: Encoder, graph: GraphWriter, longest: int) -> list[s
     return EncoderLayers(architecture, Halved(architecture.pieces), graph).layers()
 
 
-def write_graph(folder: Path, content: bytes, weights: WeightFile, tokens: Tokens) -> None:
+def write_graph(folder: Path, content: bytes, weights: WeightFile, tokenizer: PretrainedTokenizer) -> None:
     """Write a graph with its weights and tokenizer."""
     with atomic_write(folder / TOKENIZER) as handle:
-        handle.write(tokens.description())
+        handle.write(tokenizer.description())
     with atomic_write(folder / FLOAT, "wb") as handle:
         handle.write(content)
     weights.save(folder)
 
 
-def special_pieces(tokens: Tokens) -> dict[str, int]:
-    """The numbers of the pieces that are not text, as `Pieces.read` wants them."""
-    return {role: getattr(tokens, role) for role in ("start", "end", "mask", "padding")}
+def special_pieces(tokenizer: PretrainedTokenizer) -> dict[str, int]:
+    """The numbers of the pieces that are not text, as `Tokenizer.read` wants them."""
+    return {role: getattr(tokenizer, role) for role in ("start", "end", "mask", "padding")}

@@ -20,7 +20,7 @@ from emoscope.models.export.writer import GraphWriter, WeightFile
 from emoscope.models.onnx.description import FLOAT, INT8, TOKENIZER, WEIGHTS, Description, Graph
 from emoscope.models.onnx.layout import Feed, Layout
 from emoscope.models.onnx.session import open_graph
-from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.torch.network import Network
 from emoscope.models.torch.transformer import Transformer
 
@@ -44,17 +44,17 @@ def export_network(
     checked with `reference` wherever they are loaded.
     """
     source = Source(network, vocabulary, columns)
-    feeds = [source.layout.feed([row]) for row in source.layout.rows(reference, source.pieces)]
+    feeds = [source.layout.feed([row]) for row in source.layout.rows(reference, source.tokenizer)]
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_write(folder / TOKENIZER) as handle:
-        handle.write(source.tokenizer)
+        handle.write(source.tokenizer_json)
     weights = WeightFile(WEIGHTS)
     arithmetics: dict[str, Arithmetic]
     if calibration is None:
         architecture = source.architecture
         arithmetics = {FLOAT: Plain(architecture.pieces)}
     else:
-        rows = source.layout.rows(calibration, source.pieces)
+        rows = source.layout.rows(calibration, source.tokenizer)
         architecture, table = quantise(source.architecture, probe(source, [source.layout.feed([row]) for row in rows]))
         arithmetics = {INT8: Int8(table), FLOAT: Dequantised(table)}
     for file, arithmetic in arithmetics.items():
@@ -77,19 +77,19 @@ class Source:
             )
         frozen = network.frozen is not None
         encoder = network.frozen.encoder if network.frozen is not None else network.encoder
-        tokens = network.tokens
+        tokenizer = network.tokenizer
         architecture = read_architecture(encoder, network.window.length)
-        self.tokenizer = tokens.description()
-        numbers = list(range(len(tokens)))
+        self.tokenizer_json = tokenizer.description()
+        numbers = list(range(len(tokenizer)))
         if vocabulary is not None:
-            self.tokenizer, numbers = pruned_tokenizer(self.tokenizer, used_pieces(tokens, vocabulary))
+            self.tokenizer_json, numbers = pruned_tokenizer(self.tokenizer_json, used_pieces(tokenizer, vocabulary))
         self.architecture = replace(architecture, pieces=architecture.pieces[numbers])
         roles = ("start", "end", "mask", "padding")
-        special = {role: numbers.index(getattr(tokens, role)) for role in roles}
+        special = {role: numbers.index(getattr(tokenizer, role)) for role in roles}
         # A frozen encoder is not told of segments.
         segments = network.segments and architecture.segments is not None and not frozen
         self.layout = Layout(network.window, network.pooling, segments, special)
-        self.pieces = Pieces.read(self.tokenizer, **special)
+        self.tokenizer = Tokenizer.read(self.tokenizer_json, **special)
         self.head = [_linear(module) for module in network.head if hasattr(module, "weight")]
         if columns is not None:
             self.head[-1] = Linear(self.head[-1].weight[:, columns], self.head[-1].bias[list(columns)])

@@ -43,9 +43,9 @@ def export_triggers(extractor: TriggerWords, folder: Path) -> None:
     scores = graph.node("Gemm", hidden, words, table("words.bias", model.bias[model.candidates]))
     content = graph.model({**ONE_ROW, "masks": (np.int64, ["masks"])}, [graph.node("LogSoftmax", scores, axis=-1)])
     folder.mkdir(parents=True, exist_ok=True)
-    write_graph(folder, content, weights, model.tokens)
+    write_graph(folder, content, weights, model.tokenizer)
     about = {
-        "special": special_pieces(model.tokens),
+        "special": special_pieces(model.tokenizer),
         "max_length": extractor.window.length,
         "words": {emotion: len(words) for emotion, words in model.words.items()},
     }

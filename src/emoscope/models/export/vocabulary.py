@@ -6,20 +6,20 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.text.tokenizer import Tokenizer
 
 _CONTINUES = "##"
 
 
-def used_pieces(pieces: Pieces, texts: Iterable[str], *, least: int = 1) -> set[int]:
+def used_pieces(tokenizer: Tokenizer, texts: Iterable[str], *, least: int = 1) -> set[int]:
     """The numbers of pieces that occur at least `least` times in texts, and of those in the names of emoji."""
     from emoji import EMOJI_DATA
 
     counts: Counter[int] = Counter()
-    for row in pieces.numbers(list(texts)):
+    for row in tokenizer.token_ids(list(texts)):
         counts.update(row)
     used = {number for number, count in counts.items() if count >= least}
-    return used.union(*pieces.numbers(list(EMOJI_DATA)))
+    return used.union(*tokenizer.token_ids(list(EMOJI_DATA)))
 
 
 def pruned_tokenizer(description: str, used: Collection[int]) -> tuple[str, list[int]]:

@@ -2,7 +2,8 @@
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 from zipfile import BadZipFile
@@ -21,6 +22,7 @@ Matrix = Any  # a scipy csr_matrix; scipy has no types, and is imported only whe
 Arrays = Mapping[str, NDArray[Any]]
 
 
+@dataclass(eq=False, repr=False)
 class Extractor(Component):
     """One kind of feature. `fit` sees the training data once; `transform` gives one row per example."""
 
@@ -33,6 +35,10 @@ class Extractor(Component):
     @abstractmethod
     def transform(self, examples: Sequence[Example]) -> Matrix:
         """The features of each example."""
+
+    def config(self) -> dict[str, Any]:
+        settings = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
 
 
 class Union:
@@ -48,7 +54,6 @@ class Union:
         return self.transform(examples)
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
-        """The features of each example."""
         if not self.extractors:
             raise EmoscopeError("a classifier of examples needs at least one kind of feature")
         sparse = require("scipy.sparse", extra="features")
@@ -73,6 +78,23 @@ def turn_texts(examples: Sequence[Example], back: int) -> list[str]:
 def as_rows(values: NDArray[Any]) -> Matrix:
     """A dense matrix in the form that all extractors give."""
     return require("scipy.sparse", extra="features").csr_matrix(np.asarray(values, np.float32))
+
+
+def column_counts(rows: Iterable[Iterable[int]], width: int) -> Matrix:
+    """How often each row names each of `width` columns.
+
+    >>> column_counts([[0, 2, 2], []], 3).toarray().tolist()
+    [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+    """
+    columns: list[int] = []
+    ends = [0]
+    for row in rows:
+        columns.extend(row)
+        ends.append(len(columns))
+    content = (np.ones(len(columns), np.float32), np.array(columns, np.int32), np.array(ends, np.int64))
+    matrix = require("scipy.sparse", extra="features").csr_matrix(content, shape=(len(ends) - 1, width))
+    matrix.sum_duplicates()
+    return matrix
 
 
 # Arrays and words without pickle

@@ -38,12 +38,8 @@ class FeatureClassifier(Block):
         """What the constructor takes beside labels and features."""
 
     @abstractmethod
-    def save_model(self, folder: Path) -> None:
-        """Write the model of the features."""
-
-    @abstractmethod
     def load_model(self, folder: Path) -> None:
-        """Read what `save_model` wrote."""
+        """Read the model of the features that `save_weights` wrote."""
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
@@ -66,9 +62,6 @@ class FeatureClassifier(Block):
 
     def config(self) -> dict[str, Any]:
         return {"labels": list(self.labels), **self.options()}
-
-    def save_weights(self, folder: Path) -> None:
-        self.save_model(folder)
 
     def load_weights(self, folder: Path) -> None:
         for name, extractor in self.children().items():

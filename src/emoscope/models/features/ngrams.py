@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -16,6 +17,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import (
     Extractor,
     Matrix,
+    column_counts,
     load_arrays,
     pack_words,
     save_arrays,
@@ -27,6 +29,7 @@ from emoscope.models.features.tokens import tokeniser
 FILE = "ngrams.npz"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Ngrams(Extractor):
     """N-grams that at least `min_count` training texts hold; of those the `max_features` most frequent, if given.
 
@@ -40,29 +43,21 @@ class Ngrams(Extractor):
     ([['happy', 'sad', 'so']], [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
     """
 
-    def __init__(
-        self,
-        *,
-        unit: Literal["word", "char"] = "word",
-        lengths: Sequence[int] = (1, 2),
-        weighting: Literal["boolean", "count", "tfidf"] = "tfidf",
-        turns: Sequence[int] = (0, 1, 2),
-        min_count: int = 2,
-        max_features: int | None = None,
-        tokens: str = "chat",
-    ) -> None:
-        if unit not in ("word", "char") or weighting not in ("boolean", "count", "tfidf"):
-            raise EmoscopeError(f"n-grams are of words or chars, boolean, count or tfidf; not {unit} and {weighting}")
-        self.unit = unit
-        self.lengths = tuple(lengths)
-        self.weighting = weighting
-        self.turns = tuple(turns)
-        self.min_count = min_count
-        self.max_features = max_features
-        self.tokens = tokens
-        self._cut = tokeniser(tokens)
-        self._columns: list[dict[str, int]] = []
-        self._rarity: list[NDArray[np.float32]] = []
+    unit: Literal["word", "char"] = "word"
+    lengths: Sequence[int] = (1, 2)
+    weighting: Literal["boolean", "count", "tfidf"] = "tfidf"
+    turns: Sequence[int] = (0, 1, 2)
+    min_count: int = 2
+    max_features: int | None = None
+    tokens: str = "chat"
+    _columns: list[dict[str, int]] = field(init=False, default_factory=list)
+    _rarity: list[NDArray[np.float32]] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.unit not in ("word", "char") or self.weighting not in ("boolean", "count", "tfidf"):
+            asked = f"{self.unit} and {self.weighting}"
+            raise EmoscopeError(f"n-grams are of words or chars, boolean, count or tfidf; not {asked}")
+        self._cut = tokeniser(self.tokens)
 
     @property
     def vocabularies(self) -> list[list[str]]:
@@ -70,7 +65,6 @@ class Ngrams(Extractor):
         return [list(columns) for columns in self._columns]
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Choose the n-grams."""
         del labels, fit_context
         self._columns, self._rarity = [], []
         for back in self.turns:
@@ -85,7 +79,6 @@ class Ngrams(Extractor):
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
-        """One column per turn and n-gram."""
         sparse = require("scipy.sparse", extra="features")
         parts = [
             self._turn(turn_texts(examples, back), columns, rarity)
@@ -94,17 +87,8 @@ class Ngrams(Extractor):
         return sparse.hstack(parts, format="csr", dtype=np.float32)
 
     def _turn(self, texts: Sequence[str], columns: dict[str, int], rarity: NDArray[np.float32]) -> Matrix:
-        sparse = require("scipy.sparse", extra="features")
-        found: list[int] = []
-        ends = [0]
-        for grams in self._grams(texts):
-            found.extend(columns[gram] for gram in grams if gram in columns)
-            ends.append(len(found))
-        indices = np.array(found, np.int32)
-        matrix = sparse.csr_matrix(
-            (np.ones(len(indices), np.float32), indices, np.array(ends, np.int64)), shape=(len(texts), len(columns))
-        )
-        matrix.sum_duplicates()
+        known = ((columns[gram] for gram in grams if gram in columns) for grams in self._grams(texts))
+        matrix = column_counts(known, len(columns))
         if self.weighting == "boolean":
             matrix.data[:] = 1
         elif self.weighting == "tfidf":
@@ -128,19 +112,7 @@ class Ngrams(Extractor):
                 grams = [line[at : at + size] for size in sizes for at in range(len(line) - size + 1)]
             yield grams
 
-    def config(self) -> dict[str, Any]:
-        return {
-            "unit": self.unit,
-            "lengths": list(self.lengths),
-            "weighting": self.weighting,
-            "turns": list(self.turns),
-            "min_count": self.min_count,
-            "max_features": self.max_features,
-            "tokens": self.tokens,
-        }
-
     def save_weights(self, folder: Path) -> None:
-        """The vocabularies and how rare their n-grams are."""
         arrays: dict[str, NDArray[Any]] = {}
         for number, (columns, rarity) in enumerate(zip(self._columns, self._rarity, strict=True)):
             arrays[f"grams{number}"] = pack_words(list(columns))

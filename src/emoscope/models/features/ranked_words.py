@@ -2,21 +2,23 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import log
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.extras import require
 from emoscope.core.fit_context import FitContext
-from emoscope.models.features.base import Extractor, Matrix, load_json, save_json, turn_texts
+from emoscope.models.features.base import Extractor, Matrix, column_counts, load_json, save_json, turn_texts
 from emoscope.models.features.tokens import chat_tokens
 
 FILE = "words.json"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RankedWords(Extractor):
     """The `top` words of each label by TF-IDF, all texts of a label taken as one document; one-hot, per turn.
 
@@ -27,10 +29,9 @@ class RankedWords(Extractor):
     (['a', 'joy'], [[0.0, 1.0], [1.0, 0.0]])
     """
 
-    def __init__(self, *, top: int = 1000, turns: Sequence[int] = (0,)) -> None:
-        self.top = top
-        self.turns = tuple(turns)
-        self.words: list[str] = []
+    top: int = 1000
+    turns: Sequence[int] = (0,)
+    words: list[str] = field(init=False, default_factory=list)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Rank the words of the turns to be labelled; turns before them are described by the same words."""
@@ -38,31 +39,23 @@ class RankedWords(Extractor):
         counts: dict[str, Counter[str]] = {label: Counter() for label in sorted(set(labels))}
         for text, label in zip(turn_texts(examples, 0), labels, strict=True):
             counts[label].update(chat_tokens(text))
-        ranked = label_scores(counts)
-        self.words = sorted({word for scores in ranked.values() for word in _best(scores, self.top)})
+        words: set[str] = set()
+        for scores in label_scores(counts).values():
+            words.update(sorted(scores, key=lambda word: (-scores[word], word))[: self.top])
+        self.words = sorted(words)
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
-        """1 where a turn holds a word."""
         sparse = require("scipy.sparse", extra="features")
         column_of = {word: column for column, word in enumerate(self.words)}
         parts = []
         for back in self.turns:
-            found = [
-                sorted({column_of[token] for token in chat_tokens(text) if token in column_of})
-                for text in turn_texts(examples, back)
-            ]
-            ends = np.cumsum([0, *map(len, found)])
-            columns = np.array([column for row in found for column in row], np.int32)
-            shape = (len(examples), len(self.words))
-            parts.append(sparse.csr_matrix((np.ones(len(columns), np.float32), columns, ends), shape=shape))
+            tokens = (set(chat_tokens(text)) for text in turn_texts(examples, back))
+            known = (sorted(column_of[token] for token in words if token in column_of) for words in tokens)
+            parts.append(column_counts(known, len(self.words)))
         return sparse.hstack(parts, format="csr", dtype=np.float32)
 
-    def config(self) -> dict[str, Any]:
-        return {"top": self.top, "turns": list(self.turns)}
-
     def save_weights(self, folder: Path) -> None:
-        """The chosen words."""
         save_json(folder / FILE, self.words)
 
     def load_weights(self, folder: Path) -> None:
@@ -84,7 +77,3 @@ def label_scores(counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str,
         total = sum(words.values())
         scores[label] = {word: count / total * rarity[word] for word, count in words.items()}
     return scores
-
-
-def _best(scores: Mapping[str, float], top: int) -> list[str]:
-    return sorted(scores, key=lambda word: (-scores[word], word))[:top]

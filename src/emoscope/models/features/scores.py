@@ -1,10 +1,11 @@
 """What small classifiers of other questions say of each turn: how positive it is, how offensive."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -17,28 +18,23 @@ from emoscope.models.linear.ngram_linear import NgramLinear
 from emoscope.tasks.datasets.readers import read_sentiment, read_tweeteval
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ClassifierScores(Extractor):
     """Probabilities of classifiers that are trained here, on tweets of the resources, before the main one.
 
     `questions` are "sentiment" (SemEval-2017 task 4A) and "offensive" (TweetEval); `limit` bounds the tweets for each.
     """
 
-    def __init__(
-        self,
-        *,
-        questions: Sequence[str] = ("sentiment", "offensive"),
-        limit: int | None = None,
-        turns: Sequence[int] = (0, 1, 2),
-        bits: int = 18,
-    ) -> None:
-        for question in questions:
+    questions: Sequence[str] = ("sentiment", "offensive")
+    limit: int | None = None
+    turns: Sequence[int] = (0, 1, 2)
+    bits: int = 18
+    classifiers: list[NgramLinear] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        for question in self.questions:
             if question not in _QUESTIONS:
                 raise EmoscopeError(f"unknown scores {question!r}; expected one of {', '.join(_QUESTIONS)}")
-        self.questions = tuple(questions)
-        self.limit = limit
-        self.turns = tuple(turns)
-        self.bits = bits
-        self.classifiers: list[NgramLinear] = []
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Train the classifiers; the examples themselves teach them nothing."""
@@ -68,16 +64,7 @@ class ClassifierScores(Extractor):
             blocks += [classifier.predict_proba(_rows(texts))[:, 1:] * said for classifier in self.classifiers]
         return as_rows(np.concatenate(blocks, axis=1))
 
-    def config(self) -> dict[str, Any]:
-        return {
-            "questions": list(self.questions),
-            "limit": self.limit,
-            "turns": list(self.turns),
-            "bits": self.bits,
-        }
-
     def save_weights(self, folder: Path) -> None:
-        """The classifiers' weights."""
         for question, classifier in zip(self.questions, self.classifiers, strict=True):
             classifier.save(folder / f"{question}.npz")
 

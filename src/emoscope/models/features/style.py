@@ -1,8 +1,8 @@
 """How something was written rather than what: marks, capitals, stretched words, emoji, length."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, fields
-from typing import Any, Self
+from dataclasses import astuple, dataclass, fields
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.text import TextCounts, normalise
 from emoscope.models.features.base import Extractor, Matrix, as_rows, turn_texts
 
-_NAMES = (*(field.name for field in fields(TextCounts)), "exclamations", "questions", "words", "characters")
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class Style(Extractor):
     """Counts of `text.normalise`, of ! and ?, of words and characters, per turn; log(1 + count).
 
@@ -23,24 +22,20 @@ class Style(Extractor):
     ['elongations', 'repeated_punctuation', 'shouted', 'exclamations', 'words', 'characters']
     """
 
-    names = _NAMES
-
-    def __init__(self, *, turns: Sequence[int] = (0, 1, 2)) -> None:
-        self.turns = tuple(turns)
+    names: ClassVar[tuple[str, ...]] = (
+        *(field.name for field in fields(TextCounts)),
+        *("exclamations", "questions", "words", "characters"),
+    )
+    turns: Sequence[int] = (0, 1, 2)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """There is nothing to learn."""
         del examples, labels, fit_context
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
-        """One column per turn and count."""
         counts = [[_counts(text) for text in turn_texts(examples, back)] for back in self.turns]
-        shape = (len(self.turns), len(examples), len(_NAMES))
+        shape = (len(self.turns), len(examples), len(self.names))
         return as_rows(np.log1p(np.concatenate(np.array(counts, np.float32).reshape(shape), axis=1)))
-
-    def config(self) -> dict[str, Any]:
-        return {"turns": list(self.turns)}
 
 
 def _counts(text: str) -> tuple[int, ...]:

@@ -3,30 +3,20 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import text_lines
 from emoscope.core.fit_context import FitContext
-from emoscope.models.features.base import (
-    Extractor,
-    Matrix,
-    as_rows,
-    load_arrays,
-    pack_words,
-    save_arrays,
-    turn_texts,
-    unpack_words,
-)
 from emoscope.models.features.tokens import chat_tokens
+from emoscope.models.features.word_table import Floats32, WordTable
 
-FILE = "ratings.npz"
-Ratings = Mapping[str, NDArray[np.float32]]  # 0 says nothing either way
+Ratings = Mapping[str, Floats32]  # 0 says nothing either way
 
 # How many comments' worth of doubt a rare word starts with, and how often a word must occur to be rated at all.
 _DOUBT = 10.0
@@ -35,54 +25,33 @@ _MIN_COMMENTS = 5
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-class WordRatings(Extractor):
+@dataclass(eq=False, repr=False, kw_only=True)
+class WordRatings(WordTable):
     """Mean, highest and lowest rating of a turn's rated words in each dimension, and how many of its words are rated.
 
     `source` is "vad" (NRC-VAD: valence, arousal, dominance, less the neutral 0.5) or "intensity" (how much oftener
     than usual GoEmotions' annotators saw each emotion in comments with that word).
     """
 
-    def __init__(self, *, source: Literal["vad", "intensity"] = "vad", turns: Sequence[int] = (0, 1, 2)) -> None:
-        if source not in _SOURCES:
-            raise EmoscopeError(f"unknown word ratings {source!r}; expected one of {', '.join(_SOURCES)}")
-        self.source = source
-        self.turns = tuple(turns)
-        self.ratings: Ratings = {}
+    file = "ratings.npz"
+    source: Literal["vad", "intensity"] = "vad"
+
+    def __post_init__(self) -> None:
+        if self.source not in _SOURCES:
+            raise EmoscopeError(f"unknown word ratings {self.source!r}; expected one of {', '.join(_SOURCES)}")
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Read the lexicon; the examples themselves teach nothing."""
         del examples, labels
         name, read = _SOURCES[self.source]
-        self.ratings = read(fit_context.resource(name))
+        self.table = read(fit_context.resource(name))
         return self
 
-    def transform(self, examples: Sequence[Example]) -> Matrix:
-        """Per turn: three numbers for each dimension, and the share of rated words."""
-        size = len(next(iter(self.ratings.values()))) if self.ratings else 0
-        width = 3 * size + 1
-        values = np.zeros((len(examples), len(self.turns) * width), np.float32)
-        for number, back in enumerate(self.turns):
-            for row, text in enumerate(turn_texts(examples, back)):
-                tokens = chat_tokens(text)
-                rated = [self.ratings[token] for token in tokens if token in self.ratings]
-                if rated:
-                    block = np.array(rated)
-                    summary = (block.mean(0), block.max(0), block.min(0), [len(rated) / len(tokens)])
-                    values[row, number * width : (number + 1) * width] = np.concatenate(summary)
-        return as_rows(values)
+    def summary_size(self) -> int:
+        return 3 * len(next(iter(self.table.values()))) + 1 if self.table else 1
 
-    def config(self) -> dict[str, Any]:
-        return {"source": self.source, "turns": list(self.turns)}
-
-    def save_weights(self, folder: Path) -> None:
-        """The lexicon, so that loading needs no resources."""
-        save_arrays(
-            folder / FILE, {"words": pack_words(list(self.ratings)), "values": np.array(list(self.ratings.values()))}
-        )
-
-    def load_weights(self, folder: Path) -> None:
-        arrays = load_arrays(folder / FILE)
-        self.ratings = dict(zip(unpack_words(arrays["words"]), arrays["values"], strict=True))
+    def summarise(self, known: Floats32, tokens: int) -> Floats32:
+        return np.concatenate([known.mean(0), known.max(0), known.min(0), [len(known) / tokens]])
 
 
 def read_vad(path: Path) -> Ratings:

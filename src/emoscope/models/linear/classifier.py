@@ -126,7 +126,7 @@ class LinearClassifier(FeatureClassifier):
             "max_iter": self.max_iter,
         }
 
-    def save_model(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         if self._weights is None:
             raise not_fitted()
         save_arrays(folder / WEIGHTS, {"weights": self._weights, "bias": self._bias})

@@ -13,7 +13,7 @@ from emoscope.models.onnx.description import FLOAT
 from emoscope.models.onnx.exported import VECTORS, Exported
 from emoscope.models.onnx.session import Run, open_graph, reason
 from emoscope.models.onnx.token_vectors import load_vectors
-from emoscope.models.text.contextual_rows import TurnRows, WordAndVectorRows, restored_turns
+from emoscope.models.text.contextual_rows import TurnRows, WordAndVectorRows
 from emoscope.models.text.word_rows import KINDS, Item, WordRows, restored
 from emoscope.parallel.threads import in_parallel
 
@@ -67,7 +67,9 @@ class ExportedWords(Exported):
 def _rows(description: Mapping[str, Any], folder: Path) -> WordRows | TurnRows:
     kind = description["rows"]
     if kind == TurnRows.kind:
-        return restored_turns(description, load_vectors(folder / VECTORS))
+        turns = TurnRows.from_description(description)
+        turns.frozen_features = load_vectors(folder / VECTORS)
+        return turns
     if kind == WordAndVectorRows.kind:
         rows = restored(description, folder, WordAndVectorRows)
         rows.frozen_features = load_vectors(folder / VECTORS)

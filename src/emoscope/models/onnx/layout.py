@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue, Example
-from emoscope.models.text.tokenizer import Pieces
-from emoscope.models.text.window import Row, Window, focus_places
+from emoscope.models.text.tokenizer import Tokenizer
+from emoscope.models.text.window import TokenRow, Window, focus_places
 
 Feed = dict[str, NDArray[Any]]
 
@@ -36,24 +36,24 @@ class Layout:
         """How many pooled vectors are joined into one."""
         return 2 if self.pooling == "mean+focus" else 1
 
-    def rows(self, dialogues: Iterable[Dialogue], pieces: Pieces) -> list[Row]:
+    def rows(self, dialogues: Iterable[Dialogue], tokenizer: Tokenizer) -> list[TokenRow]:
         """Each dialogue as the pieces the encoder reads; its last turn is the one to be labelled."""
-        return self.window.rows([Example(dialogue, len(dialogue) - 1) for dialogue in dialogues], pieces)
+        return self.window.rows([Example(dialogue, len(dialogue) - 1) for dialogue in dialogues], tokenizer)
 
-    def feed(self, rows: Sequence[Row]) -> Feed:
+    def feed(self, rows: Sequence[TokenRow]) -> Feed:
         """The inputs for rows of one length.
 
         `pieces` and `segments` go by place, then row: so attention finds each head's vectors without copying.
         `pooling` goes by row, vector and place: the weight of each place in a mean, or what is added to it before the
         maximum is taken.
         """
-        pieces = np.stack([row.pieces for row in rows])
+        pieces = np.stack([row.token_ids for row in rows])
         made: Feed = {"pieces": np.ascontiguousarray(pieces.T), "pooling": self._pooling(rows, pieces)}
         if self.segments:
             made["segments"] = np.ascontiguousarray(self.window.segments(rows, pieces.shape[1]).T.astype(np.float32))
         return made
 
-    def _pooling(self, rows: Sequence[Row], pieces: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _pooling(self, rows: Sequence[TokenRow], pieces: NDArray[np.int32]) -> NDArray[np.float32]:
         inside = np.ones(pieces.shape, np.bool_)
         if self.pooling == "cls":
             inside[:, 1:] = False

@@ -12,8 +12,8 @@ from emoscope.models.block import Truncated
 from emoscope.models.onnx.description import TOKENIZER, Description
 from emoscope.models.onnx.layout import batches_of_equal_length
 from emoscope.models.onnx.session import Scores, open_first
-from emoscope.models.text.tokenizer import Pieces
-from emoscope.models.text.window import Row
+from emoscope.models.text.tokenizer import Tokenizer
+from emoscope.models.text.window import TokenRow
 from emoscope.parallel.threads import in_parallel
 
 LAID_OUT_AT_ONCE = 128
@@ -28,8 +28,8 @@ class EncoderNetwork:
 
     def __init__(self, folder: Path, description: Description) -> None:
         self._layout = description.layout
-        self._pieces = Pieces.read(whole_text(folder / TOKENIZER), **description.layout.special)
-        reference = self._layout.rows(description.reference, self._pieces)
+        self._tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **description.layout.special)
+        reference = self._layout.rows(description.reference, self._tokenizer)
         self._run = open_first(folder, description.graphs, [self._layout.feed([row]) for row in reference])
 
     @classmethod
@@ -39,7 +39,7 @@ class EncoderNetwork:
 
     def logits(self, dialogues: Sequence[Dialogue]) -> tuple[Scores, Truncated]:
         """The graph's output for each of at least one dialogue, and which of them were cut."""
-        rows: list[Row] = []
+        rows: list[TokenRow] = []
 
         def computed(batch: list[int]) -> tuple[list[int], Scores]:
             return batch, self._run(self._layout.feed([rows[place] for place in batch]))[0]
@@ -50,9 +50,9 @@ class EncoderNetwork:
             logits[batch] = scores
         return logits, np.array([row.cut for row in rows])
 
-    def _lengths(self, dialogues: Sequence[Dialogue], rows: list[Row]) -> Iterator[int]:
+    def _lengths(self, dialogues: Sequence[Dialogue], rows: list[TokenRow]) -> Iterator[int]:
         """Lay dialogues out, and give each one's length. A few at a time: the first are computed meanwhile."""
         for first in range(0, len(dialogues), LAID_OUT_AT_ONCE):
-            laid_out = self._layout.rows(dialogues[first : first + LAID_OUT_AT_ONCE], self._pieces)
+            laid_out = self._layout.rows(dialogues[first : first + LAID_OUT_AT_ONCE], self._tokenizer)
             rows += laid_out
-            yield from [len(row.pieces) for row in laid_out]
+            yield from [len(row.token_ids) for row in laid_out]

@@ -16,7 +16,7 @@ from emoscope.core.files import content_digest, existing_file, whole_text
 from emoscope.models.onnx.description import FLOAT, TOKENIZER, WEIGHTS
 from emoscope.models.onnx.session import open_graph
 from emoscope.models.text.frozen_words import HalfFloats, Words, word_vectors
-from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.parallel.threads import in_parallel
 
 ABOUT = "vectors.json"
@@ -32,7 +32,7 @@ class PieceVectors:
     """
 
     def __init__(self, folder: Path, special: Mapping[str, int], longest: int) -> None:
-        self.tokens = Pieces.read(whole_text(folder / TOKENIZER), **special)
+        self.tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **special)
         self.longest = longest
         self._run = open_graph(folder / FLOAT)
         self._folder = folder
@@ -42,7 +42,7 @@ class PieceVectors:
 
     def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
         """A vector for each word and for the whole of each row: see `word_vectors`."""
-        return word_vectors(rows, self.tokens, self._vectors, length=length)
+        return word_vectors(rows, self.tokenizer, self._vectors, length=length)
 
     def _vectors(self, rows: Sequence[NDArray[np.int32]]) -> list[HalfFloats]:
         different = {row.tobytes(): row for row in rows}

@@ -16,8 +16,8 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows
 from emoscope.models.onnx.description import FLOAT, TOKENIZER
 from emoscope.models.onnx.session import Run, open_graph, reason
-from emoscope.models.text.tokenizer import Pieces
-from emoscope.models.text.window import Row, Window
+from emoscope.models.text.tokenizer import Tokenizer
+from emoscope.models.text.window import TokenRow, Window
 from emoscope.parallel.threads import in_parallel
 
 ABOUT = "triggers.json"
@@ -29,7 +29,7 @@ class ExportedTriggerWords(Extractor):
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._run: Run
-        self._pieces: Pieces
+        self._tokenizer: Tokenizer
         self._window: Window
         self._words: list[int]
 
@@ -40,17 +40,17 @@ class ExportedTriggerWords(Extractor):
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
         """Six columns of emotions, then one for each word."""
-        rows = self._window.rows([Example(Dialogue((Turn(example.text),)), 0) for example in examples], self._pieces)
+        rows = self._window.rows([Example(Dialogue((Turn(example.text),)), 0) for example in examples], self._tokenizer)
         guesses = np.stack(in_parallel(self._guess, rows))
         ends = np.cumsum(self._words)[:-1]
         emotions = [np.logaddexp.reduce(part, axis=1) for part in np.split(guesses, ends, axis=1)]
         return as_rows(np.concatenate([np.stack(emotions, axis=1), guesses], axis=1))
 
-    def _guess(self, row: Row) -> NDArray[np.float32]:
-        masks = np.flatnonzero(row.pieces == self._pieces.mask)
+    def _guess(self, row: TokenRow) -> NDArray[np.float32]:
+        masks = np.flatnonzero(row.token_ids == self._tokenizer.mask)
         if not len(masks):
             return np.zeros(sum(self._words), np.float32)
-        found: NDArray[np.float32] = self._run({"pieces": row.pieces[:, None], "masks": masks.astype(np.int64)})[0]
+        found: NDArray[np.float32] = self._run({"pieces": row.token_ids[:, None], "masks": masks.astype(np.int64)})[0]
         return np.asarray(found.mean(0))
 
     def config(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class ExportedTriggerWords(Extractor):
             self._words = [int(count) for count in about["words"].values()]
             self._window = Window(length=int(about["max_length"]))
             special = {role: int(about["special"][role]) for role in ("start", "end", "mask", "padding")}
-            self._pieces = Pieces.read(whole_text(folder / TOKENIZER), **special)
+            self._tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **special)
             self._run = open_graph(folder / FLOAT)
         except EmoscopeError:
             raise

@@ -1,14 +1,14 @@
 """How networks over a frozen encoder's features read an example. Needs no torch, so that exported ones read alike."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example
 from emoscope.models.text.frozen_words import Features, HalfFloats
-from emoscope.models.text.word_rows import Arrays, Item, WordRows
+from emoscope.models.text.word_rows import Arrays, Item, Rows, WordRows
 
 GROUP = 64  # turns that are filled up to a common length
 
@@ -20,14 +20,14 @@ class TurnFeatures(NamedTuple):
     sentence: HalfFloats
 
 
-class TurnRows:
+class TurnRows(Rows):
     """Turns as features alone: `context` of them up to the one to be labelled, that one included, and `future` after.
 
-    max_length: how many pieces of a turn are read, the last ones.
+    max_length: how many tokens of a turn are read, the last ones.
     """
 
-    kind: ClassVar[str] = "turns"
-    described: ClassVar[tuple[str, ...]] = ("context", "future", "max_length")
+    kind = "turns"
+    described = ("context", "future", "max_length")
     context: int
     future: int
     max_length: int
@@ -38,11 +38,11 @@ class TurnRows:
         ranges = [(max(0, e.turn + 1 - self.context), e.turn + 1 + self.future) for e in examples]
         texts = [example.dialogue.texts[first:last] for example, (first, last) in zip(examples, ranges, strict=True)]
         different = list(dict.fromkeys(text for turns in texts for text in turns))
-        pieces = self.frozen_features.tokens.words(different)
+        words = self.frozen_features.tokenizer.words(different)
         too_long = {
-            text for text, row in zip(different, pieces, strict=True) if sum(map(len, row)) > self.max_length - 2
+            text for text, row in zip(different, words, strict=True) if sum(map(len, row)) > self.max_length - 2
         }
-        features = self.frozen_features.words(pieces, length=self.max_length)
+        features = self.frozen_features.words(words, length=self.max_length)
         # A turn without words is still a turn: its whole stands for one.
         known = {
             text: TurnFeatures(words if len(words) else whole[None], whole)
@@ -58,7 +58,6 @@ class TurnRows:
         ]
 
     def length(self, item: Item) -> int:
-        """The number of words in the longest turn."""
         return max(len(turn.words) for turn in item["turns"])
 
     def arrays(self, items: Sequence[Item]) -> Arrays:
@@ -84,19 +83,6 @@ class TurnRows:
             "labelled": np.array([item["labelled"] for item in items], np.int64),
         }
 
-    def description(self) -> dict[str, Any]:
-        """What `restored_turns` needs beside the features."""
-        return {"rows": self.kind, **{name: getattr(self, name) for name in self.described}}
-
-
-def restored_turns(description: Mapping[str, Any], features: Features) -> TurnRows:
-    """The rows of a network that was written with `description`."""
-    made = TurnRows()
-    for name in made.described:
-        setattr(made, name, description[name])
-    made.frozen_features = features
-    return made
-
 
 class WordAndVectorRows(WordRows):
     """Turns as numbers of words, and beside each word its vector."""
@@ -105,12 +91,11 @@ class WordAndVectorRows(WordRows):
     frozen_features: Features
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as its turns: numbers of words, and their vectors."""
         items = super().encode(examples)
         different = list(dict.fromkeys(text for example in examples for text in self.turn_texts(example)))
         tokens = [self.cut(text)[-self.max_length :] for text in different]
         words = list(dict.fromkeys(token for row in tokens for token in row))
-        pieces = dict(zip(words, self.frozen_features.tokens.spelled(words), strict=True))
+        pieces = dict(zip(words, self.frozen_features.tokenizer.spelled(words), strict=True))
         longest = min(4 * self.max_length, self.frozen_features.longest)
         found = self.frozen_features.words([[pieces[token] for token in row] for row in tokens], length=longest)
         known = {
@@ -121,7 +106,6 @@ class WordAndVectorRows(WordRows):
         return items
 
     def arrays(self, items: Sequence[Item]) -> Arrays:
-        """The turns one below the other."""
         rows = [row for item in items for row in item["contextual"]]
         return {**super().arrays(items), "contextual": filled_vectors(rows)}
 

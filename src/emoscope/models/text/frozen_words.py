@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.text.tokenizer import Tokenizer
 
 HalfFloats = NDArray[np.float16]
 Words = Sequence[Sequence[int]]
@@ -18,7 +18,7 @@ class Features(Protocol):
     """An encoder that only gives features."""
 
     @property
-    def tokens(self) -> Pieces:
+    def tokenizer(self) -> Tokenizer:
         """What it reads texts as."""
 
     @property
@@ -33,7 +33,7 @@ class Features(Protocol):
 
 
 def word_vectors(
-    rows: Sequence[Words], tokens: Pieces, vectors: Vectors, *, length: int
+    rows: Sequence[Words], tokenizer: Tokenizer, vectors: Vectors, *, length: int
 ) -> list[tuple[HalfFloats, HalfFloats]]:
     """A vector for each word of each row, the mean of its pieces', and one for the whole row.
 
@@ -42,7 +42,7 @@ def word_vectors(
     """
     read = [_last_words(row, length - 2) for row in rows]
     laid_out = [
-        np.array([tokens.start, *(piece for word in row for piece in word), tokens.end], np.int32) for row in read
+        np.array([tokenizer.start, *(piece for word in row for piece in word), tokenizer.end], np.int32) for row in read
     ]
     return [
         (_word_means(vector[1:-1], [len(word) for word in words], len(row)), _mean(vector))

@@ -1,4 +1,4 @@
-"""Text as the numbers of an encoder's pieces; without torch, so that training and serving share it."""
+"""Texts to an encoder's token ids; without torch, so that training and serving share it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
@@ -7,8 +7,8 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.text import TRIGGER, normalise_text
 
 
-class Pieces:
-    """A tokenizer, as numbers. Special tokens are put in by number alone, so no text can forge one."""
+class Tokenizer:
+    """Texts to token ids. Special tokens are added by id alone, so no text can forge one."""
 
     def __init__(self, tokenizer: Any, *, start: int, end: int, mask: int, padding: int) -> None:
         self._backend = tokenizer
@@ -24,16 +24,16 @@ class Pieces:
     @classmethod
     def read(cls, description: str, *, start: int, end: int, mask: int, padding: int) -> Self:
         """From the content of a `tokenizer.json`, which does not say what its special tokens are for."""
-        from tokenizers import Tokenizer
+        from tokenizers import Tokenizer as Backend
 
         try:
-            tokenizer = Tokenizer.from_str(description)
+            tokenizer = Backend.from_str(description)
         except Exception as error:  # the library raises nothing narrower
             raise EmoscopeError(f"not a tokenizer ({error})") from None
         return cls(tokenizer, start=start, end=end, mask=mask, padding=padding)
 
-    def numbers(self, texts: Sequence[str]) -> list[list[int]]:
-        """The pieces of texts, without special tokens but for the mask, where IEST's trigger word stands.
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of texts, without special tokens but for the mask, where IEST's trigger word stands.
 
         Texts are normalised first: encoders know words for emoji, not emoji.
         """
@@ -48,7 +48,7 @@ class Pieces:
         return row
 
     def words(self, texts: Sequence[str]) -> list[list[list[int]]]:
-        """The same, the pieces of each word apart."""
+        """The token ids of texts, grouped by word."""
         rows: list[list[list[int]]] = []
         for parts in self._encoded(texts, self._backend.encode_batch):  # the fast one does not count words
             row: list[list[int]] = []
@@ -56,16 +56,16 @@ class Pieces:
                 if place:
                     row.append([self.mask])
                 before = None
-                for word, piece in zip(encoding.word_ids, encoding.ids, strict=True):
+                for word, token_id in zip(encoding.word_ids, encoding.ids, strict=True):
                     if word != before:
                         row.append([])
                         before = word
-                    row[-1].append(piece)
+                    row[-1].append(token_id)
             rows.append(row)
         return rows
 
     def spelled(self, words: Sequence[str]) -> list[list[int]]:
-        """The pieces of words that were cut elsewhere; `_` joins the words of an emoji's name."""
+        """The token ids of words that were cut elsewhere; `_` joins the words of an emoji's name."""
         plain = [f" {word.replace('_', ' ').strip() or word}" for word in words]
         encodings = self._backend.encode_batch(plain, add_special_tokens=False)
         return [
@@ -80,12 +80,12 @@ class Pieces:
         for parts in cut:
             yield [next(encodings) for _ in parts]
 
-    def text(self, pieces: Sequence[int]) -> str:
-        """Pieces as readable text."""
-        return str(self._backend.decode(list(pieces), skip_special_tokens=False))
+    def text(self, token_ids: Sequence[int]) -> str:
+        """Token ids as readable text."""
+        return str(self._backend.decode(list(token_ids), skip_special_tokens=False))
 
-    def number_of(self, name: str) -> int:
-        """The number of the special token made for a name."""
+    def special_token_id(self, name: str) -> int:
+        """The id of the special token made for a name."""
         number = self._backend.token_to_id(f"[{name}]")
         if number is None:
             raise EmoscopeError(f"the encoder's tokenizer has no special token for {name!r}")
@@ -97,7 +97,7 @@ class Pieces:
 
     @property
     def special(self) -> list[int]:
-        """The numbers of all special tokens."""
+        """The ids of all special tokens."""
         added = self._backend.get_added_tokens_decoder()
         return sorted(number for number, token in added.items() if token.special)
 

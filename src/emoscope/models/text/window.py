@@ -1,4 +1,4 @@
-"""A turn and the turns before it, laid out as one row of pieces for a pretrained encoder."""
+"""A turn and the turns before it, laid out as one row of tokens for a pretrained encoder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example, Turn
 from emoscope.core.errors import EmoscopeError
-from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.text.tokenizer import Tokenizer
 
 Places = NDArray[np.bool_]
 
@@ -18,13 +18,13 @@ SAME, OTHER = "same", "other"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TokenRow:
     """A laid-out window; the turn to be labelled lies from `first` up to `last`, its closing separator included.
 
     `cut` says whether a part of the dialogue had no room.
     """
 
-    pieces: NDArray[np.int32]
+    token_ids: NDArray[np.int32]
     first: int
     last: int
     cut: bool = False
@@ -58,16 +58,16 @@ class Window:
         """The names that need a token of their own."""
         return {"none": (), "names": tuple(name.lower() for name in self.names), "roles": (SAME, OTHER)}[self.speakers]
 
-    def rows(self, examples: Sequence[Example], tokens: Pieces) -> list[Row]:
+    def rows(self, examples: Sequence[Example], tokenizer: Tokenizer) -> list[TokenRow]:
         """Lay out examples; each different text is tokenised once."""
         texts = list(dict.fromkeys(turn.text for example in examples for turn in self._turns(example)))
-        pieces = dict(zip(texts, tokens.numbers(texts), strict=True))
-        marks = {name: tokens.number_of(name) for name in self.special}
+        token_ids = dict(zip(texts, tokenizer.token_ids(texts), strict=True))
+        marks = {name: tokenizer.special_token_id(name) for name in self.special}
         rows = []
         for example in examples:
             turns = self._turns(example)
-            laid_out = [self._mark(turn, turns[-1], marks) + pieces[turn.text] for turn in turns]
-            rows.append(self._row(laid_out, tokens, unread=example.turn + 1 > len(turns)))
+            laid_out = [self._mark(turn, turns[-1], marks) + token_ids[turn.text] for turn in turns]
+            rows.append(self._row(laid_out, tokenizer, unread=example.turn + 1 > len(turns)))
         return rows
 
     def _overflows(self, turns: Sequence[list[int]]) -> bool:
@@ -84,33 +84,33 @@ class Window:
         number = marks.get((turn.speaker or "").lower())
         return [] if number is None else [number]
 
-    def _row(self, turns: Sequence[list[int]], tokens: Pieces, *, unread: bool) -> Row:
-        labelled = [*turns[-1][: self.length - 2], tokens.end]
+    def _row(self, turns: Sequence[list[int]], tokenizer: Tokenizer, *, unread: bool) -> TokenRow:
+        labelled = [*turns[-1][: self.length - 2], tokenizer.end]
         room = self.length - 1 - len(labelled)
         before: list[list[int]] = []
         for turn in reversed(turns[:-1]):
             if room < 2:
                 break
-            before.append([*turn[-(room - 1) :], tokens.end] if turn else [tokens.end])
+            before.append([*turn[-(room - 1) :], tokenizer.end] if turn else [tokenizer.end])
             room -= len(before[-1])
         cut = unread or self._overflows(turns)
         if self.reverse:
-            row = list(chain([tokens.start], labelled, *before))
-            return Row(np.array(row, np.int32), 1, 1 + len(labelled), cut)
-        row = list(chain([tokens.start], *reversed(before), labelled))
-        return Row(np.array(row, np.int32), len(row) - len(labelled), len(row), cut)
+            row = list(chain([tokenizer.start], labelled, *before))
+            return TokenRow(np.array(row, np.int32), 1, 1 + len(labelled), cut)
+        row = list(chain([tokenizer.start], *reversed(before), labelled))
+        return TokenRow(np.array(row, np.int32), len(row) - len(labelled), len(row), cut)
 
-    def segments(self, rows: Sequence[Row], width: int) -> Places:
+    def segments(self, rows: Sequence[TokenRow], width: int) -> Places:
         """Where BERT's second segment lies: the turn to be labelled if it comes last, the others if it comes first."""
         places = np.arange(width)
         labelled = labelled_places(rows, width)
-        inside = places < np.array([len(row.pieces) for row in rows])[:, None]
+        inside = places < np.array([len(row.token_ids) for row in rows])[:, None]
         if self.reverse:
             return inside & ~labelled & (places > 0)
         return labelled & (np.array([row.first for row in rows])[:, None] > 1)
 
 
-def labelled_places(rows: Sequence[Row], width: int) -> Places:
+def labelled_places(rows: Sequence[TokenRow], width: int) -> Places:
     """Where the turn to be labelled lies in each padded row."""
     places = np.arange(width)
     first = np.array([row.first for row in rows])[:, None]
@@ -118,18 +118,18 @@ def labelled_places(rows: Sequence[Row], width: int) -> Places:
     return (places >= first) & (places < last)
 
 
-def focus_places(rows: Sequence[Row], pieces: NDArray[Any], pooling: str, *, mask: int, padding: int) -> Places:
-    """Which pieces a pooling makes its vector of, in a padded table of pieces.
+def focus_places(rows: Sequence[TokenRow], token_ids: NDArray[Any], pooling: str, *, mask: int, padding: int) -> Places:
+    """Which tokens a pooling makes its vector of, in a padded table of token ids.
 
     Those of the turn to be labelled; or the masked word's, and where none is masked all (`mask`) or the turn's.
     """
     if pooling.startswith("last-turn"):
-        return labelled_places(rows, pieces.shape[1])
-    inside: Places = pieces != padding
+        return labelled_places(rows, token_ids.shape[1])
+    inside: Places = token_ids != padding
     if pooling not in ("mask", "mean+focus"):
         return inside
-    masked = pieces == mask
-    instead = inside if pooling == "mask" else labelled_places(rows, pieces.shape[1])
+    masked = token_ids == mask
+    instead = inside if pooling == "mask" else labelled_places(rows, token_ids.shape[1])
     return np.where(masked.any(1, keepdims=True), masked, instead)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,38 @@ from emoscope.models.text.vocabulary import Vocabulary, tokeniser
 Item = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 T = TypeVar("T")
-Rows = TypeVar("Rows", bound="WordRows")
+W = TypeVar("W", bound="WordRows")
 VOCABULARY = "vocabulary.json"
 CHARACTERS = "characters.json"
 
 
-class WordRows:
+class Rows:
+    """How examples become arrays, by settings that are saved with a network."""
+
+    kind: ClassVar[str]
+    described: ClassVar[tuple[str, ...]]
+
+    def description(self) -> dict[str, Any]:
+        """The settings, as `from_description` needs them."""
+        return {"rows": self.kind, **{name: getattr(self, name) for name in self.described}}
+
+    @classmethod
+    def from_description(cls, description: Mapping[str, Any]) -> Self:
+        """Rows with the described settings, before anything is loaded."""
+        rows = cls()
+        for name in rows.described:
+            setattr(rows, name, description[name])
+        return rows
+
+
+class WordRows(Rows):
     """Each turn is a row of its own. Networks inherit from it, and say what the attributes are.
 
     tokens: how texts are cut (`starter`, `chat` or `plain`). context: how many turns are read, 1 for the last alone.
     max_length: how many tokens of a row are read, the last ones.
     """
 
-    kind: ClassVar[str] = "separate"
+    kind = "separate"
     described: ClassVar[tuple[str, ...]] = ("tokens", "context", "max_length")
     tokens: str
     cut: Callable[[str], list[str]]
@@ -55,11 +74,9 @@ class WordRows:
         return len(lengths) <= example.turn or any(length > self.max_length for length in lengths)
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as its turns."""
         return [{"turns": turns, "truncated": truncated} for turns, truncated in self.encode_turns(examples)]
 
     def length(self, item: Item) -> int:
-        """The number of tokens in the longest row."""
         return max(map(len, item["turns"]))
 
     def arrays(self, items: Sequence[Item]) -> Arrays:
@@ -68,16 +85,10 @@ class WordRows:
         return {**filled_rows([turn for item in items for turn in item["turns"]]), "counts": counts}
 
     def save_words(self, folder: Path) -> None:
-        """Write the vocabulary."""
         self.vocabulary.save(folder / VOCABULARY)
 
     def load_words(self, folder: Path) -> None:
-        """Read the vocabulary."""
         self.vocabulary = Vocabulary.load(folder / VOCABULARY)
-
-    def description(self) -> dict[str, Any]:
-        """What `restored` needs beside the words."""
-        return {"rows": self.kind, **{name: getattr(self, name) for name in self.described}}
 
 
 class JoinedRows(WordRows):
@@ -86,18 +97,15 @@ class JoinedRows(WordRows):
     kind = "joined"
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as one row of numbers."""
         return [
             {"words": joined(turns)[-self.max_length :], "truncated": truncated}
             for turns, truncated in self.encode_turns(examples)
         ]
 
     def length(self, item: Item) -> int:
-        """The number of tokens."""
         return len(item["words"])
 
     def arrays(self, items: Sequence[Item]) -> Arrays:
-        """One row for each example."""
         return filled_rows([item["words"] for item in items])
 
     def truncated(self, example: Example, lengths: Sequence[int]) -> bool:
@@ -112,7 +120,6 @@ class EitherRows(WordRows):
     turns: str
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as its turns, or as one row."""
         items = super().encode(examples)
         if self.turns == "separate":
             return items
@@ -128,7 +135,6 @@ class SpelledRows(WordRows):
     max_characters: int
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Each example as its turns, and the spelling of every word."""
         rows = each_once(self._spelled_row, (text for example in examples for text in self.turn_texts(example)))
         items = []
         for example in examples:
@@ -162,12 +168,10 @@ class SpelledRows(WordRows):
         }
 
     def save_words(self, folder: Path) -> None:
-        """Write the words and the characters."""
         super().save_words(folder)
         self.alphabet.save(folder / CHARACTERS)
 
     def load_words(self, folder: Path) -> None:
-        """Read the words and the characters."""
         super().load_words(folder)
         self.alphabet = Vocabulary.load(folder / CHARACTERS)
 
@@ -198,14 +202,12 @@ class LanguageRows(JoinedRows):
 KINDS = {kind.kind: kind for kind in (WordRows, JoinedRows, EitherRows, SpelledRows, LanguageRows)}
 
 
-def restored(description: Mapping[str, Any], folder: Path, kind: type[Rows]) -> Rows:
+def restored(description: Mapping[str, Any], folder: Path, kind: type[W]) -> W:
     """The rows of a network that was written with `description` and `save_words`."""
-    made = kind()
-    for name in made.described:
-        setattr(made, name, description[name])
-    made.cut = tokeniser(made.tokens)
-    made.load_words(folder)
-    return made
+    rows = kind.from_description(description)
+    rows.cut = tokeniser(rows.tokens)
+    rows.load_words(folder)
+    return rows
 
 
 def each_once(make: Callable[[str], T], texts: Iterable[str]) -> dict[str, T]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,15 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from emoscope.core.dialogue import Example
-from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, Prediction, one_hot
-from emoscope.models.former_names import current_names
 from emoscope.models.probabilities import LabelGrouping, label_probabilities
-from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.losses import ClassLoss, GroupedLoss, class_weights, grouped_targets, warmed_weights
-from emoscope.models.torch.network import NETWORKS, Network, load_network, save_network
-from emoscope.models.torch.training import Training, device_of, predict, seed_everything, train
+from emoscope.models.torch.network import Network
+from emoscope.models.torch.trained_network import TrainedNetwork
+from emoscope.models.torch.training import Training
 
 if TYPE_CHECKING:
     from emoscope.models.export.exporter import Exporter
@@ -47,7 +44,7 @@ class AuxiliaryHead:
         return [next((n for n, group in enumerate(self.groups) if label in group), -1) for label in labels]
 
 
-class NeuralClassifier(Block):
+class NeuralClassifier(TrainedNetwork, Block):
     """Any registered network, trained by the one loop.
 
     Extra `heads` let the network also predict coarser classes (others or an emotion?); the probability of a label is
@@ -62,18 +59,12 @@ class NeuralClassifier(Block):
         training: Training | Mapping[str, Any] | None = None,
         heads: Sequence[AuxiliaryHead | Mapping[str, Any]] = (),
     ) -> None:
+        super().__init__(network, settings, training)
         self.labels = tuple(labels)
-        self.network_name = network
-        self.settings = current_names(settings or {})
-        self.training = Training.of(training)
         self.heads = tuple(AuxiliaryHead.of(head) for head in heads)
-        self.network: Network | None = None
-        self.curve: list[Epoch] = []
-        self._device = "auto"
 
     @property
     def outputs(self) -> int:
-        """How many logits the network has."""
         return len(self.labels) + sum(len(head.groups) for head in self.heads)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
@@ -83,24 +74,9 @@ class NeuralClassifier(Block):
         self, examples: Sequence[Example], targets: Floats, fit_context: FitContext, start: Network | None = None
     ) -> Self:
         """Train on probabilities of labels; from `start`, if given, instead of a new network."""
-        seed_everything(fit_context.seed)
-        self._device = fit_context.device
-        network = start
-        if network is None:
-            network = NETWORKS[self.network_name](self.outputs, **self.settings)
-            network.prepare(examples, fit_context)
         table = torch.tensor(np.asarray(targets), dtype=torch.float32)
-        self.network = network
-        self.curve = train(
-            network,
-            network.encode(examples),
-            table,
-            self._loss(table),
-            self.training,
-            fit_context,
-            families=[example.family for example in examples],
-            on_progress=self._warming(table),
-        )
+        warming = self._warming(table)
+        self.train_network(examples, table, self._loss(table), fit_context, start=start, on_progress=warming)
         return self
 
     def _loss(self, targets: Tensor) -> nn.Module:
@@ -123,23 +99,16 @@ class NeuralClassifier(Block):
         return _BalancedWarming(balanced) if self.training.balanced_warming and balanced is not None else None
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
-        network = self._fitted()
+        network = self.fitted()
         if not examples:
             return Prediction(np.zeros((0, len(self.labels))))
         items = network.encode(examples)
-        scores = predict(network, items, device_of(self._device))
-        probabilities = label_probabilities(scores.double().numpy(), self.questions(), len(self.labels))
+        probabilities = label_probabilities(self.logits(items), self.questions(), len(self.labels))
         return Prediction(probabilities, np.array([item.get("truncated", False) for item in items]))
 
     def export(self, exporter: "Exporter") -> Block:
-        """The network as a graph."""
         questions = [{"groups": each.groups, "grouping": list(each.grouping)} for each in self.questions()]
-        return self._fitted().export(exporter, self.labels, questions)
-
-    def _fitted(self) -> Network:
-        if self.network is None:
-            raise EmoscopeError("this model has not been fitted")
-        return self.network
+        return self.fitted().export(exporter, self.labels, questions)
 
     def questions(self) -> list[LabelGrouping]:
         """The extra heads, as `label_probabilities` needs them."""
@@ -148,17 +117,9 @@ class NeuralClassifier(Block):
     def config(self) -> dict[str, Any]:
         return {
             "labels": list(self.labels),
-            "network": self.network_name,
-            "settings": self.settings,
-            "training": asdict(self.training),
+            **self.network_config(),
             "heads": [asdict(head) for head in self.heads],
         }
-
-    def save_weights(self, folder: Path) -> None:
-        save_network(folder, self.network, self.curve)
-
-    def load_weights(self, folder: Path) -> None:
-        self.network, self.curve = load_network(folder, self.network_name, self.outputs, self.settings)
 
     def with_training(self, **changes: Any) -> "NeuralClassifier":
         """The same block, unfitted, with changes to its training."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -160,33 +161,26 @@ class Contextual(TurnRows, Network):
         self._build(load_frozen(folder))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ContextualHierarchical(WordAndVectorRows, HierarchicalNetwork):
     """A hierarchical network in which each word is its own vector and, beside it, a frozen encoder's.
 
     The last `encoder_layers` of the encoder are averaged.
     """
 
-    def __init__(
-        self, outputs: int, *, encoder: str = "bert-base-uncased", encoder_layers: int = 1, **shared: Any
-    ) -> None:
-        super().__init__(outputs, **shared)
-        self.name = encoder
-        self.encoder_layers = encoder_layers
-        self.device = device_of("auto")
-        self.frozen: FrozenEncoder
+    encoder: str = "bert-base-uncased"
+    encoder_layers: int = 1
 
     @property
     def input_size(self) -> int:
-        """The width of both vectors side by side."""
         return self.embedding_size + self.frozen.width
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
-        self.device = device_of(fit_context.device)
-        self._use(frozen_encoder(self.name))
+        self._use(frozen_encoder(self.encoder), fit_context.device)
         super().prepare(examples, fit_context)
 
     def read_rows(self, batch: Batch) -> Tensor:
-        words = torch.cat([self.embed(batch["words"]), self.dropout(batch["contextual"].float())], dim=-1)
+        words = torch.cat([self.embed(batch["words"]), self.drop(batch["contextual"].float())], dim=-1)
         return cast(Tensor, self.pool(self.reader(words, batch["lengths"]), batch["lengths"]))
 
     def forward(self, batch: Batch) -> Tensor:
@@ -201,9 +195,9 @@ class ContextualHierarchical(WordAndVectorRows, HierarchicalNetwork):
         self.frozen.save(folder)
 
     def load_assets(self, folder: Path) -> None:
-        self._use(load_frozen(folder))
+        self._use(load_frozen(folder), "auto")
         super().load_assets(folder)
 
-    def _use(self, frozen: FrozenEncoder) -> None:
+    def _use(self, frozen: FrozenEncoder, device: str) -> None:
         self.frozen = frozen
-        self.frozen_features: FrozenFeatures = frozen.features(self.device, self.encoder_layers)
+        self.frozen_features: FrozenFeatures = frozen.features(device_of(device), self.encoder_layers)

@@ -1,7 +1,8 @@
 """Convolutions over words (Kim 2014), of all turns in one row or of each turn apart."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -41,6 +42,7 @@ class Convolutions(nn.Module):
         return torch.cat(maxima, dim=-1).relu()
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConvolutionalNetwork(EitherRows, WordNetwork):
     """Convolutions of several sizes, pooled by their maximum, then perhaps a dense layer of `dense_size`.
 
@@ -48,23 +50,15 @@ class ConvolutionalNetwork(EitherRows, WordNetwork):
     the results side by side, the last turn's last.
     """
 
-    def __init__(
-        self,
-        outputs: int,
-        *,
-        num_filters: int = 100,
-        kernel_sizes: Sequence[int] = (3, 4, 5),
-        turns: str = "joined",
-        dense_size: int = 0,
-        **shared: Any,
-    ) -> None:
-        super().__init__(outputs, **shared)
-        if turns not in ("joined", "separate"):
-            raise EmoscopeError(f"turns: expected joined or separate, found {turns!r}")
-        self.num_filters = num_filters
-        self.kernel_sizes = tuple(kernel_sizes)
-        self.turns = turns
-        self.dense_size = dense_size
+    num_filters: int = 100
+    kernel_sizes: Sequence[int] = (3, 4, 5)
+    turns: str = "joined"
+    dense_size: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.turns not in ("joined", "separate"):
+            raise EmoscopeError(f"turns: expected joined or separate, found {self.turns!r}")
 
     def make_layers(self) -> int:
         self.convolutions = Convolutions(self.embedding_size, self.num_filters, self.kernel_sizes)

@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from emoscope.models.text.frozen_words import HalfFloats, Words, word_vectors
 from emoscope.models.text.window import padded
 from emoscope.models.torch.pretrained import (
     FOLDER,
     Encoder,
-    Tokens,
+    PretrainedTokenizer,
     load_architecture,
     load_encoder,
     save_architecture,
@@ -30,25 +30,25 @@ _BATCH = 128
 
 
 class FrozenEncoder:
-    """Vectors of pieces at half precision, remembered, so that an ensemble over one encoder computes them once.
+    """Vectors of tokens at half precision, remembered, so that an ensemble over one encoder computes them once.
 
     The weights are rounded to half precision when it is made: what is saved gives the same vectors.
     """
 
-    def __init__(self, encoder: Encoder, tokens: Tokens) -> None:
+    def __init__(self, encoder: Encoder, tokenizer: PretrainedTokenizer) -> None:
         self.encoder = encoder.half().float().eval().requires_grad_(False)
-        self.tokens = tokens
+        self.tokenizer = tokenizer
         self._kept: dict[tuple[int, bytes], HalfFloats] = {}
         self._kept_bytes = 0
         self._saved: Path | None = None
 
     @property
     def width(self) -> int:
-        """The size of a piece's vector."""
+        """The size of a token's vector."""
         return self.encoder.width
 
     def vectors(self, rows: Sequence[NDArray[np.int32]], device: torch.device, *, layers: int = 1) -> list[HalfFloats]:
-        """The vectors of each row's pieces: the last layer's, or the mean of the last `layers`."""
+        """The vectors of each row's tokens: the last layer's, or the mean of the last `layers`."""
         keys = [(layers, row.tobytes()) for row in rows]
         missing = {key: row for key, row in zip(keys, rows, strict=True) if key not in self._kept}
         found = {key: self._kept[key] for key in keys if key in self._kept}
@@ -56,20 +56,18 @@ class FrozenEncoder:
         self.encoder.to(device)
         for start in range(0, len(order), _BATCH):
             chosen = order[start : start + _BATCH]
-            for key, vector in zip(
-                chosen, self._computed([missing[key] for key in chosen], device, layers), strict=True
-            ):
+            vectors = self._computed([missing[key] for key in chosen], device, layers)
+            for key, vector in zip(chosen, vectors, strict=True):
                 found[key] = vector
                 self._keep(key, vector)
         return [found[key] for key in keys]
 
     def features(self, device: torch.device, layers: int = 1) -> "FrozenFeatures":
-        """What networks read: see `Features`."""
         return FrozenFeatures(self, device, layers)
 
     def _computed(self, rows: Sequence[NDArray[np.int32]], device: torch.device, layers: int) -> list[HalfFloats]:
-        table = torch.from_numpy(padded(rows, self.tokens.padding)).to(device)
-        mask = (table != self.tokens.padding).long()
+        table = torch.from_numpy(padded(rows, self.tokenizer.padding)).to(device)
+        mask = (table != self.tokenizer.padding).long()
         with torch.inference_mode(), torch.autocast(device.type, torch.float16, enabled=device.type == "cuda"):
             made = self.encoder(table, mask, torch.zeros_like(table), layers).half().cpu().numpy()
         return [made[number, : len(row)].copy() for number, row in enumerate(rows)]
@@ -83,7 +81,7 @@ class FrozenEncoder:
 
     def save(self, folder: Path) -> None:
         """Write the encoder whole; copies within one run are links to the first, where the file system can."""
-        save_architecture(folder, self.encoder, self.tokens)
+        save_architecture(folder, self.encoder, self.tokenizer)
         path = folder / FOLDER / _WEIGHTS
         path.unlink(missing_ok=True)
         if self._saved is not None and self._saved.is_file():
@@ -92,7 +90,7 @@ class FrozenEncoder:
                 return
             except OSError:
                 pass
-        save_file(_halved(self.encoder), path)
+        save_file(half_precision(self.encoder), path)
         self._saved = path
 
 
@@ -105,22 +103,18 @@ class FrozenFeatures:
     layers: int
 
     @property
-    def tokens(self) -> Tokens:
-        """The encoder's own."""
-        return self.frozen.tokens
+    def tokenizer(self) -> PretrainedTokenizer:
+        return self.frozen.tokenizer
 
     @property
     def longest(self) -> int:
-        """How many pieces it can read."""
         return self.frozen.encoder.longest
 
     def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
-        """A vector for each word and for the whole of each row."""
         vectors = partial(self.frozen.vectors, device=self.device, layers=self.layers)
-        return word_vectors(rows, self.tokens, vectors, length=length)
+        return word_vectors(rows, self.tokenizer, vectors, length=length)
 
     def save(self, folder: Path) -> None:
-        """Write the encoder whole."""
         self.frozen.save(folder)
 
 
@@ -138,15 +132,15 @@ def frozen_encoder(name: str) -> FrozenEncoder:
 
 def load_frozen(folder: Path) -> FrozenEncoder:
     """What `save` wrote; the parts of an ensemble that were saved with equal encoders get one together."""
-    encoder, tokens = load_architecture(folder)
+    encoder, tokenizer = load_architecture(folder)
     encoder.load_state_dict(load_file(folder / FOLDER / _WEIGHTS))
-    return _shared(FrozenEncoder(encoder, tokens))
+    return _shared(FrozenEncoder(encoder, tokenizer))
 
 
 def _shared(made: FrozenEncoder) -> FrozenEncoder:
     """An encoder with the same weights and vocabulary that is in use already, or else this one."""
-    digest = sha256(str((made.encoder.model.config.model_type, len(made.tokens))).encode())
-    for name, value in sorted(_halved(made.encoder).items()):
+    digest = sha256(str((made.encoder.model.config.model_type, len(made.tokenizer))).encode())
+    for name, value in sorted(half_precision(made.encoder).items()):
         digest.update(name.encode())
         digest.update(value.numpy().tobytes())
     key = f"content:{digest.hexdigest()}"
@@ -155,8 +149,9 @@ def _shared(made: FrozenEncoder) -> FrozenEncoder:
     return _SHARED[key]
 
 
-def _halved(encoder: Encoder) -> dict[str, Tensor]:
+def half_precision(module: nn.Module) -> dict[str, Tensor]:
+    """The weights of a module as they are saved, at half precision."""
     return {
         name: (value.half() if value.is_floating_point() else value).cpu().contiguous()
-        for name, value in encoder.state_dict().items()
+        for name, value in module.state_dict().items()
     }

@@ -45,7 +45,6 @@ class LockedDropout(nn.Module):
         self.share = share
 
     def forward(self, states: Tensor) -> Tensor:
-        """Shape (rows, positions, width), as it came."""
         if not self.training or not self.share:
             return states
         return states * functional.dropout(torch.ones_like(states[:, :1]), self.share)
@@ -135,7 +134,6 @@ class LanguageModel(nn.Module):
         return functional.linear(self.outputs(states), self.encoder.embedding, self.bias), states, ends
 
     def stages(self) -> list[list[nn.Parameter]]:
-        """Groups of parameters from the output to the input."""
         return [[self.bias], *self.encoder.stages()]
 
 

@@ -100,23 +100,6 @@ class LanguageTrainer(Trainer[Window]):
         return f"{self.name}, perplexity {math.exp(min(loss, 20)):.0f}"
 
 
-def perplexity(
-    model: LanguageModel, texts: Sequence[Sequence[int]], device: str = "auto", batch_size: int = 16
-) -> float:
-    """How many words a model hesitates between, on average, over texts."""
-    where = device_of(device)
-    model.to(where)
-    model.eval()
-    total, count = 0.0, 0
-    states: list[State] | None = None
-    with torch.inference_mode():
-        for window in _windows(token_rows(texts, batch_size, None).to(where), LanguageTraining().bptt):
-            loss, _, states = _loss(model, window, states)
-            total += float(loss) * window[1].numel()
-            count += window[1].numel()
-    return math.exp(total / count)
-
-
 def token_rows(texts: Sequence[Sequence[int]], batch_size: int, order: np.random.Generator | None) -> Tensor:
     """All texts as one stream, cut into `batch_size` rows of the same length; the rest at the end is dropped.
 

@@ -6,13 +6,13 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import distributed
@@ -44,22 +44,22 @@ def check_devices(device: str, devices: int) -> None:
         raise EmoscopeError(f"--devices {devices}: this machine has {count} {kind}{'s' * (count != 1)}")
 
 
-def on_devices(function: Callable[..., R], arguments: Mapping[str, Any], fit_context: FitContext) -> R:
-    """What `function(**arguments, fit_context=..., replica=...)` returns in the first of `devices` processes.
+def on_devices(function: Callable[..., R], fit_context: FitContext) -> R:
+    """What `function(fit_context=..., replica=...)` returns in the first of `devices` processes.
 
     The processes are started afresh, so all must be importable or picklable. If one dies, all are ended.
     """
     check_devices(fit_context.device, fit_context.devices)
     with tempfile.TemporaryDirectory(prefix="emoscope-train-") as name:
         folder = Path(name)
-        torch.save((function, dict(arguments), replace(fit_context, progress=no_progress)), folder / "call")
+        torch.save((function, replace(fit_context, progress=no_progress)), folder / "call")
         logging.getLogger(start_processes.__module__).setLevel(logging.ERROR)  # the user gets one line, ours
         inbox, outbox = multiprocessing.get_context("spawn").Pipe(duplex=False)
         threads = max(1, torch.get_num_threads() // fit_context.devices)
         with inbox, outbox:
             started = start_processes(  # type: ignore[no-untyped-call]
                 _run,
-                (_Launch(folder, fit_context.devices, threads, outbox),),
+                (folder, fit_context.devices, threads, outbox),
                 nprocs=fit_context.devices,
                 join=False,
                 daemon=True,
@@ -83,26 +83,10 @@ def on_devices(function: Callable[..., R], arguments: Mapping[str, Any], fit_con
 
 
 @dataclass(frozen=True, slots=True)
-class _Launch:
-    folder: Path
-    world_size: int
-    threads: int
-    outbox: Connection
-
-
-@dataclass(frozen=True, slots=True)
 class _Failure:
     rank: int
     problem: str
     expected: bool  # an EmoscopeError, whose message is for the user
-
-
-@dataclass(frozen=True, slots=True)
-class _SendProgress:
-    outbox: Connection
-
-    def __call__(self, message: str, done: float) -> None:
-        self.outbox.send((message[:_LONGEST], done))
 
 
 def _on_gpus(device: str) -> bool:
@@ -111,40 +95,42 @@ def _on_gpus(device: str) -> bool:
     return device != "cpu" and torch.cuda.is_available()
 
 
-def _run(rank: int, job: _Launch) -> None:
+def _run(rank: int, folder: Path, world_size: int, threads: int, outbox: Connection) -> None:
     # Libraries below torch greet on standard output, which is for the user's results.
     sys.stdout.flush()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
-        _call(rank, job)
+        torch.set_num_threads(threads)
+        _call(Replica(rank, world_size), folder, outbox)
     except Exception as error:
         expected = isinstance(error, EmoscopeError)
         problem = str(error) if expected else f"{type(error).__name__}: {error}".splitlines()[0]
         with suppress(OSError):
-            job.outbox.send(_Failure(rank, problem[:_LONGEST], expected))
+            outbox.send(_Failure(rank, problem[:_LONGEST], expected))
         # At once: a normal exit would wait for processes that wait for this one.
         os._exit(1)
 
 
-def _call(rank: int, job: _Launch) -> None:
-    torch.set_num_threads(job.threads)
+def _call(replica: Replica, folder: Path, outbox: Connection) -> None:
     fit_context: FitContext
-    function, arguments, fit_context = torch.load(job.folder / "call", weights_only=False, map_location="cpu")
+    function, fit_context = torch.load(folder / "call", weights_only=False, map_location="cpu")
     backend, device = "gloo", "cpu"
     if _on_gpus(fit_context.device):
-        torch.cuda.set_device(rank)
-        backend, device = "cpu:gloo,cuda:nccl", f"cuda:{rank}"
+        torch.cuda.set_device(replica.rank)
+        backend, device = "cpu:gloo,cuda:nccl", f"cuda:{replica.rank}"
     # A file to meet at and the loopback interface: nobody on the network can join.
     if sys.platform in _LOOPBACK:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", _LOOPBACK[sys.platform])
-    meeting = (job.folder / "meeting").as_uri()
-    distributed.init_process_group(backend, init_method=meeting, rank=rank, world_size=job.world_size)
-    replica = Replica(rank, job.world_size)
-    progress = _SendProgress(job.outbox) if replica.is_main else no_progress
-    fit_context = replace(fit_context, device=device, progress=progress)
-    result = function(**arguments, fit_context=fit_context, replica=replica)
+    meeting = (folder / "meeting").as_uri()
+    distributed.init_process_group(backend, init_method=meeting, rank=replica.rank, world_size=replica.world_size)
+
+    def send_progress(message: str, done: float) -> None:
+        outbox.send((message[:_LONGEST], done))
+
+    progress = send_progress if replica.is_main else no_progress
+    result = function(fit_context=replace(fit_context, device=device, progress=progress), replica=replica)
     if replica.is_main:
-        torch.save(result, job.folder / "result")
+        torch.save(result, folder / "result")
     distributed.destroy_process_group()
 
 

@@ -85,7 +85,6 @@ class Attention(nn.Module):
         self.score = nn.Linear(width, 1, bias=False)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The weighted sum of each row's states."""
         logits = self.score(torch.tanh(self.inner(states))).squeeze(-1)
         weights: Tensor = logits.masked_fill(~mask, float("-inf")).softmax(-1)
         return (weights[..., None] * states.masked_fill(~mask[..., None], 0)).sum(1)
@@ -112,7 +111,6 @@ class Pooling(nn.Module):
         self.attention = Attention(width) if "attention" in self.ways else None
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Shape (rows, width)."""
         mask = mask_of(lengths, states.shape[1])
         return torch.cat([self._pooled(way, states, lengths, mask) for way in self.ways], dim=-1)
 

@@ -25,7 +25,6 @@ class ClassLoss(nn.Module):
         self.focal_gamma = focal_gamma
 
     def forward(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """The mean loss of a batch; targets are rows of probabilities."""
         log = functional.log_softmax(logits.float(), dim=-1)
         if self.label_smoothing:
             targets = targets * (1 - self.label_smoothing) + self.label_smoothing / targets.shape[-1]
@@ -83,7 +82,6 @@ class MultiTaskLoss(nn.Module):
         self.loss_weights = list(loss_weights) if loss_weights is not None else [1.0] * len(self.sizes)
 
     def forward(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """The mean over rows of the heads' cross-entropies."""
         total = logits.new_zeros(len(logits))
         heads = zip(torch.split(logits, self.sizes, -1), torch.split(targets, self.sizes, -1), strict=True)
         for (head, wanted), weight in zip(heads, self.loss_weights, strict=True):

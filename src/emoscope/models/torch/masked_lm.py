@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.text.window import Row, Window, padded
+from emoscope.models.text.window import TokenRow, Window, padded
 from emoscope.models.torch.checkpoint import Epoch
-from emoscope.models.torch.network import Batch, Item, Network
-from emoscope.models.torch.pretrained import Encoder, Tokens
+from emoscope.models.torch.network import Batch, Item, Trainable, without_decay_of_vectors
+from emoscope.models.torch.pretrained import Encoder, PretrainedTokenizer
 from emoscope.models.torch.training import Training, device_of, train
 
 if TYPE_CHECKING:
@@ -40,18 +40,25 @@ def pretrain_encoder(
 ) -> list[Epoch]:
     """Train the encoder of `network`, in place, on every turn of the dialogues in the network's own layout.
 
-    15 % of the pieces are to be guessed (Devlin et al. 2019), and half of the network's `pretraining_words` that are
-    one piece. With `following`, half of the turns that have another before them are exchanged for others of the batch,
+    15 % of the tokens are to be guessed (Devlin et al. 2019), and half of the network's `pretraining_words` that are
+    one token. With `following`, half of the turns that have another before them are exchanged for others of the batch,
     and the encoder also learns to say which. Returns the curve.
     """
     examples = [Example(dialogue, turn) for dialogue in dialogues for turn in range(len(dialogue))]
     if not examples:
         raise EmoscopeError("there is no text to pretrain on")
-    rows = network.window.rows(examples, network.tokens)
-    key = _key(network, rows, training, fit_context, following)
+    rows = network.window.rows(examples, network.tokenizer)
+    device = device_of(fit_context.device).type
+    shape = (network.num_layers, network.ffn_size, network.pretraining_words)
+    how = (network.name, shape, network.window, training, fit_context.seed, device, fit_context.devices, following)
+    digest = sha256(repr(how).encode())
+    for row in rows:
+        digest.update(row.token_ids.tobytes())
+        digest.update(bytes(f"{row.first},{row.last};", "ascii"))
+    key = digest.hexdigest()
     if key not in _LAST:
         model = MaskedLanguageModel(
-            network.encoder, network.tokens, network.window, following, favoured=network.pretraining_words
+            network.encoder, network.tokenizer, network.window, following, favoured=network.pretraining_words
         )
         curve = train(
             model, [{"row": row} for row in rows], torch.zeros(len(rows), 1), MeanLoss(), training, fit_context
@@ -64,19 +71,6 @@ def pretrain_encoder(
     return curve
 
 
-def _key(
-    network: "Transformer", rows: Sequence[Row], training: Training, fit_context: FitContext, following: bool
-) -> str:
-    device = device_of(fit_context.device).type
-    shape = (network.num_layers, network.ffn_size, network.pretraining_words)
-    how = (network.name, shape, network.window, training, fit_context.seed, device, fit_context.devices, following)
-    digest = sha256(repr(how).encode())
-    for row in rows:
-        digest.update(row.pieces.tobytes())
-        digest.update(bytes(f"{row.first},{row.last};", "ascii"))
-    return digest.hexdigest()
-
-
 class MeanLoss(nn.Module):
     """The loss of a network whose output is a loss already."""
 
@@ -86,53 +80,58 @@ class MeanLoss(nn.Module):
         return losses.mean()
 
 
-class MaskedLanguageModel(Network):
+class MaskedLanguageModel(Trainable):
     """An encoder that predicts masked tokens. Its output is its loss, so that `train` serves it too."""
 
     def __init__(
-        self, encoder: Encoder, tokens: Tokens, window: Window, following: bool, favoured: Sequence[str] = ()
+        self,
+        encoder: Encoder,
+        tokenizer: PretrainedTokenizer,
+        window: Window,
+        following: bool,
+        favoured: Sequence[str] = (),
     ) -> None:
         super().__init__(1)
         self.encoder = encoder
-        self.tokens = tokens
+        self.tokenizer = tokenizer
         self.window = window
         self.following = following
-        self.pieces = encoder.embeddings.num_embeddings
-        self._special = np.array(tokens.special, np.int64)
-        # Words of one piece only: a part of a word is guessed from the rest of it.
-        self._favoured = np.array([row[0] for row in tokens.spelled(list(favoured)) if len(row) == 1], np.int64)
+        self.vocabulary_size = encoder.embeddings.num_embeddings
+        self._special = np.array(tokenizer.special, np.int64)
+        # Words of one token only: a part of a word is guessed from the rest of it.
+        self._favoured = np.array([row[0] for row in tokenizer.spelled(list(favoured)) if len(row) == 1], np.int64)
         # Sentence encoders have lost their own output layer. The encoder's vectors are a better start than random ones.
         size = encoder.embeddings.embedding_dim
         self.transform = nn.Linear(encoder.width, size)
         nn.init.eye_(self.transform.weight)
         nn.init.zeros_(self.transform.bias)
         self.scale = nn.LayerNorm(size)
-        self.bias = nn.Parameter(torch.zeros(self.pieces))
+        self.bias = nn.Parameter(torch.zeros(self.vocabulary_size))
         if following:
             self.follows = nn.Sequential(
                 nn.Linear(encoder.width, encoder.width), nn.Tanh(), nn.Linear(encoder.width, 2)
             )
 
     def collate(self, items: Sequence[Item]) -> Batch:
-        """Exchange turns, mask pieces, and pad."""
-        rows: list[Row] = [item["row"] for item in items]
+        """Exchange turns, mask tokens, and pad."""
+        rows: list[TokenRow] = [item["row"] for item in items]
         answers = np.full(len(rows), _NOT_ASKED, np.int64)
         if self.following:
             rows, answers = self._exchanged(rows)
-        pieces = padded([row.pieces for row in rows], self.tokens.padding)
-        chosen, masked = self._masked(pieces)
+        token_ids = padded([row.token_ids for row in rows], self.tokenizer.padding)
+        chosen, masked = self._masked(token_ids)
         return {
-            "pieces": torch.from_numpy(masked),
-            "mask": torch.from_numpy((pieces != self.tokens.padding).astype(np.int64)),
-            "segments": torch.from_numpy(self.window.segments(rows, pieces.shape[1]).astype(np.int64)),
+            "token_ids": torch.from_numpy(masked),
+            "mask": torch.from_numpy((token_ids != self.tokenizer.padding).astype(np.int64)),
+            "segments": torch.from_numpy(self.window.segments(rows, token_ids.shape[1]).astype(np.int64)),
             "places": torch.from_numpy(np.flatnonzero(chosen)),
-            "hidden": torch.from_numpy(pieces[chosen]),
+            "hidden": torch.from_numpy(token_ids[chosen]),
             "follows": torch.from_numpy(answers),
         }
 
-    def _exchanged(self, rows: Sequence[Row]) -> tuple[list[Row], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    def _exchanged(self, rows: Sequence[TokenRow]) -> tuple[list[TokenRow], NDArray[np.int64]]:
         """Every second turn, by chance, gives its place to that of the next row; 1 where the turn is the true one."""
-        with_context = [number for number, row in enumerate(rows) if len(row.pieces) > 1 + row.last - row.first]
+        with_context = [number for number, row in enumerate(rows) if len(row.token_ids) > 1 + row.last - row.first]
         answers = np.full(len(rows), _NOT_ASKED, np.int64)
         made = list(rows)
         if len(with_context) < 2:
@@ -145,23 +144,20 @@ class MaskedLanguageModel(Network):
                 made[number] = _with_turn(rows[number], other, self.window.length)
         return made, answers
 
-    def _masked(
-        self, pieces: np.ndarray[tuple[int, int], np.dtype[np.int64]]
-    ) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.bool_]], np.ndarray[tuple[int, int], np.dtype[np.int64]]]:
-        """Which pieces are to be guessed, and what is shown: 8 of 10 times a mask, else a random piece or the piece."""
+    def _masked(self, token_ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Which tokens are to be guessed, and what is shown: 8 of 10 times a mask, else a random token or the token."""
         # torch's numbers, because the training loop seeds those for each epoch.
-        chance = torch.rand(2, *pieces.shape).numpy()
-        open_to_chance = ~np.isin(pieces, self._special)
-        chosen = open_to_chance & (chance[0] < np.where(np.isin(pieces, self._favoured), _FAVOURED, _MASKED))
-        shown = pieces.copy()
-        shown[chosen & (chance[1] < 0.8)] = self.tokens.mask
+        chance = torch.rand(2, *token_ids.shape).numpy()
+        open_to_chance = ~np.isin(token_ids, self._special)
+        chosen = open_to_chance & (chance[0] < np.where(np.isin(token_ids, self._favoured), _FAVOURED, _MASKED))
+        shown = token_ids.copy()
+        shown[chosen & (chance[1] < 0.8)] = self.tokenizer.mask
         random = chosen & (chance[1] >= 0.9)
-        shown[random] = torch.randint(self.pieces, (int(random.sum()),)).numpy()
+        shown[random] = torch.randint(self.vocabulary_size, (int(random.sum()),)).numpy()
         return chosen, shown
 
     def forward(self, batch: Batch) -> Tensor:
-        """The loss, once for each example."""
-        vectors = self.encoder(batch["pieces"], batch["mask"], batch["segments"])
+        vectors = self.encoder(batch["token_ids"], batch["mask"], batch["segments"])
         masked = vectors.flatten(0, 1)[batch["places"]]
         guesses = self.scale(functional.gelu(self.transform(masked))) @ self.encoder.embeddings.weight.T + self.bias
         loss = functional.cross_entropy(guesses.float(), batch["hidden"], reduction="sum")
@@ -172,39 +168,20 @@ class MaskedLanguageModel(Network):
                 self.follows(vectors[:, 0]).float(), batch["follows"], ignore_index=_NOT_ASKED, reduction="sum"
             )
             loss = loss + answers / asked.sum().clamp_min(1)
-        return loss.expand(len(batch["pieces"]), 1)
+        return loss.expand(len(batch["token_ids"]), 1)
 
     def length(self, item: Item) -> int:
-        return len(item["row"].pieces)
+        return len(item["row"].token_ids)
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, object]]:
-        """No weight decay for biases and normalisation."""
-        matrices = [parameter for parameter in self.parameters() if parameter.ndim > 1]
-        vectors = [parameter for parameter in self.parameters() if parameter.ndim <= 1]
-        return [
-            {"params": matrices, "lr": learning_rate},
-            {"params": vectors, "lr": learning_rate, "weight_decay": 0.0},
-        ]
-
-    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
-        """Nothing to do: the encoder is there already."""
-
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """Not used: rows are laid out by the network whose encoder is trained."""
-        raise NotImplementedError
-
-    def save_assets(self, folder: Path) -> None:
-        """Nothing to do: what is learnt is in the encoder."""
-
-    def load_assets(self, folder: Path) -> None:
-        """Nothing to do: what is learnt is in the encoder."""
+        return without_decay_of_vectors([(list(self.parameters()), learning_rate)])
 
 
-def _with_turn(row: Row, other: Row, longest: int) -> Row:
+def _with_turn(row: TokenRow, other: TokenRow, longest: int) -> TokenRow:
     """A row whose turn is that of another, cut if it would become too long."""
-    turn = other.pieces[other.first : other.last]
-    room = longest - (len(row.pieces) - (row.last - row.first))
+    turn = other.token_ids[other.first : other.last]
+    room = longest - (len(row.token_ids) - (row.last - row.first))
     if len(turn) > room:
         turn = np.concatenate([turn[: room - 1], turn[-1:]])
-    pieces = np.concatenate([row.pieces[: row.first], turn, row.pieces[row.last :]])
-    return Row(pieces, row.first, row.first + len(turn))
+    token_ids = np.concatenate([row.token_ids[: row.first], turn, row.token_ids[row.last :]])
+    return TokenRow(token_ids, row.first, row.first + len(turn))

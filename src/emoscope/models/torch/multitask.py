@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,11 +13,10 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, one_hot
-from emoscope.models.former_names import current_names
-from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.losses import MultiTaskLoss
-from emoscope.models.torch.network import NETWORKS, Network, load_network, save_network
-from emoscope.models.torch.training import Training, device_of, predict, seed_everything, train
+from emoscope.models.torch.network import Network
+from emoscope.models.torch.trained_network import TrainedNetwork
+from emoscope.models.torch.training import Training
 
 if TYPE_CHECKING:
     from emoscope.models.export.exporter import Exporter
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 CONFIG = "headed.json"
 
 
-class MultiTaskClassifier:
+class MultiTaskClassifier(TrainedNetwork):
     """A network whose logits are those of several `heads`, each with its own labels, side by side.
 
     A row of targets that are not numbers teaches that head nothing; `shares` weight the heads' losses.
@@ -40,18 +38,12 @@ class MultiTaskClassifier:
         training: Training | Mapping[str, Any] | None = None,
         shares: Mapping[str, float] | None = None,
     ) -> None:
+        super().__init__(network, settings, training)
         self.heads = {name: tuple(labels) for name, labels in heads.items()}
-        self.network_name = network
-        self.settings = current_names(settings or {})
-        self.training = Training.of(training)
         self.shares = {name: float((shares or {}).get(name, 1.0)) for name in self.heads}
-        self.network: Network | None = None
-        self.curve: list[Epoch] = []
-        self._device = "auto"
 
     @property
     def outputs(self) -> int:
-        """How many logits the network has."""
         return sum(map(len, self.heads.values()))
 
     def columns(self, head: str) -> slice:
@@ -79,29 +71,14 @@ class MultiTaskClassifier:
         self, examples: Sequence[Example], targets: Floats, fit_context: FitContext, start: Network | None = None
     ) -> Self:
         """Train on a table of targets; from `start`, if given, a network with the same heads."""
-        seed_everything(fit_context.seed)
-        self._device = fit_context.device
-        network = start
-        if network is None:
-            network = NETWORKS[self.network_name](self.outputs, **self.settings)
-            network.prepare(examples, fit_context)
         loss = MultiTaskLoss([len(labels) for labels in self.heads.values()], list(self.shares.values()))
-        table = torch.tensor(np.asarray(targets), dtype=torch.float32)
-        families = [example.family for example in examples]
-        self.network = network
-        self.curve = train(
-            network, network.encode(examples), table, loss, self.training, fit_context, families=families
-        )
+        self.train_network(examples, torch.tensor(targets, dtype=torch.float32), loss, fit_context, start=start)
         return self
 
     def scores(self, examples: Sequence[Example]) -> Floats:
         """The logits of all heads side by side."""
-        if self.network is None:
-            raise EmoscopeError("this model has not been fitted")
-        if not examples:
-            return np.zeros((0, self.outputs))
-        logits = predict(self.network, self.network.encode(examples), device_of(self._device))
-        return np.asarray(logits.double().numpy())
+        network = self.fitted()
+        return self.logits(network.encode(examples)) if examples else np.zeros((0, self.outputs))
 
     def predict_proba(self, examples: Sequence[Example], head: str) -> Floats:
         """The probability of each of a head's labels."""
@@ -112,32 +89,19 @@ class MultiTaskClassifier:
         """The network as a graph with some of its heads, the labels of each in the order wanted."""
         from emoscope.models.onnx.exported_encoder import ExportedEncoder
 
-        if self.network is None:
-            raise EmoscopeError("this model has not been fitted")
         places: list[int] = []
         for name, labels in heads.items():
             known = self.heads.get(name, ())
             if set(known) != set(labels):
                 raise EmoscopeError(f"head {name} has the labels {', '.join(known)}")
             places += [self.columns(name).start + known.index(label) for label in labels]
-        return exporter.encoder(self.network, ExportedEncoder(heads=heads), columns=places)
+        return exporter.encoder(self.fitted(), ExportedEncoder(heads=heads), columns=places)
 
     def save(self, folder: Path) -> None:
-        """Write the network, the configuration and the training curve."""
         folder.mkdir(parents=True, exist_ok=True)
-        save_network(folder, self.network, self.curve)
+        self.save_weights(folder)
         with atomic_write(folder / CONFIG) as handle:
-            json.dump(self.config(), handle, indent=2)
-
-    def config(self) -> dict[str, Any]:
-        """The constructor's arguments, as JSON."""
-        return {
-            "heads": {name: list(labels) for name, labels in self.heads.items()},
-            "network": self.network_name,
-            "settings": self.settings,
-            "training": asdict(self.training),
-            "shares": self.shares,
-        }
+            json.dump({"heads": self.heads, **self.network_config(), "shares": self.shares}, handle, indent=2)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -145,7 +109,5 @@ class MultiTaskClassifier:
         if not (folder / CONFIG).is_file():
             raise EmoscopeError(f"{folder}: holds no model with heads ({CONFIG} is missing)")
         classifier = cls(**json.loads(whole_text(folder / CONFIG)))
-        classifier.network, classifier.curve = load_network(
-            folder, classifier.network_name, classifier.outputs, classifier.settings
-        )
+        classifier.load_weights(folder)
         return classifier

@@ -1,22 +1,18 @@
 """What the training loop needs of a network: examples to tensors, and tensors to logits."""
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.core.registry import Registry
-from emoscope.models.torch.checkpoint import Epoch
 
 if TYPE_CHECKING:
     from emoscope.models.export.exporter import Exporter
@@ -25,26 +21,17 @@ if TYPE_CHECKING:
 Item = dict[str, Any]
 Batch = dict[str, Tensor]
 
-WEIGHTS = "weights.safetensors"
-CURVE = "curve.json"
-
 NETWORKS: Registry[type["Network"]] = Registry("network")
 
 
-class Network(nn.Module):
-    """A network over examples. Settings go to the constructor; `prepare` sees the training data once."""
+@dataclass(eq=False, repr=False)
+class Trainable(nn.Module):
+    """A network over items: what the training loop needs."""
 
-    def __init__(self, outputs: int) -> None:
+    outputs: int
+
+    def __post_init__(self) -> None:
         super().__init__()
-        self.outputs = outputs
-
-    @abstractmethod
-    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
-        """Learn vocabularies, read pretrained weights and make the layers; called once, before training."""
-
-    @abstractmethod
-    def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """The unpadded numbers of each example, on the CPU; `truncated` says whether a part of it is not read."""
 
     @abstractmethod
     def collate(self, items: Sequence[Item]) -> Batch:
@@ -67,6 +54,18 @@ class Network(nn.Module):
         """Groups of parameters from the output to the input, for gradual unfreezing."""
         return [list(self.parameters())]
 
+
+class Network(Trainable):
+    """A network over examples. Its fields are its settings; `prepare` sees the training data once."""
+
+    @abstractmethod
+    def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
+        """Learn vocabularies, read pretrained weights and make the layers; called once, before training."""
+
+    @abstractmethod
+    def encode(self, examples: Sequence[Example]) -> list[Item]:
+        """The unpadded numbers of each example, on the CPU; `truncated` says whether a part of it is not read."""
+
     def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
         """The network as a graph with these labels, and coarser questions beside them."""
         del exporter, labels, questions
@@ -86,24 +85,13 @@ class Network(nn.Module):
         """Read what `save_assets` wrote and make the layers."""
 
 
-def save_network(folder: Path, network: Network | None, curve: Sequence[Epoch]) -> None:
-    """Write a trained network: weights as safetensors, its assets, and the training curve."""
-    if network is None:
-        raise EmoscopeError("this model has not been fitted")
-    network.save_assets(folder)
-    weights = {name: value.cpu().contiguous().clone() for name, value in network.state_dict().items()}
-    save_file(weights, folder / WEIGHTS)
-    with atomic_write(folder / CURVE) as handle:
-        json.dump([asdict(epoch) for epoch in curve], handle)
-
-
-def load_network(folder: Path, name: str, outputs: int, settings: Mapping[str, Any]) -> tuple[Network, list[Epoch]]:
-    """Read what `save_network` wrote."""
-    network = NETWORKS[name](outputs, **settings)
-    network.load_assets(folder)
-    network.load_state_dict(load_file(folder / WEIGHTS))
-    network.eval()
-    return network, [Epoch(**epoch) for epoch in json.loads(whole_text(folder / CURVE))]
+def without_decay_of_vectors(stages: Sequence[tuple[Sequence[nn.Parameter], float]]) -> list[dict[str, Any]]:
+    """Parameter groups of stages and their learning rates, without weight decay for biases and normalisation."""
+    groups = []
+    for parameters, rate in stages:
+        groups.append({"params": [p for p in parameters if p.ndim > 1], "lr": rate})
+        groups.append({"params": [p for p in parameters if p.ndim <= 1], "lr": rate, "weight_decay": 0.0})
+    return [group for group in groups if group["params"]]
 
 
 def batches_of_like_length(lengths: Sequence[int], batch_size: int, generator: torch.Generator) -> Iterator[list[int]]:

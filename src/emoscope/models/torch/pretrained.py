@@ -10,13 +10,13 @@ from torch import Tensor, nn
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
-from emoscope.models.text.tokenizer import Pieces
+from emoscope.models.text.tokenizer import Tokenizer
 
 FOLDER = "encoder"
 
 
-class Tokens(Pieces):
-    """The pieces of a Hugging Face tokenizer, which can be given new tokens and saved."""
+class PretrainedTokenizer(Tokenizer):
+    """A Hugging Face tokenizer that can be given new tokens and saved."""
 
     def __init__(self, tokenizer: Any) -> None:
         if not getattr(tokenizer, "is_fast", False):
@@ -50,7 +50,7 @@ class Tokens(Pieces):
 
 
 class Encoder(nn.Module):
-    """A pretrained model that gives a vector for each piece."""
+    """A pretrained model that gives a vector for each token."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -60,70 +60,63 @@ class Encoder(nn.Module):
 
     @property
     def width(self) -> int:
-        """The size of a piece's vector."""
+        """The size of a token's vector."""
         return int(self.model.config.hidden_size)
 
     @property
     def longest(self) -> int:
-        """How many pieces it can read."""
         # RoBERTa's family counts positions from the padding's number on.
         return int(self.model.config.max_position_embeddings) - 2
 
     @property
     def embeddings(self) -> nn.Embedding:
-        """The table of piece vectors."""
+        """The table of token vectors."""
         table: nn.Embedding = self.model.get_input_embeddings()
         return table
 
     @property
     def layers(self) -> nn.ModuleList:
         """The stack of layers, lowest first."""
-        return max(
-            (module for module in self.model.modules() if isinstance(module, nn.ModuleList)),
-            key=len,
-        )
+        return max((module for module in self.model.modules() if isinstance(module, nn.ModuleList)), key=len)
 
-    def forward(self, pieces: Tensor, mask: Tensor, segments: Tensor | None = None, layers: int = 1) -> Tensor:
-        """The vectors of pieces: the last layer's, or the mean of the last `layers`."""
+    def forward(self, token_ids: Tensor, mask: Tensor, segments: Tensor | None = None, layers: int = 1) -> Tensor:
+        """The vectors of tokens: the last layer's, or the mean of the last `layers`."""
         extra: dict[str, Any] = {}
         if segments is not None and getattr(self.model.config, "type_vocab_size", 0) > 1:
             extra["token_type_ids"] = segments
         if layers == 1:
-            result = self.model(input_ids=pieces, attention_mask=mask, **extra)
+            result = self.model(input_ids=token_ids, attention_mask=mask, **extra)
             last: Tensor = result.last_hidden_state
             return last
-        result = self.model(input_ids=pieces, attention_mask=mask, output_hidden_states=True, **extra)
+        result = self.model(input_ids=token_ids, attention_mask=mask, output_hidden_states=True, **extra)
         return torch.stack(result.hidden_states[-layers:]).mean(0)
 
-    def add_tokens(self, tokens: Tokens, names: Sequence[str]) -> None:
-        """Room for special tokens of names, each beginning as what the encoder knows of the name's own pieces.
+    def add_tokens(self, tokenizer: PretrainedTokenizer, names: Sequence[str]) -> None:
+        """Room for special tokens of names, each beginning as what the encoder knows of the name's own tokens.
 
         A name that has a token already, from further pretraining, keeps it.
         """
-        new = [name for name in names if not tokens.has(name)]
-        tokens.add(new)
-        if len(tokens) > self.embeddings.num_embeddings:
-            self.model.resize_token_embeddings(len(tokens), mean_resizing=False)
+        new = [name for name in names if not tokenizer.has(name)]
+        tokenizer.add(new)
+        if len(tokenizer) > self.embeddings.num_embeddings:
+            self.model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
         table = self.embeddings.weight
         with torch.no_grad():
-            for name, pieces in zip(new, tokens.numbers(new), strict=True):
-                table[tokens.number_of(name)] = table[pieces].mean(0)
+            for name, token_ids in zip(new, tokenizer.token_ids(new), strict=True):
+                table[tokenizer.special_token_id(name)] = table[token_ids].mean(0)
 
     def save(self, folder: Path) -> None:
         """Write a plain Hugging Face folder, weights included, that `load_encoder` reads."""
         with _quiet():
             self.model.save_pretrained(folder)
 
-    def save_config(self, folder: Path) -> None:
-        """Write the architecture alone."""
-        with _quiet():
-            self.model.config.save_pretrained(folder)
 
-
-def load_encoder(name: str) -> tuple[Encoder, Tokens]:
+def load_encoder(name: str) -> tuple[Encoder, PretrainedTokenizer]:
     """A pretrained encoder and its tokenizer; a folder is read without touching the network."""
     transformers = require("transformers", extra="train")
-    local = _is_folder(name)
+    local = Path(name).is_dir()
+    if not local and (name.startswith((".", "/", "~")) or name.count("/") > 1):
+        raise EmoscopeError(f"encoder {name}: no such folder")
     options = {"local_files_only": local, "trust_remote_code": False}
     try:
         with _quiet():
@@ -133,10 +126,10 @@ def load_encoder(name: str) -> tuple[Encoder, Tokens]:
         where = "in this folder" if local else "on the hub or in its cache"
         reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise EmoscopeError(f"encoder {name}: no encoder with safetensors weights {where} ({reason})") from None
-    return Encoder(model.float()), Tokens(tokenizer)
+    return Encoder(model.float()), PretrainedTokenizer(tokenizer)
 
 
-def load_architecture(folder: Path) -> tuple[Encoder, Tokens]:
+def load_architecture(folder: Path) -> tuple[Encoder, PretrainedTokenizer]:
     """An encoder whose weights are still to be loaded, made from what `save_architecture` wrote."""
     transformers = require("transformers", extra="train")
     options = {"local_files_only": True, "trust_remote_code": False}
@@ -148,21 +141,14 @@ def load_architecture(folder: Path) -> tuple[Encoder, Tokens]:
             model = transformers.AutoModel.from_config(config, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         raise EmoscopeError(f"{path}: is not an encoder's description ({str(error).splitlines()[0]})") from None
-    return Encoder(model.float()), Tokens(tokenizer)
+    return Encoder(model.float()), PretrainedTokenizer(tokenizer)
 
 
-def save_architecture(folder: Path, encoder: Encoder, tokens: Tokens) -> None:
+def save_architecture(folder: Path, encoder: Encoder, tokenizer: PretrainedTokenizer) -> None:
     """Write configuration and tokenizer; the weights lie with those of the network around the encoder."""
-    encoder.save_config(folder / FOLDER)
-    tokens.save(folder / FOLDER)
-
-
-def _is_folder(name: str) -> bool:
-    if Path(name).is_dir():
-        return True
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise EmoscopeError(f"encoder {name}: no such folder")
-    return False
+    with _quiet():
+        encoder.model.config.save_pretrained(folder / FOLDER)
+    tokenizer.save(folder / FOLDER)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Recurrent networks over words: one row of turns, a hierarchy over turns, and something between the two."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -17,26 +18,15 @@ from emoscope.models.torch.word_network import WordNetwork, by_example
 from emoscope.tasks.datasets.auxiliary import unlabelled_texts
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ReaderNetwork(WordNetwork):
     """A network whose first layers are recurrent ones over words, pooled to a vector for each row."""
 
-    def __init__(
-        self,
-        outputs: int,
-        *,
-        hidden_size: int = 128,
-        cell: str = "lstm",
-        num_layers: int = 1,
-        bidirectional: bool = True,
-        pooling: str = "max",
-        **shared: Any,
-    ) -> None:
-        super().__init__(outputs, **shared)
-        self.hidden_size = hidden_size
-        self.cell = cell
-        self.num_layers = num_layers
-        self.bidirectional = bidirectional
-        self.pooling = pooling
+    hidden_size: int = 128
+    cell: str = "lstm"
+    num_layers: int = 1
+    bidirectional: bool = True
+    pooling: str = "max"
 
     @property
     def input_size(self) -> int:
@@ -50,7 +40,7 @@ class ReaderNetwork(WordNetwork):
             cell=self.cell,
             num_layers=self.num_layers,
             bidirectional=self.bidirectional,
-            dropout=self.dropout.p,
+            dropout=self.dropout,
         )
         self.pool = pooled_recurrent(self.reader, self.pooling)
         return self.pool.width
@@ -61,12 +51,12 @@ class ReaderNetwork(WordNetwork):
         return cast(Tensor, self.pool(states, batch["lengths"]))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RecurrentNetwork(JoinedRows, ReaderNetwork):
     """All turns in one row (`context=1`: the last turn alone), and perhaps a dense layer of `dense_size`."""
 
-    def __init__(self, outputs: int, *, pooling: str = "last", dense_size: int = 0, **shared: Any) -> None:
-        super().__init__(outputs, pooling=pooling, **shared)
-        self.dense_size = dense_size
+    pooling: str = "last"
+    dense_size: int = 0
 
     def make_layers(self) -> int:
         return self.dense_layer(super().make_layers(), self.dense_size)
@@ -75,6 +65,7 @@ class RecurrentNetwork(JoinedRows, ReaderNetwork):
         return cast(Tensor, self.between(self.read_rows(batch)))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TweetRecurrentNetwork(RecurrentNetwork):
     """A `RecurrentNetwork` that also knows the words of `pretraining_text` tweets and comments.
 
@@ -82,14 +73,11 @@ class TweetRecurrentNetwork(RecurrentNetwork):
     tweets there are); with other vectors the tweets are not read.
     """
 
-    def __init__(
-        self, outputs: int, *, vectors: str = "word2vec", pretraining_text: int | None = None, **shared: Any
-    ) -> None:
-        super().__init__(outputs, vectors=vectors, **shared)
-        self.pretraining_text = pretraining_text
-        self._tweets: list[list[str]] = []
+    vectors: str = "word2vec"
+    pretraining_text: int | None = None
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
+        self._tweets: list[list[str]] = []
         if self.vectors == "word2vec" and self.pretraining_text != 0:
             fit_context.progress("training word vectors", 0.0)
             self._tweets = [self.cut(text) for text in unlabelled_texts(fit_context, self.pretraining_text)]
@@ -103,40 +91,29 @@ class TweetRecurrentNetwork(RecurrentNetwork):
         return super().word_vectors([*turns, *self._tweets], fit_context)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HierarchicalNetwork(ReaderNetwork):
     """A reader of words makes a vector of each turn; a second one reads those vectors in order.
 
     With `skip` the last turn's own vector stands beside the second reader's.
     """
 
-    def __init__(
-        self,
-        outputs: int,
-        *,
-        context_hidden_size: int | None = None,
-        context_bidirectional: bool = False,
-        context_pooling: str = "last",
-        skip: bool = False,
-        **shared: Any,
-    ) -> None:
-        super().__init__(outputs, **shared)
-        self.context_hidden_size = context_hidden_size or self.hidden_size
-        self.context_bidirectional = context_bidirectional
-        self.context_pooling = context_pooling
-        self.skip = skip
+    context_hidden_size: int | None = None
+    context_bidirectional: bool = False
+    context_pooling: str = "last"
+    skip: bool = False
 
     def make_layers(self) -> int:
         width = super().make_layers()
-        self.context_reader = Recurrent(
-            width, self.context_hidden_size, cell=self.cell, bidirectional=self.context_bidirectional
-        )
+        size = self.context_hidden_size or self.hidden_size
+        self.context_reader = Recurrent(width, size, cell=self.cell, bidirectional=self.context_bidirectional)
         self.context_pool = pooled_recurrent(self.context_reader, self.context_pooling)
         return self.context_pool.width + (width if self.skip else 0)
 
     def features(self, batch: Batch) -> Tensor:
         counts = batch["counts"]
         turns = self.read_rows(batch)
-        states = self.context_reader(self.dropout(by_example(turns, counts)), counts)
+        states = self.context_reader(self.drop(by_example(turns, counts)), counts)
         whole = self.context_pool(states, counts)
         return torch.cat([whole, turns[counts.cumsum(0) - 1]], dim=-1) if self.skip else cast(Tensor, whole)
 
@@ -155,6 +132,7 @@ class SpellingEncoder(nn.Module):
         return states.masked_fill(~mask_of(lengths, spellings.shape[1])[:, None, :], 0).amax(-1)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SemiHierarchicalNetwork(SpelledRows, WordNetwork):
     """Words and their spellings; the last turn is read a second time, now knowing what was said before.
 
@@ -162,26 +140,12 @@ class SemiHierarchicalNetwork(SpelledRows, WordNetwork):
     each state of the last turn, and a second reader goes over them.
     """
 
-    def __init__(
-        self,
-        outputs: int,
-        *,
-        hidden_size: int = 128,
-        cell: str = "lstm",
-        pooling: str = "max",
-        char_embedding_size: int = 25,
-        num_filters: int = 50,
-        max_characters: int = 20,
-        **shared: Any,
-    ) -> None:
-        super().__init__(outputs, **shared)
-        self.hidden_size = hidden_size
-        self.cell = cell
-        self.pooling = pooling
-        self.char_embedding_size = char_embedding_size
-        self.num_filters = num_filters
-        self.max_characters = max_characters
-        self.alphabet = Vocabulary.of([])
+    hidden_size: int = 128
+    cell: str = "lstm"
+    pooling: str = "max"
+    char_embedding_size: int = 25
+    num_filters: int = 50
+    max_characters: int = 20
 
     def learn_vocabulary(self, turns: Sequence[Sequence[str]]) -> None:
         super().learn_vocabulary(turns)
@@ -201,12 +165,12 @@ class SemiHierarchicalNetwork(SpelledRows, WordNetwork):
     def features(self, batch: Batch) -> Tensor:
         counts, lengths = batch["counts"], batch["lengths"]
         spellings = self.speller(batch["spellings"], batch["spelling_lengths"])[batch["spelt"]]
-        words = torch.cat([self.embed(batch["words"]), self.dropout(spellings)], dim=-1)
+        words = torch.cat([self.embed(batch["words"]), self.drop(spellings)], dim=-1)
         states = self.reader(words, lengths)
         before = self._summary(by_example(self.pool(states, lengths), counts), counts - 1)
         last = counts.cumsum(0) - 1
         wide = before[:, None, :].expand(-1, states.shape[1], -1)
-        again = self.second_reader(self.dropout(torch.cat([states[last], wide], dim=-1)), lengths[last])
+        again = self.second_reader(self.drop(torch.cat([states[last], wide], dim=-1)), lengths[last])
         return torch.cat([self.second_pool(again, lengths[last]), before], dim=-1)
 
     def _summary(self, turns: Tensor, counts: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from emoscope.models.former_names import current_names
 from emoscope.models.torch.checkpoint import Checkpoint, Epoch, TrainingState
 from emoscope.models.torch.data_parallel import Replica
 from emoscope.models.torch.losses import ClassLoss, rdrop_divergence
-from emoscope.models.torch.network import Batch, Item, Network, batches_of_like_length
+from emoscope.models.torch.network import Batch, Item, Trainable, batches_of_like_length
 
 Schedule = Literal["constant", "linear", "slanted"]
 B = TypeVar("B")
@@ -196,7 +197,7 @@ class Trainer(ABC, Generic[B]):
 
 
 def train(
-    network: Network,
+    network: Trainable,
     items: Sequence[Item],
     targets: Tensor,
     loss: nn.Module,
@@ -215,23 +216,17 @@ def train(
         return NetworkTrainer(network, items, targets, loss, training, fit_context, families, on_progress).run()
     from emoscope.models.torch.launch import on_devices
 
-    arguments = {
-        "network": network,
-        "items": items,
-        "targets": targets,
-        "loss": loss,
-        "training": training,
-        "families": families,
-        "on_progress": on_progress,
-    }
-    weights, curve = on_devices(_weights_and_curve, arguments, fit_context)
+    arguments = (network, items, targets, loss, training)
+    weights, curve = on_devices(
+        partial(_weights_and_curve, *arguments, families=families, on_progress=on_progress), fit_context
+    )
     network.load_state_dict(weights)
     network.eval()
     return curve
 
 
-def _weights_and_curve(network: Network, **arguments: Any) -> tuple[dict[str, Tensor], list[Epoch]]:
-    curve = NetworkTrainer(network, **arguments).run()
+def _weights_and_curve(network: Trainable, *arguments: Any, **more: Any) -> tuple[dict[str, Tensor], list[Epoch]]:
+    curve = NetworkTrainer(network, *arguments, **more).run()
     return {name: value.detach().cpu() for name, value in network.state_dict().items()}, curve
 
 
@@ -240,7 +235,7 @@ class NetworkTrainer(Trainer[list[int]]):
 
     def __init__(
         self,
-        network: Network,
+        network: Trainable,
         items: Sequence[Item],
         targets: Tensor,
         loss: nn.Module,
@@ -324,7 +319,7 @@ class NetworkTrainer(Trainer[list[int]]):
                     parameter.requires_grad_(epoch is None or number <= epoch)
 
 
-def predict(network: Network, items: Sequence[Item], device: torch.device, batch_size: int | None = None) -> Tensor:
+def predict(network: Trainable, items: Sequence[Item], device: torch.device, batch_size: int | None = None) -> Tensor:
     """The logits of items, in their order, computed in batches of like length."""
     batch_size = batch_size or (512 if device.type == "cuda" else 128)
     network.to(device)
@@ -345,7 +340,7 @@ def mixed_precision(device: torch.device) -> AbstractContextManager[Any]:
     return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()
 
 
-def _collated(network: Network, items: Sequence[Item], device: torch.device) -> Batch:
+def _collated(network: Trainable, items: Sequence[Item], device: torch.device) -> Batch:
     return {name: tensor.to(device, non_blocking=True) for name, tensor in network.collate(items).items()}
 
 

@@ -52,7 +52,6 @@ class Transferred(Ensemble):
         self.copies: list[Block] = [self.target.with_training() for _ in range(copies)]
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Prepare, learn the sources, then fine-tune each copy."""
         network = self._learnt_from_sources(examples, fit_context)
         wanted = one_hot(labels, self.labels)
         for number, each in enumerate(self.copies):
@@ -94,7 +93,6 @@ class Transferred(Ensemble):
         self.copies = list(children.values())
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        """The mean of the copies."""
         return np.asarray(np.mean(list(probabilities.values()), axis=0))
 
     def export(self, exporter: "Exporter") -> Block:
@@ -103,9 +101,7 @@ class Transferred(Ensemble):
     def config(self) -> dict[str, Any]:
         return {
             "labels": list(self.labels),
-            "network": self.target.network_name,
-            "settings": self.target.settings,
-            "training": asdict(self.target.training),
+            **self.target.network_config(),
             "sources": list(self.sources),
             "source_training": asdict(self.source_training),
             "limit": self.limit,

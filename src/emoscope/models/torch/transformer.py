@@ -11,11 +11,17 @@ from torch import Tensor, nn
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.text.window import Row, Window, focus_places, padded
+from emoscope.models.text.window import TokenRow, Window, focus_places, padded
 from emoscope.models.torch.frozen import FrozenEncoder, frozen_encoder, load_frozen
 from emoscope.models.torch.layers import full_precision
-from emoscope.models.torch.network import Batch, Item, Network
-from emoscope.models.torch.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
+from emoscope.models.torch.network import Batch, Item, Network, without_decay_of_vectors
+from emoscope.models.torch.pretrained import (
+    Encoder,
+    PretrainedTokenizer,
+    load_architecture,
+    load_encoder,
+    save_architecture,
+)
 from emoscope.models.torch.pruning import prune_ffn, prune_layers
 from emoscope.models.torch.training import Training, device_of
 
@@ -93,21 +99,21 @@ class Transformer(Network):
         self.lm_training = Training(epochs=lm_epochs, batch_size=lm_batch_size, learning_rate=lm_learning_rate)
         self.frozen: FrozenEncoder | None = None
         self.device = device_of("auto")
-        self.tokens: Tokens
+        self.tokenizer: PretrainedTokenizer
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         self.device = device_of(fit_context.device)
         if self.is_frozen:
-            self._build(frozen=frozen_encoder(self.name))
+            self._build_frozen(frozen_encoder(self.name))
             return
-        encoder, tokens = load_encoder(self.name)
+        encoder, tokenizer = load_encoder(self.name)
         if self.num_layers is not None:
             prune_layers(encoder, self.num_layers)
         if self.ffn_size is not None:
             prune_ffn(encoder, self.ffn_size)
         if self.window.special:
-            encoder.add_tokens(tokens, self.window.special)
-        self._build(encoder, tokens)
+            encoder.add_tokens(tokenizer, self.window.special)
+        self._build(encoder, tokenizer)
         if self.pretraining != "none" and self.pretraining_text != 0 and self.lm_training.epochs:
             from emoscope.models.torch.masked_lm import pretrain_encoder
             from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
@@ -116,18 +122,15 @@ class Transformer(Network):
             following = "next" in self.pretraining
             pretrain_encoder(self, texts, self.lm_training, fit_context.part("pretraining"), following=following)
 
-    def _build(
-        self, encoder: Encoder | None = None, tokens: Tokens | None = None, *, frozen: FrozenEncoder | None = None
-    ) -> None:
-        if frozen is not None:
-            encoder, tokens = frozen.encoder, frozen.tokens
-            self.frozen = frozen
-        assert encoder is not None
-        assert tokens is not None
-        self.tokens = tokens
+    def _build_frozen(self, frozen: FrozenEncoder) -> None:
+        self.frozen = frozen
+        self._build(frozen.encoder, frozen.tokenizer)
+
+    def _build(self, encoder: Encoder, tokenizer: PretrainedTokenizer) -> None:
+        self.tokenizer = tokenizer
         if self.window.length > encoder.longest:
             raise EmoscopeError(f"max_length: {self.name} reads at most {encoder.longest}, not {self.window.length}")
-        if frozen is None:
+        if self.frozen is None:
             self.encoder = encoder
         self.width = encoder.width * (2 if self.pooling == "mean+focus" else 1)
         self.replace_head(self.outputs)
@@ -147,17 +150,16 @@ class Transformer(Network):
         self.head.to(before)
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """The laid-out window; or, of a frozen encoder, the pooled vector."""
-        rows = self.window.rows(examples, self.tokens)
+        rows = self.window.rows(examples, self.tokenizer)
         if self.frozen is None:
             return [{"row": row, "truncated": row.cut} for row in rows]
-        vectors = self.frozen.vectors([row.pieces for row in rows], self.device)
+        vectors = self.frozen.vectors([row.token_ids for row in rows], self.device)
         return [
             {"vector": self._pooled(vector, row), "truncated": row.cut}
             for vector, row in zip(vectors, rows, strict=True)
         ]
 
-    def _pooled(self, vectors: np.ndarray[Any, Any], row: Row) -> np.ndarray[Any, Any]:
+    def _pooled(self, vectors: np.ndarray[Any, Any], row: TokenRow) -> np.ndarray[Any, Any]:
         batch = self._places([row])
         vector = self.pooled(torch.from_numpy(vectors).float()[None], batch)[0]
         return np.asarray(vector.half().numpy())
@@ -167,22 +169,22 @@ class Transformer(Network):
             return {"vector": torch.from_numpy(np.stack([item["vector"] for item in items]))}
         return self._places([item["row"] for item in items])
 
-    def _places(self, rows: Sequence[Row]) -> Batch:
-        pieces = padded([row.pieces for row in rows], self.tokens.padding)
-        batch = {"pieces": pieces, "mask": (pieces != self.tokens.padding).astype(np.int64)}
+    def _places(self, rows: Sequence[TokenRow]) -> Batch:
+        token_ids = padded([row.token_ids for row in rows], self.tokenizer.padding)
+        batch = {"token_ids": token_ids, "mask": (token_ids != self.tokenizer.padding).astype(np.int64)}
         if self.segments:
-            batch["segments"] = self.window.segments(rows, pieces.shape[1]).astype(np.int64)
+            batch["segments"] = self.window.segments(rows, token_ids.shape[1]).astype(np.int64)
         if self.pooling not in ("cls", "mean", "max"):
-            special = {"mask": self.tokens.mask, "padding": self.tokens.padding}
-            batch["focus"] = focus_places(rows, pieces, self.pooling, **special)
+            special = {"mask": self.tokenizer.mask, "padding": self.tokenizer.padding}
+            batch["focus"] = focus_places(rows, token_ids, self.pooling, **special)
         return {name: torch.from_numpy(table) for name, table in batch.items()}
 
     def forward(self, batch: Batch) -> Tensor:
         if self.frozen is not None:
             vectors = batch["vector"]
         else:
-            pieces = self.encoder(batch["pieces"], batch["mask"], batch.get("segments"))
-            vectors = self.pooled(pieces.float(), batch)
+            states = self.encoder(batch["token_ids"], batch["mask"], batch.get("segments"))
+            vectors = self.pooled(states.float(), batch)
         with full_precision(vectors):
             logits: Tensor = self.head(vectors.float())
         return logits
@@ -199,20 +201,16 @@ class Transformer(Network):
         return _mean_of(vectors, focus[..., 0])
 
     def length(self, item: Item) -> int:
-        return 1 if self.frozen is not None else len(item["row"].pieces)
+        return 1 if self.frozen is not None else len(item["row"].token_ids)
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         """Learning rates that fall from layer to layer; no weight decay for biases and normalisation."""
-        groups: list[dict[str, Any]] = []
-        for depth, stage in enumerate(self.stages()):
-            # The head and the top layer both learn at the full rate.
-            rate = learning_rate * self.layer_decay ** max(0, depth - 1)
-            decayed = [parameter for parameter in stage if parameter.ndim > 1]
-            plain = [parameter for parameter in stage if parameter.ndim <= 1]
-            groups.append({"params": decayed, "lr": rate})
-            groups.append({"params": plain, "lr": rate, "weight_decay": 0.0})
-        groups = [group for group in groups if group["params"]]
-        return groups if self.layer_decay != 1 else _merged(groups)
+        stages = self.stages()
+        if self.layer_decay == 1:  # an optimiser is faster with few groups
+            return without_decay_of_vectors([([parameter for stage in stages for parameter in stage], learning_rate)])
+        # The head and the top layer both learn at the full rate.
+        rates = [learning_rate * self.layer_decay ** max(0, depth - 1) for depth in range(len(stages))]
+        return without_decay_of_vectors(list(zip(stages, rates, strict=True)))
 
     def stages(self) -> list[list[nn.Parameter]]:
         """The head, then the encoder's layers from the top, then its embeddings."""
@@ -233,11 +231,11 @@ class Transformer(Network):
         if self.frozen is not None:
             self.frozen.save(folder)
         else:
-            save_architecture(folder, self.encoder, self.tokens)
+            save_architecture(folder, self.encoder, self.tokenizer)
 
     def load_assets(self, folder: Path) -> None:
         if self.is_frozen:
-            self._build(frozen=load_frozen(folder))
+            self._build_frozen(load_frozen(folder))
         else:
             self._build(*load_architecture(folder))
 
@@ -245,13 +243,3 @@ class Transformer(Network):
 def _mean_of(vectors: Tensor, places: Tensor) -> Tensor:
     chosen = places[..., None].bool()
     return (vectors * chosen).sum(1) / chosen.sum(1)
-
-
-def _merged(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Groups of equal rates joined: an optimiser is faster with few."""
-    merged: dict[tuple[float, bool], dict[str, Any]] = {}
-    for group in groups:
-        key = (group["lr"], "weight_decay" in group)
-        kept = merged.setdefault(key, {**group, "params": []})
-        kept["params"] = [*kept["params"], *group["params"]]
-    return list(merged.values())

@@ -1,6 +1,7 @@
 """What a language model would put where IEST masked a word: the chances of the words that the organisers looked for."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,10 +18,17 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows
 from emoscope.models.former_names import current_names
-from emoscope.models.text.window import Row, Window, padded
+from emoscope.models.text.window import TokenRow, Window, padded
+from emoscope.models.torch.frozen import half_precision
 from emoscope.models.torch.masked_lm import MaskedLanguageModel, MeanLoss
 from emoscope.models.torch.network import Item
-from emoscope.models.torch.pretrained import Encoder, Tokens, load_architecture, load_encoder, save_architecture
+from emoscope.models.torch.pretrained import (
+    Encoder,
+    PretrainedTokenizer,
+    load_architecture,
+    load_encoder,
+    save_architecture,
+)
 from emoscope.models.torch.training import Training, device_of, seed_everything, train
 from emoscope.tasks.datasets.auxiliary import unlabelled_texts
 
@@ -33,24 +41,24 @@ WEIGHTS = "language_model.safetensors"
 class TriggerGuesser(MaskedLanguageModel):
     """A masked language model that must guess every trigger word it meets, and 15 % of the other words as usual."""
 
-    def __init__(self, encoder: Encoder, tokens: Tokens, window: Window) -> None:
-        super().__init__(encoder, tokens, window, following=False)
-        self.words = {emotion: _whole_words(words, tokens) for emotion, words in TRIGGERS.items()}
-        self.candidates = [piece for words in self.words.values() for piece in words]
+    def __init__(self, encoder: Encoder, tokenizer: PretrainedTokenizer, window: Window) -> None:
+        super().__init__(encoder, tokenizer, window, following=False)
+        self.words = {emotion: _whole_words(words, tokenizer) for emotion, words in TRIGGERS.items()}
+        self.candidates = [token_id for words in self.words.values() for token_id in words]
 
-    def _masked(self, pieces: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        chosen, shown = super()._masked(pieces)
-        triggers = np.isin(pieces, self.candidates)
-        shown[triggers] = self.tokens.mask
+    def _masked(self, token_ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        chosen, shown = super()._masked(token_ids)
+        triggers = np.isin(token_ids, self.candidates)
+        shown[triggers] = self.tokenizer.mask
         return chosen | triggers, shown
 
-    def guess(self, rows: Sequence[Row], device: torch.device) -> Tensor:
+    def guess(self, rows: Sequence[TokenRow], device: torch.device) -> Tensor:
         """The log-probability of each candidate at the row's mask, given that it is one of them; 0 without a mask."""
-        pieces = padded([row.pieces for row in rows], self.tokens.padding)
-        segments = self.window.segments(rows, pieces.shape[1]).astype(np.int64)
-        mask = (pieces != self.tokens.padding).astype(np.int64)
-        places = torch.from_numpy(pieces == self.tokens.mask).to(device)
-        batch = (torch.from_numpy(table).to(device) for table in (pieces, mask, segments))
+        token_ids = padded([row.token_ids for row in rows], self.tokenizer.padding)
+        segments = self.window.segments(rows, token_ids.shape[1]).astype(np.int64)
+        mask = (token_ids != self.tokenizer.padding).astype(np.int64)
+        places = torch.from_numpy(token_ids == self.tokenizer.mask).to(device)
+        batch = (torch.from_numpy(table).to(device) for table in (token_ids, mask, segments))
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
             vectors = self.encoder(*batch)[places]
             hidden = self.scale(functional.gelu(self.transform(vectors)))
@@ -61,6 +69,7 @@ class TriggerGuesser(MaskedLanguageModel):
         return guesses / places.sum(1, keepdim=True).clamp_min(1)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TriggerWords(Extractor):
     """Per emotion the logarithm of the probability that the masked word is one of its trigger words, and that of each
     word; all given that it is one of them.
@@ -69,22 +78,17 @@ class TriggerWords(Extractor):
     tweets and comments (0: none; null: all there are) and from the examples' own words but the masked ones.
     """
 
-    def __init__(
-        self,
-        *,
-        encoder: str = "bert-base-uncased",
-        pretraining_text: int | None = None,
-        lm_epochs: int = 1,
-        lm_batch_size: int = 64,
-        lm_learning_rate: float = 5e-5,
-        max_length: int = 128,
-    ) -> None:
-        self.encoder = encoder
-        self.pretraining_text = pretraining_text
-        self.training = Training(epochs=lm_epochs, batch_size=lm_batch_size, learning_rate=lm_learning_rate)
-        self.window = Window(length=max_length)
-        self.device = "auto"
-        self.model: TriggerGuesser | None = None
+    encoder: str = "bert-base-uncased"
+    pretraining_text: int | None = None
+    lm_epochs: int = 1
+    lm_batch_size: int = 64
+    lm_learning_rate: float = 5e-5
+    max_length: int = 128
+    device: str = field(init=False, default="auto")
+    model: TriggerGuesser | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.window = Window(length=self.max_length)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Train the language model; it does not see the labels."""
@@ -94,9 +98,10 @@ class TriggerWords(Extractor):
         model = TriggerGuesser(*load_encoder(self.encoder), self.window)
         general = unlabelled_texts(fit_context, self.pretraining_text) if self.pretraining_text != 0 else []
         texts = [*general, *dict.fromkeys(example.text for example in examples)]
-        rows = self.window.rows([Example(Dialogue((Turn(text),)), 0) for text in texts], model.tokens)
+        rows = self.window.rows([Example(Dialogue((Turn(text),)), 0) for text in texts], model.tokenizer)
         items: list[Item] = [{"row": row} for row in rows]
-        train(model, items, torch.zeros(len(items), 1), MeanLoss(), self.training, fit_context.part("language-model"))
+        plan = Training(self.lm_epochs, self.lm_batch_size, self.lm_learning_rate)
+        train(model, items, torch.zeros(len(items), 1), MeanLoss(), plan, fit_context.part("language-model"))
         self.model = model.half().float()  # rounded as it is saved, so that it answers the same before and after
         return self
 
@@ -107,33 +112,22 @@ class TriggerWords(Extractor):
         model, device = self.model, device_of(self.device)
         model.to(device)
         model.eval()
-        rows = self.window.rows([Example(Dialogue((Turn(example.text),)), 0) for example in examples], model.tokens)
-        order = sorted(range(len(rows)), key=lambda number: len(rows[number].pieces))
+        rows = self.window.rows([Example(Dialogue((Turn(example.text),)), 0) for example in examples], model.tokenizer)
+        order = sorted(range(len(rows)), key=lambda number: len(rows[number].token_ids))
         guesses = torch.zeros(len(rows), len(model.candidates))
         with torch.inference_mode():
-            for start in range(0, len(order), self.training.batch_size):
-                chosen = order[start : start + self.training.batch_size]
+            for start in range(0, len(order), self.lm_batch_size):
+                chosen = order[start : start + self.lm_batch_size]
                 guesses[chosen] = model.guess([rows[number] for number in chosen], device).cpu()
         parts = torch.split(guesses, [len(words) for words in model.words.values()], dim=1)
         emotions = torch.stack([part.logsumexp(1) for part in parts], dim=1)
         return as_rows(torch.cat([emotions, guesses], dim=1).numpy())
-
-    def config(self) -> dict[str, Any]:
-        return {
-            "encoder": self.encoder,
-            "pretraining_text": self.pretraining_text,
-            "lm_epochs": self.training.epochs,
-            "lm_batch_size": self.training.batch_size,
-            "lm_learning_rate": self.training.learning_rate,
-            "max_length": self.window.length,
-        }
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
         return super().from_config(current_names(config), children)
 
     def export(self, exporter: "Exporter") -> Extractor:
-        """The language model as a graph."""
         from emoscope.models.export.triggers import export_triggers
         from emoscope.models.onnx.trigger_words import ExportedTriggerWords
 
@@ -144,23 +138,17 @@ class TriggerWords(Extractor):
         return exported
 
     def save_weights(self, folder: Path) -> None:
-        """The language model at half precision, with its architecture and tokenizer."""
         if self.model is None:
             raise EmoscopeError("this language model has not been trained")
-        save_architecture(folder, self.model.encoder, self.model.tokens)
-        weights = {
-            name: (value.half() if value.is_floating_point() else value).cpu().contiguous()
-            for name, value in self.model.state_dict().items()
-        }
-        save_file(weights, folder / WEIGHTS)
+        save_architecture(folder, self.model.encoder, self.model.tokenizer)
+        save_file(half_precision(self.model), folder / WEIGHTS)
 
     def load_weights(self, folder: Path) -> None:
-        """Read what `save_weights` wrote; the original encoder is not needed."""
         self.model = TriggerGuesser(*load_architecture(folder), self.window)
         self.model.load_state_dict(load_file(folder / WEIGHTS))
 
 
-def _whole_words(words: Sequence[str], tokens: Tokens) -> list[int]:
-    """The pieces of those words that are one piece; of the first word's first piece if none is."""
-    pieces = tokens.numbers(words)
-    return [cut[0] for cut in pieces if len(cut) == 1] or [pieces[0][0]]
+def _whole_words(words: Sequence[str], tokenizer: PretrainedTokenizer) -> list[int]:
+    """The ids of those words that are one token; of the first word's first token if none is."""
+    token_ids = tokenizer.token_ids(words)
+    return [cut[0] for cut in token_ids if len(cut) == 1] or [token_ids[0][0]]

@@ -1,7 +1,7 @@
 """ULMFiT (Howard and Ruder 2018): a language model learns much text, then the task's own, then becomes a classifier."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, cast
 
@@ -27,12 +27,12 @@ class PatientBatchNorm(nn.BatchNorm1d):
     """Batch normalisation that uses its running averages for a batch of one, which has no variance."""
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Shape (rows, width), as it came."""
         if len(rows) > 1:
             return super().forward(rows)
         return functional.batch_norm(rows, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class UlmFit(LanguageRows, WordNetwork):
     """A language model's encoder; its last, largest and mean states; two dense layers.
 
@@ -41,41 +41,18 @@ class UlmFit(LanguageRows, WordNetwork):
     own turns for `tune_epochs`. `dropout` scales all of AWD-LSTM's dropouts, `backward` reads from right to left.
     """
 
-    def __init__(
-        self,
-        outputs: int,
-        *,
-        embedding_size: int = 400,
-        hidden_size: int = 1150,
-        num_layers: int = 3,
-        dense_size: int = 50,
-        dropout: float = 1.0,
-        backward: bool = False,
-        pretraining_text: int | None = None,
-        lm_epochs: int = 10,
-        lm_batch_size: int = 64,
-        lm_learning_rate: float = 3e-3,
-        tune_epochs: int = 5,
-        max_features: int = 30_000,
-        **shared: Any,
-    ) -> None:
-        dropouts = Dropouts().times(dropout)
-        super().__init__(
-            outputs,
-            embedding_size=embedding_size,
-            max_features=max_features,
-            vectors="random",
-            dropout=dropouts.outputs,
-            **shared,
-        )
-        self.dropouts = dropouts
-        self.hidden_size = hidden_size
-        self.num_layers = num_layers
-        self.dense_size = dense_size
-        self.backward = backward
-        self.pretraining_text = pretraining_text
-        self.pretraining = LanguageTraining(epochs=lm_epochs, batch_size=lm_batch_size, learning_rate=lm_learning_rate)
-        self.tuning = replace(self.pretraining, epochs=tune_epochs, layer_factor=LAYER_FACTOR)
+    embedding_size: int = 400
+    hidden_size: int = 1150
+    num_layers: int = 3
+    dense_size: int = 50
+    dropout: float = 1.0
+    backward: bool = False
+    pretraining_text: int | None = None
+    lm_epochs: int = 10
+    lm_batch_size: int = 64
+    lm_learning_rate: float = 3e-3
+    tune_epochs: int = 5
+    max_features: int = 30_000
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         """Learn the vocabulary and the language model: first from the resources' text, then from the examples'."""
@@ -86,30 +63,30 @@ class UlmFit(LanguageRows, WordNetwork):
         self.build()
         numbers = {text: self.vocabulary.encode(cut) for text, cut in tokens.items()}
         model = LanguageModel(self.encoder)
+        plan = LanguageTraining(self.lm_epochs, self.lm_batch_size, self.lm_learning_rate)
         if general:
             rows = [self.directed([*numbers[text], Vocabulary.end_of_turn]) for text in general]
-            plan, part = self.pretraining, fit_context.part("pretraining")
+            part = fit_context.part("pretraining")
             train_language_model(model, rows, plan, part, name="language model, general text")
         own = dict.fromkeys(map(tuple, turns_of))  # the turns of one dialogue would else be learnt once per example
         rows = [self.directed(self.row([numbers[text] for text in turns])[1:]) for turns in own]
-        train_language_model(
-            model, rows, self.tuning, fit_context.part("tuning"), name="language model, the task's text"
-        )
+        plan = replace(plan, epochs=self.tune_epochs, layer_factor=LAYER_FACTOR)
+        train_language_model(model, rows, plan, fit_context.part("tuning"), name="language model, the task's text")
 
     def build(self) -> None:
-        """Make all layers; the embedding is the language model's."""
         self.head = nn.Linear(self.make_layers(), self.outputs)
 
     def make_layers(self) -> int:
         if self.num_layers < 1:
             raise EmoscopeError("num_layers must be at least 1")
+        dropouts = Dropouts().times(self.dropout)
         self.encoder = LanguageEncoder(
-            len(self.vocabulary), self.embedding_size, self.hidden_size, self.num_layers, self.dropouts
+            len(self.vocabulary), self.embedding_size, self.hidden_size, self.num_layers, dropouts
         )
         self.pool = Pooling("last+max+mean", self.embedding_size)
         self.between = nn.Sequential(
             PatientBatchNorm(self.pool.width),
-            nn.Dropout(self.dropouts.outputs),
+            nn.Dropout(dropouts.outputs),
             nn.Linear(self.pool.width, self.dense_size),
             nn.ReLU(),
             PatientBatchNorm(self.dense_size),
@@ -129,5 +106,4 @@ class UlmFit(LanguageRows, WordNetwork):
         return [[*self.head.parameters(), *self.between.parameters()], *self.encoder.stages()]
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
-        """Each stage learns more slowly than the one above it."""
         return discriminative_groups(self.stages(), learning_rate, LAYER_FACTOR)

@@ -1,7 +1,7 @@
 """Word vectors: read from files, trained on texts, and laid out for a vocabulary."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,20 +150,11 @@ def embedding_matrix(vocabulary: Vocabulary, vectors: WordVectors | None, size: 
     if vectors is not None:
         rows = {word: number for number, word in enumerate(vectors.words)}
         for number, token in enumerate(vocabulary.tokens):
-            found = next((numbers for numbers in _spellings(token, rows) if numbers), None)
-            if found:
-                matrix[number] = vectors.matrix[found].mean(0)
+            # Ever more distant spellings of the token.
+            for words in ([token], [token.lower()], token.split("_"), [_DOUBLED.sub(r"\1", token)]):
+                found = [rows[word] for word in words if word in rows]
+                if found:
+                    matrix[number] = vectors.matrix[found].mean(0)
+                    break
     matrix[vocabulary.padding] = 0
     return torch.from_numpy(matrix)
-
-
-def _spellings(token: str, rows: dict[str, int]) -> Iterator[list[int]]:
-    """The rows of ever more distant spellings of a token."""
-    yield _rows([token], rows)
-    yield _rows([token.lower()], rows)
-    yield _rows(token.split("_"), rows)
-    yield _rows([_DOUBLED.sub(r"\1", token)], rows)
-
-
-def _rows(words: Iterable[str], rows: dict[str, int]) -> list[int]:
-    return [rows[word] for word in words if word in rows]

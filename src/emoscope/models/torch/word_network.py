@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from emoscope.models.onnx.exported import Exported
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class WordNetwork(WordRows, Network):
     """Embedding, then a subclass's layers, then dropout and the output layer.
 
@@ -43,36 +45,22 @@ class WordNetwork(WordRows, Network):
     `word_rows`.
     """
 
-    def __init__(
-        self,
-        outputs: int,
-        *,
-        tokens: str = "chat",
-        context: int = 3,
-        vectors: str = "glove",
-        embedding_size: int = 100,
-        trainable: bool = True,
-        min_count: int = 2,
-        max_features: int = 20_000,
-        max_length: int = 100,
-        dropout: float = 0.3,
-        word_dropout: float = 0.0,
-    ) -> None:
-        super().__init__(outputs)
-        if context < 1 or max_length < 1:
+    tokens: str = "chat"
+    context: int = 3
+    vectors: str = "glove"
+    embedding_size: int = 100
+    trainable: bool = True
+    min_count: int = 2
+    max_features: int = 20_000
+    max_length: int = 100
+    dropout: float = 0.3
+    word_dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.context < 1 or self.max_length < 1:
             raise EmoscopeError("context and max_length must be at least 1")
-        self.tokens = tokens
-        self.cut = tokeniser(tokens)
-        self.context = context
-        self.vectors = vectors
-        self.embedding_size = embedding_size
-        self.trainable = trainable
-        self.min_count = min_count
-        self.max_features = max_features
-        self.max_length = max_length
-        self.word_dropout = word_dropout
-        self.dropout = nn.Dropout(dropout)
-        self.vocabulary = Vocabulary.of([])
+        self.cut = tokeniser(self.tokens)
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         texts = each_once(self.cut, (text for example in examples for text in self.turn_texts(example)))
@@ -111,6 +99,7 @@ class WordNetwork(WordRows, Network):
         """Make all layers, in the sizes of the settings and the vocabulary."""
         self.embedding = nn.Embedding(len(self.vocabulary), self.embedding_size, padding_idx=Vocabulary.padding)
         self.embedding.weight.requires_grad_(self.trainable)
+        self.drop = nn.Dropout(self.dropout)
         self.head = nn.Linear(self.make_layers(), self.outputs)
 
     @abstractmethod
@@ -125,11 +114,11 @@ class WordNetwork(WordRows, Network):
         """Make `self.between`, a dense layer before the output, or none for size 0; return the width it gives."""
         self.between: nn.Module = nn.Identity()
         if dense_size:
-            self.between = nn.Sequential(nn.Dropout(self.dropout.p), nn.Linear(width, dense_size), nn.ReLU())
+            self.between = nn.Sequential(nn.Dropout(self.dropout), nn.Linear(width, dense_size), nn.ReLU())
         return dense_size or width
 
     def forward(self, batch: Batch) -> Tensor:
-        return cast(Tensor, self.head(self.dropout(self.features(batch))))
+        return cast(Tensor, self.head(self.drop(self.features(batch))))
 
     def embed(self, words: Tensor) -> Tensor:
         """Vectors of words, in training with word dropout."""
@@ -137,7 +126,7 @@ class WordNetwork(WordRows, Network):
             chance = torch.rand(words.shape, device=words.device)
             dropped = (chance < self.word_dropout) & (words > Vocabulary.end_of_turn)
             words = words.masked_fill(dropped, Vocabulary.unknown)
-        return cast(Tensor, self.dropout(self.embedding(words)))
+        return cast(Tensor, self.drop(self.embedding(words)))
 
     def replace_head(self, outputs: int) -> None:
         self.outputs = outputs

@@ -70,7 +70,7 @@ class BoostedTrees(FeatureClassifier):
     def options(self) -> dict[str, Any]:
         return {"num_boost_round": self.num_boost_round, **self.parameters}
 
-    def save_model(self, folder: Path) -> None:
+    def save_weights(self, folder: Path) -> None:
         if self._booster is None:
             raise not_fitted()
         with atomic_write(folder / self.file, "wb") as handle:

@@ -42,7 +42,7 @@ def affect_labels() -> dict[str, tuple[str, ...]]:
 
 
 def auxiliary_examples(
-    fitting: FitContext, *, examples: Sequence[Example] = (), limit: int | None = None
+    fit_context: FitContext, *, examples: Sequence[Example] = (), limit: int | None = None
 ) -> dict[str, list[Example]]:
     """The labelled examples of the auxiliary tasks, head by head, at most `limit` of each task.
 
@@ -50,12 +50,12 @@ def auxiliary_examples(
     will be scored: MELD and EmotionX share scenes of Friends, and a model that had seen the answer elsewhere would
     score too well. What is left does not depend on the task at hand, so one encoder serves all tasks.
     """
-    friends = read_split(get_task("emotionx-friends"), "train", fitting.resources)
-    known = {plain(example.text) for example in (*friends, *examples)} | {plain(text) for text in fitting.unseen}
+    friends = read_split(get_task("emotionx-friends"), "train", fit_context.resources)
+    known = {plain(example.text) for example in (*friends, *examples)} | {plain(text) for text in fit_context.unseen}
     mixture: dict[str, list[Example]] = {}
     for head, names in AUXILIARY.items():
         for name in names:
-            corpus = source_examples(name, fitting)
+            corpus = source_examples(name, fit_context)
             if name == "masked-words":
                 corpus = _at_most(corpus, MASKED_WORDS_PER_LABEL)
             new = [example for example in corpus if not (text := plain(example.text)) or text not in known]
@@ -64,7 +64,7 @@ def auxiliary_examples(
 
 
 def affect_examples(
-    fitting: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
+    fit_context: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
 ) -> dict[str, list[Example]]:
     """The auxiliary tasks and the benchmark tasks' own training data, of the latter only what `keep` says.
 
@@ -75,11 +75,11 @@ def affect_examples(
     held_out: list[Example] = []
     for head, splits in BENCHMARKS.items():
         for task_name, split in splits:
-            every = chosen(read_split(get_task(task_name), split, fitting.resources), None)
+            every = chosen(read_split(get_task(task_name), split, fit_context.resources), None)
             learnt = [example for example in every if keep is None or keep(example)]
             held_out += [example for example in every if keep is not None and not keep(example)]
             benchmark.setdefault(head, []).extend([e for e in learnt if e.label in labels[head]][:limit])
-    mixture = auxiliary_examples(fitting, examples=held_out, limit=limit)
+    mixture = auxiliary_examples(fit_context, examples=held_out, limit=limit)
     for head, task_examples in benchmark.items():
         mixture.setdefault(head, []).extend(task_examples)
     return mixture

@@ -92,15 +92,15 @@ def source(name: str) -> AuxiliaryCorpus:
     return AUXILIARY_CORPORA[name]
 
 
-def source_examples(name: str, fitting: FitContext, limit: int | None = None) -> list[Example]:
+def source_examples(name: str, fit_context: FitContext, limit: int | None = None) -> list[Example]:
     """The examples of an auxiliary corpus; with a limit, a fixed random choice of that many."""
     corpus = source(name)
-    return chosen(list(corpus.examples(fitting.resource(corpus.folder))), limit)
+    return chosen(list(corpus.examples(fit_context.resource(corpus.folder))), limit)
 
 
-def unlabelled_texts(fitting: FitContext, limit: int | None = None) -> list[str]:
+def unlabelled_texts(fit_context: FitContext, limit: int | None = None) -> list[str]:
     """Tweets and Reddit comments, each once; with a limit, a fixed random choice of that many."""
-    return chosen(list(dict.fromkeys(tweets_and_comments(fitting.resource("auxiliary")))), limit)
+    return chosen(list(dict.fromkeys(tweets_and_comments(fit_context.resource("auxiliary")))), limit)
 
 
 def chosen(items: Sequence[T], limit: int | None) -> list[T]:

@@ -13,7 +13,7 @@ from emoscope.tasks.datasets.readers import read_friends_scripts, read_goemotion
 
 
 def unlabelled_dialogues(
-    source: str, examples: Sequence[Example], fitting: FitContext, *, limit: int | None = None
+    source: str, examples: Sequence[Example], fit_context: FitContext, *, limit: int | None = None
 ) -> list[Dialogue]:
     """Dialogues of one or more sources, joined by "+", up to `limit` turns in all.
 
@@ -27,7 +27,7 @@ def unlabelled_dialogues(
     """
     dialogues: list[Dialogue] = []
     turns = 0
-    for dialogue in _dialogues(source, examples, fitting):
+    for dialogue in _dialogues(source, examples, fit_context):
         turns += len(dialogue)
         if limit is not None and turns > limit:
             break
@@ -35,13 +35,13 @@ def unlabelled_dialogues(
     return dialogues
 
 
-def _dialogues(source: str, examples: Sequence[Example], fitting: FitContext) -> Iterator[Dialogue]:
+def _dialogues(source: str, examples: Sequence[Example], fit_context: FitContext) -> Iterator[Dialogue]:
     for name in source.split("+"):
         if name == "dialogues":
             yield from dict.fromkeys(example.dialogue for example in examples)
         elif name in UNLABELLED:
             path, read = UNLABELLED[name]
-            yield from read(fitting.resource(path))
+            yield from read(fit_context.resource(path))
         else:
             raise EmoscopeError(f"no unlabelled text {name!r}; there are: dialogues, {', '.join(UNLABELLED)}")
 

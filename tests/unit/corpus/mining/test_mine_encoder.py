@@ -34,10 +34,10 @@ def test_vectors_are_those_of_the_last_turns_pieces(made: Path) -> None:
     dialogues = [Dialogue.of(["hi", "how are you", "i am so happy"]), Dialogue.of(["stop"])]
     network = tiny_network(made, pooling="last-turn", segments=False)
     with torch.no_grad():
-        rows = network.window.rows([Example(dialogue, len(dialogue) - 1) for dialogue in dialogues], network.tokens)
+        rows = network.window.rows([Example(dialogue, len(dialogue) - 1) for dialogue in dialogues], network.tokenizer)
         expected = []
         for row in rows:
-            pieces = torch.from_numpy(row.pieces.astype(np.int64))[None]
+            pieces = torch.from_numpy(row.token_ids.astype(np.int64))[None]
             states = network.encoder(pieces, torch.ones_like(pieces))[0]
             expected.append(states[row.first : row.last].mean(0).numpy())
     found = SentenceEncoder(made / "made").vectors(dialogues)

@@ -1,0 +1,61 @@
+"""Features from a table that has numbers for each of many words."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Example
+from emoscope.models.features.base import (
+    Extractor,
+    Matrix,
+    as_rows,
+    load_arrays,
+    pack_words,
+    save_arrays,
+    turn_texts,
+    unpack_words,
+)
+from emoscope.models.features.tokens import chat_tokens
+
+Floats32 = NDArray[np.float32]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class WordTable(Extractor):
+    """Per turn a summary of the rows of its known words; zeros where it has none. The table is saved whole."""
+
+    file: ClassVar[str]
+    stored_as: ClassVar[type[np.floating]] = np.float32
+    turns: Sequence[int] = (0, 1, 2)
+    table: Mapping[str, Floats32] = field(init=False, default_factory=dict)
+
+    @abstractmethod
+    def summary_size(self) -> int:
+        """How many numbers a summary has."""
+
+    @abstractmethod
+    def summarise(self, known: Floats32, tokens: int) -> Floats32:
+        """The summary of the known words' rows, in a turn of so many tokens."""
+
+    def transform(self, examples: Sequence[Example]) -> Matrix:
+        values = np.zeros((len(examples), len(self.turns), self.summary_size()), np.float32)
+        for number, back in enumerate(self.turns):
+            for row, text in enumerate(turn_texts(examples, back)):
+                tokens = chat_tokens(text)
+                known = [self.table[token] for token in tokens if token in self.table]
+                if known:
+                    values[row, number] = self.summarise(np.array(known), len(tokens))
+        return as_rows(values.reshape(len(examples), -1))
+
+    def save_weights(self, folder: Path) -> None:
+        values = np.array(list(self.table.values()), self.stored_as)
+        save_arrays(folder / self.file, {"words": pack_words(list(self.table)), "values": values})
+
+    def load_weights(self, folder: Path) -> None:
+        arrays = load_arrays(folder / self.file)
+        self.table = dict(zip(unpack_words(arrays["words"]), arrays["values"].astype(np.float32), strict=True))

@@ -1,0 +1,95 @@
+"""A registered network with its settings, its training plan and, once trained, its weights and curve."""
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.fit_context import FitContext
+from emoscope.models.block import Floats
+from emoscope.models.former_names import current_names
+from emoscope.models.torch.checkpoint import Epoch
+from emoscope.models.torch.network import NETWORKS, Item, Network
+from emoscope.models.torch.training import Training, device_of, predict, seed_everything, train
+
+WEIGHTS = "weights.safetensors"
+CURVE = "curve.json"
+
+
+class TrainedNetwork:
+    """What classifiers that hold one network share."""
+
+    def __init__(
+        self, network: str, settings: Mapping[str, Any] | None, training: Training | Mapping[str, Any] | None
+    ) -> None:
+        self.network_name = network
+        self.settings = current_names(settings or {})
+        self.training = Training.of(training)
+        self.network: Network | None = None
+        self.curve: list[Epoch] = []
+        self._device = "auto"
+
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """How many logits the network has."""
+
+    def train_network(
+        self,
+        examples: Sequence[Example],
+        targets: Tensor,
+        loss: nn.Module,
+        fit_context: FitContext,
+        *,
+        start: Network | None,
+        on_progress: Callable[[nn.Module, float], None] | None = None,
+    ) -> None:
+        """Train on rows of targets; from `start`, if given, instead of a new network."""
+        seed_everything(fit_context.seed)
+        self._device = fit_context.device
+        network = start
+        if network is None:
+            network = NETWORKS[self.network_name](self.outputs, **self.settings)
+            network.prepare(examples, fit_context)
+        self.network = network
+        arguments = (network, network.encode(examples), targets, loss, self.training, fit_context)
+        self.curve = train(*arguments, families=[example.family for example in examples], on_progress=on_progress)
+
+    def fitted(self) -> Network:
+        """The trained network; an error if there is none."""
+        if self.network is None:
+            raise EmoscopeError("this model has not been fitted")
+        return self.network
+
+    def logits(self, items: Sequence[Item]) -> Floats:
+        """The logits of encoded examples."""
+        return np.asarray(predict(self.fitted(), items, device_of(self._device)).double().numpy())
+
+    def network_config(self) -> dict[str, Any]:
+        """The constructor's arguments, as JSON."""
+        return {"network": self.network_name, "settings": self.settings, "training": asdict(self.training)}
+
+    def save_weights(self, folder: Path) -> None:
+        """Write the network: weights as safetensors, its assets, and the training curve."""
+        network = self.fitted()
+        network.save_assets(folder)
+        weights = {name: value.cpu().contiguous().clone() for name, value in network.state_dict().items()}
+        save_file(weights, folder / WEIGHTS)
+        with atomic_write(folder / CURVE) as handle:
+            json.dump([asdict(epoch) for epoch in self.curve], handle)
+
+    def load_weights(self, folder: Path) -> None:
+        self.network = NETWORKS[self.network_name](self.outputs, **self.settings)
+        self.network.load_assets(folder)
+        self.network.load_state_dict(load_file(folder / WEIGHTS))
+        self.network.eval()
+        self.curve = [Epoch(**epoch) for epoch in json.loads(whole_text(folder / CURVE))]
