@@ -89,23 +89,29 @@ class MultiTaskClassifier:
         table = torch.tensor(np.asarray(targets), dtype=torch.float32)
         families = [example.family for example in examples]
         self.network = network
-        self.curve = train(
-            network, network.encode(examples), table, loss, self.training, fit_context, families=families
-        )
+        items = network.encode_for(examples, self._asked(table))
+        self.curve = train(network, items, table, loss, self.training, fit_context, families=families)
         return self
 
-    def scores(self, examples: Sequence[Example]) -> Floats:
-        """The logits of all heads side by side."""
+    def _asked(self, targets: torch.Tensor) -> list[str]:
+        """The first head that each row has targets for."""
+        names = list(self.heads)
+        asked = torch.stack([~targets[:, self.columns(name).start].isnan() for name in names], 1)
+        return [names[place] for place in asked.int().argmax(1).tolist()]
+
+    def scores(self, examples: Sequence[Example], head: str | None = None) -> Floats:
+        """The logits of all heads side by side; a network that reads a question is asked for `head`."""
         if self.network is None:
             raise EmoscopeError("this model has not been fitted")
         if not examples:
             return np.zeros((0, self.outputs))
-        logits = predict(self.network, self.network.encode(examples), device_of(self._device))
+        items = self.network.encode_for(examples, [head or next(iter(self.heads))] * len(examples))
+        logits = predict(self.network, items, device_of(self._device))
         return np.asarray(logits.double().numpy())
 
     def predict_proba(self, examples: Sequence[Example], head: str) -> Floats:
         """The probability of each of a head's labels."""
-        logits = torch.from_numpy(self.scores(examples)[:, self.columns(head)])
+        logits = torch.from_numpy(self.scores(examples, head)[:, self.columns(head)])
         return np.asarray(torch.softmax(logits, -1).numpy())
 
     def export(self, exporter: "Exporter", heads: Mapping[str, Sequence[str]]) -> Block:
