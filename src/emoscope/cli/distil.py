@@ -37,6 +37,35 @@ def label_cli(
     console(stderr=True).print(f"{output}: {counts}")
 
 
+@app.command("teach")
+def teach_cli(
+    pretrained: Annotated[str, typer.Argument(help="A pretrained model: a name on the hub, or a folder.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the teacher's probabilities.")],
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Change the plan: --set folds=4.")] = None,
+    fold: Annotated[list[int] | None, typer.Option("--fold", help="Fit only this fold; may be given again.")] = None,
+    keep: Annotated[Path | None, typer.Option("--keep", help="Keep the networks in this folder.")] = None,
+    seed: SeedOption = 0,
+    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    data: DataOption = None,
+) -> None:
+    """Fine-tune a pretrained model on all tasks, fold by fold, and write its out-of-fold and test probabilities."""
+    from emoscope.core.errors import EmoscopeError
+    from emoscope.core.extras import check_installed
+    from emoscope.core.fit_context import FitContext
+    from emoscope.distil.teacher import TeacherPlan, teach_by_folds
+    from emoscope.systems.base import PACKAGES, parse_setting
+    from emoscope.tasks.data import data_root
+
+    check_installed(*PACKAGES, extra="train")
+    try:
+        plan = TeacherPlan(pretrained, **dict(parse_setting(text) for text in settings or []))
+    except TypeError as error:
+        raise EmoscopeError(f"--set: {str(error).rpartition('__() ')[2]}") from None
+    with progress_bar("teaching") as progress:
+        fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
+        teach_by_folds(plan, output, fit_context, only=fold, keep=keep)
+
+
 @app.command("student")
 def student_cli(
     answers: Annotated[list[Path], typer.Argument(help="Teachers' files, written by `emoscope distil label`.")],

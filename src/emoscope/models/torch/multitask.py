@@ -72,17 +72,24 @@ class MultiTaskClassifier(TrainedNetwork):
     ) -> Self:
         """Train on a table of targets; from `start`, if given, a network with the same heads."""
         loss = MultiTaskLoss([len(labels) for labels in self.heads.values()], list(self.shares.values()))
-        self.train_network(examples, torch.tensor(targets, dtype=torch.float32), loss, fit_context, start=start)
+        table = torch.tensor(targets, dtype=torch.float32)
+        self.train_network(examples, table, loss, fit_context, start=start, heads=self._asked(table))
         return self
 
-    def scores(self, examples: Sequence[Example]) -> Floats:
-        """The logits of all heads side by side."""
-        network = self.fitted()
-        return self.logits(network.encode(examples)) if examples else np.zeros((0, self.outputs))
+    def _asked(self, targets: torch.Tensor) -> list[str]:
+        """The first head that each row has targets for."""
+        names = list(self.heads)
+        asked = torch.stack([~targets[:, self.columns(name).start].isnan() for name in names], 1)
+        return [names[place] for place in asked.int().argmax(1).tolist()]
+
+    def scores(self, examples: Sequence[Example], head: str | None = None) -> Floats:
+        """The logits of all heads side by side; a network that reads a question is asked for `head`."""
+        heads = [head or next(iter(self.heads))] * len(examples)
+        return self.logits(self.fitted().encode_for(examples, heads)) if examples else np.zeros((0, self.outputs))
 
     def predict_proba(self, examples: Sequence[Example], head: str) -> Floats:
         """The probability of each of a head's labels."""
-        logits = torch.from_numpy(self.scores(examples)[:, self.columns(head)])
+        logits = torch.from_numpy(self.scores(examples, head)[:, self.columns(head)])
         return np.asarray(torch.softmax(logits, -1).numpy())
 
     def export(self, exporter: "Exporter", heads: Mapping[str, Sequence[str]]) -> Block:

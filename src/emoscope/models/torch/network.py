@@ -66,6 +66,11 @@ class Network(Trainable):
     def encode(self, examples: Sequence[Example]) -> list[Item]:
         """The unpadded numbers of each example, on the CPU; `truncated` says whether a part of it is not read."""
 
+    def encode_for(self, examples: Sequence[Example], heads: Sequence[str]) -> list[Item]:
+        """`encode`, where each example is asked about one head; most networks answer all heads at once."""
+        del heads
+        return self.encode(examples)
+
     def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
         """The network as a graph with these labels, and coarser questions beside them."""
         del exporter, labels, questions
@@ -94,21 +99,41 @@ def without_decay_of_vectors(stages: Sequence[tuple[Sequence[nn.Parameter], floa
     return [group for group in groups if group["params"]]
 
 
-def batches_of_like_length(lengths: Sequence[int], batch_size: int, generator: torch.Generator) -> Iterator[list[int]]:
+def batches_of_like_length(
+    lengths: Sequence[int], batch_size: int, generator: torch.Generator, batch_tokens: int = 0
+) -> Iterator[list[int]]:
     """Random batches of positions whose items are about equally long.
+
+    With `batch_tokens` a batch has as many items as, padded, make up that many tokens.
 
     >>> drawn = list(batches_of_like_length([5, 1, 5, 1], 2, torch.Generator().manual_seed(0)))
     >>> sorted(sorted(batch) for batch in drawn)
     [[0, 2], [1, 3]]
     """
     order = torch.randperm(len(lengths), generator=generator).tolist()
+    if batch_tokens:
+        batch_size = max(1, batch_tokens * len(lengths) // max(1, sum(lengths)))
     pool = batch_size * 50  # sorted within pools only, so that each epoch draws other batches
-    batches = []
+    batches: list[list[int]] = []
     for start in range(0, len(order), pool):
         part = sorted(order[start : start + pool], key=lambda position: lengths[position])
-        batches += [part[first : first + batch_size] for first in range(0, len(part), batch_size)]
+        if batch_tokens:
+            batches += _batches_of_tokens(part, lengths, batch_tokens)
+        else:
+            batches += [part[first : first + batch_size] for first in range(0, len(part), batch_size)]
     for index in torch.randperm(len(batches), generator=generator).tolist():
         yield batches[index]
+
+
+def _batches_of_tokens(positions: Sequence[int], lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for position in positions:  # sorted by length, so the last one of a batch sets its width
+        if batch and (len(batch) + 1) * lengths[position] > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(position)
+    if batch:
+        yield batch
 
 
 # One line per network that may be saved.
@@ -118,6 +143,7 @@ NETWORKS.add("semi-hierarchical", "emoscope.models.torch.recurrent:SemiHierarchi
 NETWORKS.add("convolutional", "emoscope.models.torch.convolutional:ConvolutionalNetwork")
 NETWORKS.add("ulmfit", "emoscope.models.torch.ulmfit:UlmFit")
 NETWORKS.add("transformer", "emoscope.models.torch.transformer:Transformer")
+NETWORKS.add("decoder", "emoscope.models.torch.decoder:Decoder")
 NETWORKS.add("contextual", "emoscope.models.torch.contextual:Contextual")
 NETWORKS.add("contextual-hierarchical", "emoscope.models.torch.contextual:ContextualHierarchical")
 NETWORKS.add("tweet-recurrent", "emoscope.models.torch.recurrent:TweetRecurrentNetwork")

@@ -51,9 +51,10 @@ class TrainedNetwork:
         fit_context: FitContext,
         *,
         start: Network | None,
+        heads: Sequence[str] | None = None,
         on_progress: Callable[[nn.Module, float], None] | None = None,
     ) -> None:
-        """Train on rows of targets; from `start`, if given, instead of a new network."""
+        """Train on rows of targets; from `start`, if given, instead of a new network. `heads` are what rows are asked."""
         seed_everything(fit_context.seed)
         self._device = fit_context.device
         network = start
@@ -61,7 +62,8 @@ class TrainedNetwork:
             network = NETWORKS[self.network_name](self.outputs, **self.settings)
             network.prepare(examples, fit_context)
         self.network = network
-        arguments = (network, network.encode(examples), targets, loss, self.training, fit_context)
+        items = network.encode(examples) if heads is None else network.encode_for(examples, heads)
+        arguments = (network, items, targets, loss, self.training, fit_context)
         self.curve = train(*arguments, families=[example.family for example in examples], on_progress=on_progress)
 
     def fitted(self) -> Network:

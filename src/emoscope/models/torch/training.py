@@ -20,7 +20,7 @@ from emoscope.models.torch.data_parallel import Replica
 from emoscope.models.torch.losses import ClassLoss, rdrop_divergence
 from emoscope.models.torch.network import Batch, Item, Trainable, batches_of_like_length
 
-Schedule = Literal["constant", "linear", "slanted"]
+Schedule = Literal["constant", "linear", "cosine", "slanted"]
 B = TypeVar("B")
 
 
@@ -56,6 +56,8 @@ class Training:
     """R-Drop (Liang et al. 2021): weight of the divergence between two passes with different dropout."""
     ema_decay: float = 0.0
     """Decay of an exponential moving average of the weights; 0 keeps the last weights."""
+    batch_tokens: int = 0
+    """Tokens in a batch, padding included; 0 counts examples instead."""
 
     @classmethod
     def of(cls, values: "Training | Mapping[str, Any] | None") -> "Training":
@@ -95,6 +97,8 @@ def learning_rate_factor(progress: float, training: Training) -> float:
         height = 1.0
     else:
         height = max(0.0, 1 - (progress - warmup) / max(1e-9, 1 - warmup))
+    if training.schedule == "cosine" and progress >= warmup:
+        return (1 - math.cos(math.pi * height)) / 2
     # Slanted triangular (Howard and Ruder 2018): never below 1/32 of the highest rate.
     return (1 + height * 31) / 32 if training.schedule == "slanted" else height
 
@@ -191,7 +195,10 @@ class Trainer(ABC, Generic[B]):
             torch.autograd.backward(objective)
         self.replica.sum_gradients(self.model.parameters())
         if self.training.max_grad_norm:
-            nn.utils.clip_grad_norm_(self.model.parameters(), self.training.max_grad_norm)
+            norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.training.max_grad_norm)
+            # A large model in bfloat16 overflows now and then: such a step must not get into the weights.
+            if self.training.batch_tokens and not bool(norm.isfinite()):
+                return
         self.optimizer.step()
         self.state.average_weights(self.training.ema_decay)
 
@@ -270,13 +277,18 @@ class NetworkTrainer(Trainer[list[int]]):
 
     @property
     def steps_per_epoch(self) -> int:
+        if self.training.batch_tokens:
+            return sum(1 for _ in self._positions(0))
         return max(1, math.ceil(len(self.learn) / self.training.batch_size))
 
     def batches(self, epoch: int) -> Iterable[list[int]]:
         self._unfreeze(self.training, epoch)
-        order = torch.Generator().manual_seed(self.fit_context.seed * 7919 + epoch)
-        for batch in batches_of_like_length(self.lengths, self.training.batch_size, order):
+        for batch in self._positions(epoch):
             yield [self.learn[position] for position in batch]
+
+    def _positions(self, epoch: int) -> Iterable[list[int]]:
+        order = torch.Generator().manual_seed(self.fit_context.seed * 7919 + epoch)
+        return batches_of_like_length(self.lengths, self.training.batch_size, order, self.training.batch_tokens)
 
     def loss(self, batch: list[int], progress: float) -> StepLoss:
         if self.on_progress is not None:

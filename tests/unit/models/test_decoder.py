@@ -1,0 +1,127 @@
+"""Causal language models as classifiers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
+from emoscope.models.block import load_block
+from emoscope.models.torch.classifier import NeuralClassifier
+from emoscope.models.torch.decoder import HEADS, Decoder
+from emoscope.models.torch.multitask import MultiTaskClassifier
+from emoscope.models.torch.network import batches_of_like_length
+from emoscope.models.torch.training import Training, learning_rate_factor
+from kits.tiny_decoder import make_tiny_decoder
+
+LABELS = ("glad", "grim")
+EXAMPLES = [Example(Dialogue.of(["hi", "yo", f"so {label}!"]), 2, label) for label in LABELS * 8]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_tiny_decoder(tmp_path_factory.mktemp("decoder"))
+
+
+def network(folder: Path, **settings: Any) -> Decoder:
+    decoder = Decoder(2, decoder=str(folder), heads={"mood": LABELS}, **settings)
+    decoder.prepare(EXAMPLES, FitContext())
+    return decoder
+
+
+def classifier(folder: Path, **settings: Any) -> NeuralClassifier:
+    chosen = {"decoder": str(folder), "heads": {"mood": LABELS}, **settings}
+    training = Training(epochs=20, batch_tokens=512, learning_rate=3e-3, schedule="cosine", label_smoothing=0.02)
+    return NeuralClassifier(LABELS, "decoder", chosen, training)
+
+
+@pytest.mark.parametrize("settings", [{}, {"bidirectional": True}, {"gradient_checkpointing": True}])
+def test_it_learns_is_saved_and_answers_alike_in_any_batch(
+    settings: dict[str, Any], folder: Path, tmp_path: Path
+) -> None:
+    block = classifier(folder, **settings)
+    block.fit(EXAMPLES, [str(example.label) for example in EXAMPLES], FitContext(device="cpu"))
+    probabilities = block.predict_proba(EXAMPLES)
+    assert [LABELS[best] for best in probabilities.argmax(1)] == [example.label for example in EXAMPLES]
+    longer = [*EXAMPLES[:2], Example(Dialogue.of(["why " * 20]), 0)]
+    assert np.allclose(block.predict_proba(longer)[:2], probabilities[:2], atol=1e-6)
+    block.save(tmp_path / "block")
+    assert np.allclose(load_block(tmp_path / "block").predict_proba(EXAMPLES), probabilities, atol=1e-6)
+
+
+def test_the_prompt_names_speakers_and_labels_and_blanks_the_masked_word(folder: Path) -> None:
+    decoder = network(folder, context=2)
+    said = Dialogue.of([{"text": "one"}, {"text": "two", "speaker": "Ross"}, {"text": "I [#TRIGGERWORD#]\nyou"}])
+    (item,) = decoder.encode([Example(said, 2)])
+    text = decoder.tokenizer.decode(item["token_ids"])
+    assert text == "Ross: two\nUser: I ____ you\nEmotion of the last message (glad, grim):"
+    assert item["truncated"]  # the first turn is not read
+    assert not decoder.encode([Example(Dialogue.of(["one", "two"]), 1)])[0]["truncated"]
+
+
+def test_a_long_turn_keeps_its_beginning_and_its_end(folder: Path) -> None:
+    decoder = network(folder, max_length=70)
+    (item,) = decoder.encode([Example(Dialogue.of(["before", "begin " + "x" * 100 + " furious"]), 1)])
+    text = decoder.tokenizer.decode(item["token_ids"])
+    assert len(item["token_ids"]) == 70
+    assert text.startswith("User: begin")
+    assert "furious\nEmotion" in text
+    assert item["truncated"]
+
+
+def test_heads_begin_as_the_embeddings_of_their_labels_and_are_taken_over(folder: Path, tmp_path: Path) -> None:
+    decoder = network(folder)
+    table = decoder.decoder.get_input_embeddings().weight
+    ids = decoder.tokenizer(" glad", add_special_tokens=False)["input_ids"]
+    assert torch.allclose(decoder.head["mood"].weight[0], table[ids].mean(0), atol=1e-3)
+    with torch.no_grad():
+        decoder.head["mood"].bias += 3
+    decoder.save_pretrained(tmp_path / "next")
+    assert (tmp_path / "next" / HEADS).is_file()
+    assert torch.equal(network(tmp_path / "next").head["mood"].bias, torch.tensor([3.0, 3.0]))
+
+
+def test_each_head_has_its_own_question(folder: Path) -> None:
+    heads = {"mood": LABELS, "tone": ("up", "down", "flat")}
+    settings = {"decoder": str(folder), "heads": heads}
+    training = {"epochs": 25, "batch_tokens": 512, "learning_rate": 3e-3}
+    teacher = MultiTaskClassifier(heads, "decoder", settings, training)
+    tones = [Example(example.dialogue, 2, "up" if example.label == "glad" else "flat") for example in EXAMPLES]
+    teacher.fit(*teacher.targets({"mood": EXAMPLES, "tone": tones}), FitContext(device="cpu"))
+    assert teacher.predict_proba(EXAMPLES[:2], "mood").argmax(1).tolist() == [0, 1]
+    assert teacher.predict_proba(EXAMPLES[:2], "tone").argmax(1).tolist() == [0, 2]
+
+
+def test_what_is_no_language_model_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(EmoscopeError, match="is no language model that transformers can read") as error:
+        Decoder(2, decoder=str(tmp_path), heads={"mood": LABELS}).prepare([], FitContext())
+    assert "\n" not in str(error.value)
+
+
+def test_batches_of_tokens_are_full_but_never_over() -> None:
+    lengths = [5, 3, 9, 4, 7, 2, 8, 30]
+    batches = list(batches_of_like_length(lengths, 1, torch.Generator().manual_seed(0), batch_tokens=20))
+    assert sorted(position for batch in batches for position in batch) == list(range(8))
+    widths = [max(lengths[position] for position in batch) * len(batch) for batch in batches]
+    assert all(width <= 20 or len(batch) == 1 for width, batch in zip(widths, batches, strict=True))
+    assert len(batches) < len(lengths)
+
+
+def test_a_step_whose_gradient_is_not_finite_leaves_the_weights(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda *_: torch.tensor(float("inf")))
+    block = classifier(folder)
+    block.fit(EXAMPLES, [str(example.label) for example in EXAMPLES], FitContext(device="cpu"))
+    assert isinstance(block.network, Decoder)
+    fresh = network(folder).state_dict()
+    assert all(torch.equal(value, fresh[name]) for name, value in block.network.state_dict().items())
+
+
+def test_the_cosine_schedule() -> None:
+    plan = Training(schedule="cosine", warmup_ratio=0.1)
+    factors = [learning_rate_factor(progress, plan) for progress in (0.05, 0.1, 0.55, 1.0)]
+    assert np.allclose(factors, [0.5, 1.0, 0.5, 0.0])
