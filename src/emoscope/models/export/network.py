@@ -17,7 +17,7 @@ from emoscope.models.export.graph import Arithmetic, EncoderGraph
 from emoscope.models.export.quantise import quantise
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
 from emoscope.models.export.writer import GraphWriter, WeightFile
-from emoscope.models.onnx.description import FLOAT, INT8, TOKENIZER, WEIGHTS, Description, Graph
+from emoscope.models.onnx.description import FLOAT, INT8, ROLES, TOKENIZER, WEIGHTS, Description, Graph
 from emoscope.models.onnx.layout import Feed, Layout
 from emoscope.models.onnx.session import open_graph
 from emoscope.models.text.tokenizer import Pieces
@@ -75,8 +75,8 @@ class Source:
             raise EmoscopeError(
                 f"cannot export {type(network).__name__}: only fine-tuned transformers run without torch"
             )
-        frozen = network.frozen is not None
-        encoder = network.frozen.encoder if network.frozen is not None else network.encoder
+        self.rounded = network.frozen is not None
+        encoder = network.encoder if network.frozen is None else network.frozen.encoder
         tokens = network.tokens
         architecture = read_architecture(encoder, network.window.length)
         self.tokenizer = tokens.description()
@@ -84,16 +84,14 @@ class Source:
         if vocabulary is not None:
             self.tokenizer, numbers = pruned_tokenizer(self.tokenizer, used_pieces(tokens, vocabulary))
         self.architecture = replace(architecture, pieces=architecture.pieces[numbers])
-        roles = ("start", "end", "mask", "padding")
-        special = {role: numbers.index(getattr(tokens, role)) for role in roles}
+        special = {role: numbers.index(getattr(tokens, role)) for role in ROLES}
         # A frozen encoder is not told of segments.
-        segments = network.segments and architecture.segments is not None and not frozen
+        segments = network.segments and architecture.segments is not None and not self.rounded
         self.layout = Layout(network.window, network.pooling, segments, special)
         self.pieces = Pieces.read(self.tokenizer, **special)
         self.head = [_linear(module) for module in network.head if hasattr(module, "weight")]
         if columns is not None:
             self.head[-1] = Linear(self.head[-1].weight[:, columns], self.head[-1].bias[list(columns)])
-        self.rounded = frozen
 
     def graph(self, architecture: Architecture, arithmetic: Arithmetic, weights: WeightFile) -> EncoderGraph:
         """The graph of the network, with its own weights or those of an equivalent."""
@@ -110,7 +108,7 @@ def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int]
 
     def seen(architecture: Architecture, layer: int) -> list[Floats]:
         weights = WeightFile(WEIGHTS)
-        content = source.graph(architecture, Plain(architecture.pieces), weights).write_probe(source.head, layer)
+        content = source.graph(architecture, Plain(architecture.pieces), weights).write(source.head, layer)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / FLOAT
             path.write_bytes(content)

@@ -14,7 +14,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows
-from emoscope.models.onnx.description import FLOAT, TOKENIZER
+from emoscope.models.onnx.description import FLOAT, TOKENIZER, special_pieces
 from emoscope.models.onnx.session import Run, open_graph, reason
 from emoscope.models.text.tokenizer import Pieces
 from emoscope.models.text.window import Row, Window
@@ -69,8 +69,7 @@ class ExportedTriggerWords(Extractor):
             about = json.loads(whole_text(path))
             self._words = [int(count) for count in about["words"].values()]
             self._window = Window(length=int(about["max_length"]))
-            special = {role: int(about["special"][role]) for role in ("start", "end", "mask", "padding")}
-            self._pieces = Pieces.read(whole_text(folder / TOKENIZER), **special)
+            self._pieces = Pieces.read(whole_text(folder / TOKENIZER), **special_pieces(about))
             self._run = open_graph(folder / FLOAT)
         except EmoscopeError:
             raise
