@@ -19,10 +19,9 @@ from emoscope.core.metrics import confusion_matrix
 from emoscope.distil.context_cases import context_cases
 from emoscope.distil.pool import HEAD_OF, load_answers, own_examples, pool_part
 from emoscope.models.block import one_hot
-from emoscope.models.calibration import temperature_of
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.models.probabilities import softmax
+from emoscope.models.probabilities import softmax, temperature_of
 from emoscope.systems.base import PACKAGES
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -266,8 +265,7 @@ def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, 
             found = {"emotionx": [e for e in votes if e.label in EKMAN]}
         every = [example for examples in found.values() for example in examples]
         scores = student.scores(every)[:, student.columns(head)]
-        gold = one_hot([str(example.label) for example in every], HEADS[head])
-        temperature = temperature_of(scores, gold)
+        temperature = temperature_of(scores, np.array([HEADS[head].index(str(example.label)) for example in every]))
         report[head] = {"temperature": temperature, "examples": len(every), "scores": {}}
         for name, examples in found.items():
             answers = _probabilities(student, examples, head, temperature)
