@@ -22,8 +22,7 @@ from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.tables import write_rows
 from emoscope.core.fit_context import FitContext
 from emoscope.models.export.architecture import Architecture, Floats, Linear
-from emoscope.models.export.arithmetic import ByteTable, Int8, Plain, Site
-from emoscope.models.export.graph import Arithmetic
+from emoscope.models.export.arithmetic import Arithmetic, ByteTable, Int8, Plain, Site
 from emoscope.models.export.network import Source, probe
 from emoscope.models.export.quantise import byte_rows, quantise
 from emoscope.models.export.writer import GraphWriter, WeightFile

@@ -46,7 +46,6 @@ class Blend(Ensemble):
         self.cut: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Fit every member on every fold's complement, then the weights on the held-out answers."""
         self.cut = dialogue_folds(examples, self.folds, fit_context.seed)
         parts = [
             MemberFit(

@@ -89,7 +89,6 @@ class Majority(Combination):
     """Each part has one vote; the mean probability breaks ties."""
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        """The share of votes, nudged by the mean probability so that ties have a winner."""
         stacked = np.stack(list(probabilities.values()))
         votes = np.eye(len(self.labels))[stacked.argmax(-1)].mean(0)
         return np.asarray((votes + 1e-3 * stacked.mean(0)) / (1 + 1e-3))

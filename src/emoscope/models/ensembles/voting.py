@@ -59,7 +59,6 @@ class MultiStepVote(Ensemble):
         return self
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        """The share of votes for neutral, and the rest shared out among the other labels."""
         column = self.labels.index(self.neutral)
         emotions = [label for label in self.labels if label != self.neutral]
         every = self._votes("every", self.labels, probabilities)

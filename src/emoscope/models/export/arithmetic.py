@@ -139,3 +139,6 @@ class Dequantised(Int8):
                 weight = graph.node("Mul", weight, column)
             products.append(graph.node("Gemm", value, weight, graph.constant(f"{name}.bias", linear.bias)))
         return products
+
+
+Arithmetic = Plain | Int8

@@ -1,27 +1,17 @@
 """An encoder, its pooling and its head as one ONNX graph, written so that each node is one fast kernel."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 
 from emoscope.models.export.architecture import Architecture, Layer, Linear
+from emoscope.models.export.arithmetic import Arithmetic
 from emoscope.models.export.writer import GraphWriter, Inputs
 from emoscope.models.onnx.layout import Layout
 
 SCORES = "scores"
 # The places in a layer where linear layers read: what comes in, attention's answer, what it became, and the widened.
 SITES = ("attention", "output", "wide", "narrow")
-
-
-class Arithmetic(Protocol):
-    """How the large tables of weights are stored and multiplied with."""
-
-    def embed(self, graph: GraphWriter, pieces: str) -> str:
-        """The vectors of pieces."""
-
-    def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
-        """Several linear layers of one input, which is a table of a row for each piece."""
 
 
 class EncoderLayers:

@@ -12,8 +12,8 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.models.export.architecture import Architecture, Floats, Linear, read_architecture
-from emoscope.models.export.arithmetic import Dequantised, Int8, Plain
-from emoscope.models.export.graph import Arithmetic, EncoderGraph
+from emoscope.models.export.arithmetic import Arithmetic, Dequantised, Int8, Plain
+from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.quantise import quantise
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
 from emoscope.models.export.writer import GraphWriter, WeightFile

@@ -54,4 +54,4 @@ class ExportedEncoder(Exported):
         )
 
     def open(self, folder: Path) -> None:
-        self._network = EncoderNetwork.load(folder)
+        self._network = EncoderNetwork(folder)
