@@ -35,6 +35,11 @@ class Layer:
     narrow_norm: Linear
 
 
+# The places in a layer where linear layers read, and which: what comes in, attention's answer, what it became, and the
+# widened.
+SITES = {"attention": ("query", "key", "value"), "output": ("output",), "wide": ("wide",), "narrow": ("narrow",)}
+
+
 @dataclass(frozen=True, slots=True)
 class Architecture:
     """An encoder. `positions` begin with the first one used; `relative` is added to the attention's scores."""

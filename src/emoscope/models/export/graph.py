@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from emoscope.models.export.architecture import Architecture, Layer, Linear
+from emoscope.models.export.architecture import SITES, Architecture, Layer, Linear
 from emoscope.models.export.arithmetic import Arithmetic
 from emoscope.models.export.writer import GraphWriter, Inputs
 from emoscope.models.onnx.layout import Layout
 
 SCORES = "scores"
-# The places in a layer where linear layers read: what comes in, attention's answer, what it became, and the widened.
-SITES = ("attention", "output", "wide", "narrow")
 
 
 class EncoderLayers:
