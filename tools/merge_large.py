@@ -24,12 +24,12 @@ from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.distil.pool import own_examples
 from emoscope.models.block import Floats, one_hot
+from emoscope.models.decision import choose_multipliers
 from emoscope.models.ensembles.blend import blend_weights, blended
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.runs.train import official_score
 from emoscope.tasks import TASKS, Task, get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.decision import choose_multipliers
 
 
 class Judged:
@@ -52,7 +52,7 @@ class Judged:
         self.weights, self.bias = blend_weights(self.held_out, self.gold)
         labels = [str(example.label) for example in own]
         shifted = self.shifted(blended(self.held_out, self.weights, self.bias))
-        self.decision = choose_multipliers(task, labels, shifted, self.prior)
+        self.decision = choose_multipliers(task.metric, task.labels, labels, shifted, self.prior)
 
     def shifted(self, answers: Floats) -> Floats:
         """Under the class prior of real traffic."""

@@ -146,7 +146,7 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     from emoscope.models.onnx.layout import batches_of_equal_length
     from emoscope.models.onnx.network import EncoderNetwork
 
-    network: Any = EncoderNetwork.load(resolve(model) / BLOCK)
+    network: Any = EncoderNetwork(resolve(model) / BLOCK)
     rows = network._layout.rows(dialogues, network._tokenizer)
     batches = list(batches_of_equal_length([len(row.token_ids) for row in rows]))
     feeds = [network._layout.feed([rows[place] for place in batch]) for batch in batches]

@@ -21,9 +21,8 @@ from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.tables import write_rows
 from emoscope.core.fit_context import FitContext
-from emoscope.models.export.architecture import Architecture, Floats, Linear
-from emoscope.models.export.arithmetic import ByteTable, Int8, Plain, Site
-from emoscope.models.export.graph import Arithmetic
+from emoscope.models.export.architecture import SITES, Architecture, Floats, Linear
+from emoscope.models.export.arithmetic import Arithmetic, ByteTable, Int8, Plain, Site
 from emoscope.models.export.network import Source, probe
 from emoscope.models.export.quantise import byte_rows, quantise
 from emoscope.models.export.writer import GraphWriter, WeightFile
@@ -117,7 +116,7 @@ def arithmetics(
     layers = {
         f"{number}.{part}": (getattr(layer, part), weights.sites[f"{number}.{site}"])
         for number, layer in enumerate(chosen.layers)
-        for site, parts in SITE_PARTS.items()
+        for site, parts in SITES.items()
         for part in parts
     }
     rounded = {
@@ -139,9 +138,6 @@ def arithmetics(
         "8 bits as chosen, weights rounded to the nearest": (chosen, Int8(replace(weights, tables=rounded))),
         "8 bits as chosen: fixed steps, the widest layer's by piece": (chosen, Int8(weights)),
     }
-
-
-SITE_PARTS = {"attention": ("query", "key", "value"), "output": ("output",), "wide": ("wide",), "narrow": ("narrow",)}
 
 
 def scores(run: Run, layout: Layout, rows: Sequence[TokenRow], *, alone: bool = False) -> NDArray[np.float64]:

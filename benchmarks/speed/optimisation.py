@@ -87,7 +87,7 @@ class Reading:
 
     def __init__(self, model: str, dialogues: Sequence[Dialogue]) -> None:
         self.folder = resolve(model) / BLOCK
-        self.network: Any = networks.EncoderNetwork.load(self.folder)
+        self.network: Any = networks.EncoderNetwork(self.folder)
         self.layout = self.network._layout
         self.dialogues = list(dialogues)
         self.plain = Tokenizer.read((self.folder / TOKENIZER).read_text(encoding="utf-8"), **self.layout.special)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.speed.worker import SMALL
-from emoscope.models.export.architecture import Architecture, Layer, Linear, Norm
+from emoscope.models.export.architecture import Architecture, Layer, Linear
 from emoscope.models.export.arithmetic import ByteTable, ByteWeights, Int8, Site
 from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.writer import GraphWriter, WeightFile
@@ -29,7 +29,7 @@ def random_architecture(*, layers: int = LAYERS, inner: int = INNER, activation:
         weight = draw.normal(0, inputs**-0.5, (inputs, outputs)).astype(np.float32)
         return Linear(weight, draw.normal(0, 0.1, outputs).astype(np.float32))
 
-    norm = Norm(np.ones(HIDDEN, np.float32), np.zeros(HIDDEN, np.float32))
+    norm = Linear(np.ones(HIDDEN, np.float32), np.zeros(HIDDEN, np.float32))
     made = [
         Layer(
             query=linear(HIDDEN, HIDDEN),
@@ -131,7 +131,7 @@ class OwnAttention(EncoderGraph):
 class SkipNorm(EncoderGraph):
     """Adding and normalising in one node."""
 
-    def _added(self, name: str, value: str, change: str, norm: Norm) -> str:
+    def _added(self, name: str, value: str, change: str, norm: Linear) -> str:
         graph = self._graph
         weight, bias = graph.constant(f"{name}.weight", norm.weight), graph.constant(f"{name}.bias", norm.bias)
         return graph.node("SkipLayerNormalization", change, value, weight, bias, own=True, epsilon=1e-12)

@@ -55,33 +55,32 @@ class Options(TypedDict, total=False):
 
 
 class Detector:
-    """Finds the emotion of a dialogue's last turn. Holds no state that changes: use one from many threads."""
+    """Finds the emotion of a dialogue's last turn. Holds no state that changes: use one from many threads.
 
-    def __init__(
-        self,
-        model: FittedModel,
-        *,
-        labels: str | None = None,
-        prior: Mapping[str, float] | None = None,
-        abstain_below: float = 0.0,
-        for_metric: bool = False,
-    ) -> None:
-        if not 0.0 <= abstain_below <= 1.0:
-            raise EmoscopeError(f"abstain_below must lie between 0 and 1, not {abstain_below}")
+    `name` and `task` are the model's; `head` is the name of its set of labels, as `load(labels=...)` takes it, and
+    `heads` are all sets the model has. `prior` is the mix of `labels` it expects, `training_prior` the one it learnt.
+    """
+
+    def __init__(self, model: FittedModel, **options: Unpack[Options]) -> None:
+        self._abstain_below = options.get("abstain_below", 0.0)
+        if not 0.0 <= self._abstain_below <= 1.0:
+            raise EmoscopeError(f"abstain_below must lie between 0 and 1, not {self._abstain_below}")
         self._model = model
-        self._head = head = model.bundle.head(labels)
-        self._options: Options = {
-            "labels": labels,
-            "prior": prior,
-            "abstain_below": abstain_below,
-            "for_metric": for_metric,
-        }
-        self._abstain_below = abstain_below
-        self._trained = prior_vector(head.trained, head.labels)
-        expected = prior if prior is not None else head.prior
-        self._prior = self._trained if expected is None else prior_vector(expected, head.labels)
-        factors = (head.decision or {}) if for_metric else {}
-        self._decision = np.array([factors.get(label, 1.0) for label in head.labels])
+        self._options = options
+        self._head = head = model.bundle.head(options.get("labels"))
+        self.name, self.task = model.bundle.name, model.bundle.task
+        self.head, self.heads = head.name, tuple(each.name for each in model.bundle.heads)
+        self.labels = head.labels
+        self._trained = prior_vector(head.trained, self.labels)
+        given = options.get("prior")
+        expected = head.prior if given is None else given
+        self._prior = self._trained if expected is None else prior_vector(expected, self.labels)
+        self.prior, self.training_prior = self._by_label(self._prior), self._by_label(self._trained)
+        factors = (head.decision or {}) if options.get("for_metric") else {}
+        self._decision = np.array([factors.get(label, 1.0) for label in self.labels])
+
+    def _by_label(self, values: Floats) -> dict[str, float]:
+        return dict(zip(self.labels, values.tolist(), strict=True))
 
     def with_(self, **changes: Unpack[Options]) -> "Detector":
         """The same model under other options; it is not loaded again. A prior is for its own set of labels only.
@@ -94,41 +93,6 @@ class Detector:
         if "labels" in changes and "prior" not in changes:
             options["prior"] = None
         return type(self)(self._model, **options)
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._model.bundle.name
-
-    @property
-    def task(self) -> str:
-        """The task it was trained for."""
-        return self._model.bundle.task
-
-    @property
-    def head(self) -> str:
-        """The name of its set of labels, as `load(labels=...)` takes it."""
-        return self._head.name
-
-    @property
-    def heads(self) -> tuple[str, ...]:
-        """The sets of labels its model has."""
-        return tuple(head.name for head in self._model.bundle.heads)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels it answers with."""
-        return self._head.labels
-
-    @property
-    def prior(self) -> dict[str, float]:
-        """The mix of labels it expects."""
-        return dict(zip(self.labels, self._prior.tolist(), strict=True))
-
-    @property
-    def training_prior(self) -> dict[str, float]:
-        """The mix of labels it was trained on."""
-        return dict(zip(self.labels, self._trained.tolist(), strict=True))
 
     def detect(self, dialogue: DialogueLike) -> Detection:
         """The emotion of the last turn, given the turns before it."""
@@ -186,7 +150,7 @@ class Detector:
     def correct(self, probabilities: Floats) -> Floats:
         """Probabilities of a task's examples under the training prior, as `predict_examples` gives them."""
         prior = self._prior
-        if self._head.estimate and self._options["prior"] is None and len(probabilities):
+        if self._head.estimate and self._options.get("prior") is None and len(probabilities):
             prior = estimate_prior(probabilities, self._trained)
         return shift_prior(probabilities, self._trained, prior)
 
@@ -213,16 +177,14 @@ class Detector:
         """The mix of labels in unlabelled dialogues of your own; pass it back as `load(prior=...)`."""
         examples = _last_turns([Dialogue.of(dialogue) for dialogue in dialogues])
         estimated = estimate_prior(self._model.infer(self._head, examples)[0], self._trained)
-        return dict(zip(self.labels, estimated.tolist(), strict=True))
+        return self._by_label(estimated)
 
     def _detect_batch(self, dialogues: list[Dialogue]) -> list[Detection]:
         probabilities, truncated = self.infer(dialogues)
         detections = []
         for row, place in enumerate(self.choose(probabilities)):
-            scores = dict(zip(self.labels, probabilities[row].tolist(), strict=True))
-            label = self.labels[place]
-            chosen = label if scores[label] >= self._abstain_below else None
-            detections.append(Detection(chosen, scores, truncated=bool(truncated[row])))
+            label = self.labels[place] if probabilities[row, place] >= self._abstain_below else None
+            detections.append(Detection(label, self._by_label(probabilities[row]), truncated=bool(truncated[row])))
         return detections
 
 

@@ -11,8 +11,9 @@ is cut from its text.
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -53,10 +54,6 @@ class WordContribution:
     end: int
     contribution: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"text": self.text, "start": self.start, "end": self.end, "contribution": self.contribution}
-
 
 @dataclass(frozen=True, slots=True)
 class TurnContribution:
@@ -66,16 +63,6 @@ class TurnContribution:
     contribution: float
     words: tuple[WordContribution, ...]
     read: bool = True
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "text": self.turn.text,
-            "speaker": self.turn.speaker,
-            "read": self.read,
-            "contribution": self.contribution,
-            "words": [word.as_dict() for word in self.words],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +77,21 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "label": self.label,
-            "score": self.score,
-            "unit": "log-odds",
-            "log_odds": self.log_odds,
-            "baseline": self.baseline,
-            "turns": [turn.as_dict() for turn in self.turns],
-        }
+        turns = [
+            {
+                **asdict(turn.turn),
+                "read": turn.read,
+                "contribution": turn.contribution,
+                "words": [asdict(word) for word in turn.words],
+            }
+            for turn in self.turns
+        ]
+        own = {"label": self.label, "score": self.score, "unit": "log-odds", "log_odds": self.log_odds}
+        return {**own, "baseline": self.baseline, "turns": turns}
 
 
 def explain(
-    predict: Predict,
-    dialogue: Dialogue,
-    labels: Sequence[str],
-    label: str,
-    *,
-    truncated: bool = False,
-    seed: int = 0,
+    predict: Predict, dialogue: Dialogue, labels: Sequence[str], label: str, *, truncated: bool = False
 ) -> Explanation:
     """Share the log-odds of a label among the turns and words of a dialogue. The same call gives the same answer.
 
@@ -120,38 +104,44 @@ def explain(
     >>> [[round(word.contribution, 4) for word in turn.words] for turn in found.turns]
     [[1.0986], [0.0, 1.0986]]
     """
-    column = list(labels).index(label)
-    said = _read_part(predict, dialogue) if truncated else dialogue
-    turns = [_Parts.of(turn) for turn in said.turns]
-    players = [number for number, turn in enumerate(turns) if turn.size]
-    rng = np.random.default_rng(seed)
+    read = _read_part(predict, dialogue) if truncated else dialogue
+    turns = [_Parts(turn) for turn in read.turns]
+    players = [number for number, turn in enumerate(turns) if turn.groups]
+    rng = np.random.default_rng(0)
+
+    def whole_turns(there: int) -> State:
+        chosen = {number for bit, number in enumerate(players) if there >> bit & 1}
+        return tuple((1 << len(turn.groups)) - 1 if number in chosen else 0 for number, turn in enumerate(turns))
+
     among_turns = coalitions(len(players), exact=EXACT_TURNS, orders=TURN_ORDERS, rng=rng)
     contexts = {
-        number: {_state(turns, players, there): weight for there, weight in weights.items()}
+        number: {whole_turns(there): weight for there, weight in weights.items()}
         for number, weights in zip(players, among_turns, strict=True)
     }
-    among_words = {number: _among_words(turns[number].size, len(contexts[number]), rng) for number in players}
-    values = _Values(predict, said, turns, column)
-    nothing, everything = _state(turns, players, 0), _state(turns, players, -1)
-    values.measure([nothing, everything, *_needed(contexts, among_words)])
-    shares: dict[int, list[float]] = {}
-    for number in players:
-        shares[number] = [
-            math.fsum(
-                weight * much * (values.of(context, number, there | 1 << part) - values.of(context, number, there))
-                for there, weight in weights.items()
-                for context, much in contexts[number].items()
-            )
-            for part, weights in enumerate(among_words[number])
-        ]
-    unread = len(dialogue) - len(said)
-    explained = [
-        TurnContribution(dialogue.turns[unread + number], math.fsum(shares.get(number, [])), turn.words(shares, number))
-        for number, turn in enumerate(turns)
-    ]
-    left_out = [TurnContribution(turn, 0.0, (), read=False) for turn in dialogue.turns[:unread]]
-    score = values.probability(everything)
-    return Explanation(label, score, values[everything], values[nothing], (*left_out, *explained))
+    among_words = {number: _among_words(len(turns[number].groups), len(contexts[number]), rng) for number in players}
+
+    def steps(number: int) -> Iterator[tuple[int, float, State, State]]:
+        """Each part of a turn, the weight of its joining others, and the variants before and after."""
+        for part, weights in enumerate(among_words[number]):
+            for there, weight in weights.items():
+                for context, chance in contexts[number].items():
+                    before, after = (*context[:number], there), (*context[:number], there | 1 << part)
+                    yield part, weight * chance, before + context[number + 1 :], after + context[number + 1 :]
+
+    nothing, everything = whole_turns(0), whole_turns(-1)
+    needed = (state for number in players for *_, before, after in steps(number) for state in (before, after))
+    log_odds, scores = _measure(predict, turns, [nothing, everything, *needed], list(labels).index(label))
+    unread = len(dialogue) - len(read)
+    contributions = [TurnContribution(turn, 0.0, (), read=False) for turn in dialogue.turns[:unread]]
+    for number, turn in enumerate(turns):
+        added: list[list[float]] = [[] for _ in turn.groups]
+        for part, weight, before, after in steps(number) if turn.groups else ():
+            added[part].append(weight * (log_odds[after] - log_odds[before]))
+        shares = [math.fsum(each) for each in added]
+        contributions.append(
+            TurnContribution(dialogue.turns[unread + number], math.fsum(shares), turn.contributions(shares))
+        )
+    return Explanation(label, scores[everything], log_odds[everything], log_odds[nothing], tuple(contributions))
 
 
 def coalitions(players: int, *, exact: int, orders: int, rng: np.random.Generator) -> list[dict[int, float]]:
@@ -191,139 +181,77 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for text in ["so happy!😂😂 :)"] for start, end in word_spans(text)]
     ['so', 'happy!', '😂😂', ':)']
     """
-    cuts = {0, len(text)}
-    masks = [match.span() for match in _TRIGGER.finditer(text)]
-    for start, end in (*masks, *_emoji_runs(text)):
-        cuts |= {start, end}
-    edges = sorted(cuts)
-    found = []
-    for start, end in pairwise(edges):
-        if (start, end) not in masks:
-            found += [(start + run.start(), start + run.end()) for run in _RUN.finditer(text[start:end])]
-    return found
+    masks = _masks(text)
+    edges = sorted({0, len(text), *(edge for span in (*masks, *_emoji_runs(text)) for edge in span)})
+    return [
+        (start + run.start(), start + run.end())
+        for start, end in pairwise(edges)
+        if (start, end) not in masks
+        for run in _RUN.finditer(text[start:end])
+    ]
 
 
-def _emoji_runs(text: str) -> Iterator[tuple[int, int]]:
-    if text.isascii():
-        return
-    start = end = 0
-    last = ""
-    for match in EMOJI_PATTERN.finditer(text):
-        if not emoji_words(match.group()):
-            continue
-        if match.group() == last and match.start() == end:
-            end = match.end()
-            continue
-        if last:
-            yield start, end
-        start, end, last = match.start(), match.end(), match.group()
-    if last:
-        yield start, end
+def _masks(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in _TRIGGER.finditer(text)]
 
 
-@dataclass(frozen=True, slots=True)
+def _emoji_runs(text: str) -> list[tuple[int, int]]:
+    runs: list[tuple[int, int, str]] = []
+    for match in () if text.isascii() else EMOJI_PATTERN.finditer(text):
+        emoji = match.group()
+        if emoji_words(emoji):
+            repeats = bool(runs) and runs[-1][1:] == (match.start(), emoji)
+            runs.append((runs.pop()[0] if repeats else match.start(), match.end(), emoji))
+    return [(start, end) for start, end, _ in runs]
+
+
 class _Parts:
     """A turn as what can be left out of it: its words, or in a long turn groups of them."""
 
-    turn: Turn
-    spans: list[tuple[int, int]]
-    groups: list[list[int]]  # the words of each part
-    masks: list[tuple[int, int]]
-
-    @classmethod
-    def of(cls, turn: Turn) -> "_Parts":
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
         spans = word_spans(turn.text)
         cut = np.array_split(np.arange(len(spans)), min(len(spans), MAX_PARTS) or 1)
-        masks = [match.span() for match in _TRIGGER.finditer(turn.text)]
-        return cls(turn, spans, [group.tolist() for group in cut if len(group)], masks)
+        self.groups = [[spans[word] for word in group] for group in cut if len(group)]
 
-    @property
-    def size(self) -> int:
-        return len(self.groups)
-
-    def left(self, there: int) -> Turn:
-        """The turn with these parts only."""
-        if there == (1 << self.size) - 1:
+    def with_only(self, there: int) -> Turn:
+        """The turn with these parts alone."""
+        if there == (1 << len(self.groups)) - 1:
             return self.turn
-        kept = [self.spans[word] for part, group in enumerate(self.groups) if there >> part & 1 for word in group]
+        kept = [span for part, group in enumerate(self.groups) if there >> part & 1 for span in group]
         text, end = "", None
-        for start, stop in sorted((*kept, *self.masks)):
+        for start, stop in sorted((*kept, *_masks(self.turn.text))):
             text += ("" if end is None or end == start else " ") + self.turn.text[start:stop]
             end = stop
         return Turn(text, self.turn.speaker)
 
-    def words(self, shares: dict[int, list[float]], number: int) -> tuple[WordContribution, ...]:
-        """Each word with what it added."""
+    def contributions(self, shares: Sequence[float]) -> tuple[WordContribution, ...]:
+        """Each word with an equal part of its group's share."""
         return tuple(
-            WordContribution(
-                self.turn.text[slice(*self.spans[word])], *self.spans[word], shares[number][part] / len(group)
-            )
-            for part, group in enumerate(self.groups)
-            for word in group
+            WordContribution(self.turn.text[start:end], start, end, share / len(group))
+            for share, group in zip(shares, self.groups, strict=True)
+            for start, end in group
         )
 
 
-class _Values:
-    """The log-odds of variants of a dialogue, all predicted together."""
-
-    def __init__(self, predict: Predict, dialogue: Dialogue, turns: Sequence[_Parts], column: int) -> None:
-        self._predict = predict
-        self._dialogue = dialogue
-        self._turns = turns
-        self._column = column
-        self._known: dict[State, tuple[float, float]] = {}
-
-    def measure(self, states: Sequence[State]) -> None:
-        """Predict what is asked for, each variant once."""
-        wanted = list(dict.fromkeys(states))
-        texts: dict[tuple[int, int], Turn] = {}
-        variants = []
-        for state in wanted:
-            for key in enumerate(state):
-                if key not in texts:
-                    texts[key] = self._turns[key[0]].left(key[1])
-            variants.append(Dialogue(tuple(texts[key] for key in enumerate(state)), self._dialogue.id))
-        for start in range(0, len(wanted), BATCH):
-            answers = self._predict(variants[start : start + BATCH])
-            chosen = answers[:, self._column]
-            others = np.delete(answers, self._column, axis=1).sum(1)
-            odds = np.log(np.maximum(chosen, _TINY)) - np.log(np.maximum(others, _TINY))
-            pairs = zip(odds.tolist(), chosen.tolist(), strict=True)
-            self._known.update(zip(wanted[start : start + BATCH], pairs, strict=True))
-
-    def __getitem__(self, state: State) -> float:
-        return self._known[state][0]
-
-    def of(self, context: State, turn: int, there: int) -> float:
-        """The value with some parts of one turn, the other turns being as the context has them."""
-        return self[_with(context, turn, there)]
-
-    def probability(self, state: State) -> float:
-        """The probability itself."""
-        return self._known[state][1]
-
-
-def _state(turns: Sequence[_Parts], players: Sequence[int], there: int) -> State:
-    """All of the given players' turns and nothing of the others."""
-    state = [0] * len(turns)
-    for bit, number in enumerate(players):
-        if there >> bit & 1:
-            state[number] = (1 << turns[number].size) - 1
-    return tuple(state)
-
-
-def _with(context: State, turn: int, there: int) -> State:
-    return (*context[:turn], there, *context[turn + 1 :])
-
-
-def _needed(contexts: dict[int, dict[State, float]], among_words: dict[int, list[dict[int, float]]]) -> Iterator[State]:
-    """Every variant that the values are made of."""
-    for number, found in among_words.items():
-        sets = {there for weights in found for there in weights}
-        sets |= {there | 1 << part for part, weights in enumerate(found) for there in weights}
-        for context in contexts[number]:
-            for there in sorted(sets):
-                yield _with(context, number, there)
+def _measure(
+    predict: Predict, turns: Sequence[_Parts], states: Iterable[State], column: int
+) -> tuple[dict[State, float], dict[State, float]]:
+    """The log-odds and the probability of variants of a dialogue, each predicted once."""
+    variants = [cache(turn.with_only) for turn in turns]
+    log_odds: dict[State, float] = {}
+    probabilities: dict[State, float] = {}
+    different = list(dict.fromkeys(states))
+    for first in range(0, len(different), BATCH):
+        batch = different[first : first + BATCH]
+        answers = predict(
+            [Dialogue(tuple(turn(bits) for turn, bits in zip(variants, state, strict=True))) for state in batch]
+        )
+        chosen, others = answers[:, column], np.delete(answers, column, axis=1).sum(1)
+        odds = np.log(np.maximum(chosen, _TINY)) - np.log(np.maximum(others, _TINY))
+        log_odds.update(zip(batch, odds.tolist(), strict=True))
+        probabilities.update(zip(batch, chosen.tolist(), strict=True))
+    return log_odds, probabilities
 
 
 def _among_words(parts: int, contexts: int, rng: np.random.Generator) -> list[dict[int, float]]:
@@ -337,19 +265,18 @@ def _among_words(parts: int, contexts: int, rng: np.random.Generator) -> list[di
 def _read_part(predict: Predict, dialogue: Dialogue) -> Dialogue:
     """The last turns, as few as give the same answer, and of very long ones their beginning: what the model reads."""
     cut = Dialogue(tuple(Turn(turn.text[:LONG_TEXT], turn.speaker) for turn in dialogue.turns), dialogue.id)
-    if cut != dialogue and _same(predict([cut, dialogue])):
+    if cut != dialogue and _same(*predict([cut, dialogue])):
         dialogue = cut
     step = 16
     for first in range(1, len(dialogue), step):
-        kept = [
-            Dialogue(dialogue.turns[-length:], dialogue.id) for length in range(first, min(first + step, len(dialogue)))
-        ]
-        answers = predict([dialogue, *kept])
-        for candidate, answer in zip(kept, answers[1:], strict=True):
-            if _same(np.stack([answers[0], answer])):
+        lengths = range(first, min(first + step, len(dialogue)))
+        candidates = [Dialogue(dialogue.turns[-length:], dialogue.id) for length in lengths]
+        whole, *answers = predict([dialogue, *candidates])
+        for candidate, answer in zip(candidates, answers, strict=True):
+            if _same(whole, answer):
                 return candidate
     return dialogue
 
 
-def _same(answers: Floats) -> bool:
-    return bool(np.abs(answers[0] - answers[1]).max() <= 1e-12)
+def _same(one: Floats, other: Floats) -> bool:
+    return bool(np.abs(one - other).max() <= 1e-12)

@@ -32,7 +32,11 @@ class FittedModel:
         """Read a run, an export or an embedded preset."""
         bundle = Bundle.load(folder)
         try:
-            return cls(bundle, _block(folder))
+            if (folder / BLOCK).is_dir():
+                return cls(bundle, load_block(folder / BLOCK))
+            from emoscope.detector.old_formats import read_block
+
+            return cls(bundle, read_block(folder, bundle))
         except ModuleNotFoundError as error:
             raise EmoscopeError(
                 f"{folder}: needs {error.name}, which is not installed (pip install 'emoscope[train]'); where it is, "
@@ -55,11 +59,3 @@ class FittedModel:
             probabilities = raised / raised.sum(1, keepdims=True)
         truncated = prediction.truncated
         return probabilities, np.zeros(len(examples), bool) if truncated is None else truncated
-
-
-def _block(folder: Path) -> Block:
-    if (folder / BLOCK).is_dir():
-        return load_block(folder / BLOCK)
-    from emoscope.detector.old_formats import read_block
-
-    return read_block(folder)

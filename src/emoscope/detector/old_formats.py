@@ -45,8 +45,7 @@ def read_run(folder: Path) -> Bundle:
     """What the oldest runs say of themselves, which have no `bundle.json`."""
     from emoscope.tasks import get_task
 
-    path = folder / _SYSTEM
-    if not path.is_file():
+    if not (folder / _SYSTEM).is_file():
         raise EmoscopeError(f"{folder}: holds no model ({FILE} is missing)")
     record, content = json.loads(whole_text(folder / "run.json")), _settings(folder)
     task = get_task(record["task"])
@@ -72,11 +71,10 @@ def _settings(folder: Path) -> dict[str, Any]:
         raise InputError(folder / _SYSTEM, f"does not hold a system's settings ({error})") from None
 
 
-def read_block(folder: Path) -> Block:
+def read_block(folder: Path, bundle: Bundle) -> Block:
     """The model of an old bundle, as a block."""
     from emoscope.models.linear.ngram_block import WEIGHTS, NgramBlock
 
-    bundle = Bundle.load(folder)
     if (folder / WEIGHTS).is_file():
         block = NgramBlock(bundle.head().labels)
         block.load_weights(folder)

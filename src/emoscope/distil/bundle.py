@@ -13,7 +13,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import Head
 from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
 from emoscope.distil.student import HEADS
-from emoscope.runs.export import export_bundle
+from emoscope.runs.export import export_bundle, spread
 from emoscope.tasks import get_task
 from emoscope.tasks.datasets.auxiliary import EKMAN, source_examples
 
@@ -49,14 +49,14 @@ def student_heads(report: Mapping[str, Any], known: Mapping[str, Sequence[Exampl
         total = sum(counts[label] for label in labels)
         about = report.get(name, {})
         decision = about.get("decision")
-        natural = get_task(name).metadata if name in HEAD_OF else None
+        task = get_task(name).metadata if name in HEAD_OF else None
         heads.append(
             Head(
                 name=name,
                 labels=labels,
                 trained={label: counts[label] / total for label in labels},
-                prior=natural.natural_prior if natural is not None else None,
-                prior_source=natural.natural_prior_source if natural is not None else None,
+                prior=task.natural_prior if task else None,
+                prior_source=task.natural_prior_source if task else None,
                 temperature=about.get("temperature", 1.0),
                 decision=dict(zip(labels, decision, strict=True)) if decision else None,
             )
@@ -75,7 +75,6 @@ def _read(report: Path) -> dict[str, Any]:
 
 
 def _known(fit_context: FitContext) -> dict[str, list[Example]]:
-    """The labelled examples each head learnt from."""
     known: dict[str, list[Example]] = {head: [] for head in HEADS}
     for task_name, head in HEAD_OF.items():
         known[head] += own_examples(task_name, fit_context)
@@ -88,8 +87,4 @@ def _known(fit_context: FitContext) -> dict[str, list[Example]]:
 
 def _calibration(known: Mapping[str, Sequence[Example]]) -> list[Dialogue]:
     share = CALIBRATION // len(known)
-    return [
-        example.context
-        for examples in known.values()
-        for example in examples[:: max(1, len(examples) // share)][:share]
-    ]
+    return [example.context for examples in known.values() for example in spread(examples, share)]

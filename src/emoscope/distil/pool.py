@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -49,8 +50,8 @@ def own_examples(task_name: str, fit_context: FitContext) -> list[Example]:
     """What the task's teacher was trained on, in that order."""
     task = get_task(task_name)
     splits = ("train", "dev") if task_name == "iest" else ("train",)
-    found = [example for split in splits for example in read_split(task, split, fit_context.resources)]
-    return [example for example in found if example.label in task.labels]
+    examples = (example for split in splits for example in read_split(task, split, fit_context.resources))
+    return [example for example in examples if example.label in task.labels]
 
 
 def pool_part(name: str, fit_context: FitContext) -> list[Example]:
@@ -58,13 +59,11 @@ def pool_part(name: str, fit_context: FitContext) -> list[Example]:
     kind, _, seed = name.partition(":")
     if kind == VARIED_TWEETS and (not seed or seed.isdigit()):
         return list(varied(own_examples("iest", fit_context), VARIED, int(seed or 0)))
+    if name in _TRAINING_SPLITS:
+        return read_split(get_task(_TRAINING_SPLITS[name]), "train", fit_context.resources)
     if name not in _PARTS:
         raise EmoscopeError(f"the pool has no part {name!r}")
     return _PARTS[name](fit_context)
-
-
-def _train(task_name: str, fit_context: FitContext) -> list[Example]:
-    return read_split(get_task(task_name), "train", fit_context.resources)
 
 
 def _masked_places(fit_context: FitContext) -> list[Example]:
@@ -77,13 +76,11 @@ def _scripts(fit_context: FitContext) -> list[Example]:
     return chosen([Example(scene, turn) for scene in scenes for turn in range(len(scene))], SCRIPTS)
 
 
+_TRAINING_SPLITS = {"emocontext": "emocontext", "friends": "emotionx-friends", "push": "emotionx-push"}
 _PARTS: Mapping[str, Callable[[FitContext], list[Example]]] = {
-    "recombined": lambda fit_context: list(recombined(_train("emocontext", fit_context), RECOMBINED)),
-    "emocontext": lambda fit_context: _train("emocontext", fit_context),
-    "friends": lambda fit_context: _train("emotionx-friends", fit_context),
-    "push": lambda fit_context: _train("emotionx-push", fit_context),
-    "meld": lambda fit_context: source_examples("meld", fit_context),
-    "masked-words": lambda fit_context: source_examples("masked-words", fit_context),
+    "recombined": lambda fit_context: list(recombined(pool_part("emocontext", fit_context), RECOMBINED)),
+    "meld": partial(source_examples, "meld"),
+    "masked-words": partial(source_examples, "masked-words"),
     "masked-places": _masked_places,
     "scripts": _scripts,
 }
@@ -99,10 +96,10 @@ def recombined(examples: Sequence[Example], count: int) -> Iterator[Example]:
         one, other = (examples[int(index)] for index in draw.integers(len(examples), size=2))
         first, second, _ = one.dialogue.turns
         last = other.dialogue.turns[-1]
-        kept: tuple[Turn, ...] = (first, second, last) if number % 4 else (last,)
-        if number % 4 == 1:
-            kept = (*other.dialogue.turns[1:],)
-        yield Example(Dialogue(kept), len(kept) - 1, origin=other.dialogue)
+        turns: tuple[Turn, ...] = (first, second, last)
+        if number % 4 < 2:
+            turns = other.dialogue.turns[1:] if number % 4 else (last,)
+        yield Example(Dialogue(turns), len(turns) - 1, origin=other.dialogue)
 
 
 def varied(examples: Sequence[Example], times: int, seed: int = 0) -> Iterator[Example]:
@@ -158,9 +155,9 @@ def teach(block: Block, task: Task, fit_context: FitContext) -> dict[str, Floats
         if kind == VARIED_TWEETS:
             answers[name] = block.answers_unseen(part, [fold_of[example.family] for example in part])
             continue
-        new = [number for number, example in enumerate(part) if plain(example.text) not in known]
-        if name in ("recombined", "emocontext"):
-            new = list(range(len(part)))  # other surroundings, or another task's texts: nothing was learnt of these
+        # Of other surroundings, or another task's texts, nothing was learnt.
+        unknown = name in ("recombined", "emocontext")
+        new = [number for number, example in enumerate(part) if unknown or plain(example.text) not in known]
         table = np.full((len(part), len(task.labels)), np.nan)
         table[new] = block.predict_proba([part[number] for number in new])
         answers[name] = table

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,15 @@ from emoscope.core.metrics import confusion_matrix
 from emoscope.distil.context_cases import context_cases
 from emoscope.distil.pool import HEAD_OF, load_answers, own_examples, pool_part
 from emoscope.models.block import one_hot
-from emoscope.models.calibration import temperature_of
+from emoscope.models.decision import choose_multipliers
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.models.label_shift import prior_vector, shift_prior
-from emoscope.models.probabilities import softmax
+from emoscope.models.probabilities import softmax, temperature_of
 from emoscope.systems.base import PACKAGES
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_examples, affect_labels, plain
 from emoscope.tasks.datasets.auxiliary import EKMAN, source_examples
-from emoscope.tasks.decision import choose_multipliers
 
 if TYPE_CHECKING:
     from emoscope.models.torch.multitask import MultiTaskClassifier
@@ -116,41 +115,35 @@ class Targets:
 
     def table(self) -> Floats:
         """All heads side by side; what is not asked is not a number."""
-        made = []
+        columns = []
         for head, labels in HEADS.items():
             empty = np.full(len(labels), np.nan)
-            made.append(np.stack([empty if row is None else row for row in self.tables[head]]))
-        return np.concatenate(made, axis=1)
+            columns.append(np.stack([empty if row is None else row for row in self.tables[head]]))
+        return np.concatenate(columns, axis=1)
 
 
 def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) -> Targets:
     """The pool with the targets of the teachers whose files are given, and the annotators' votes for `ekman`."""
     targets = Targets(plan.context)
     judged = held_out_lines(fit_context) if plan.hold_out else frozenset()
-
-    def free(example: Example) -> bool:
-        return not plan.hold_out or not (is_held_out(example) or plain(example.text) in judged)
-
     for path in answers:
         task_name, labels, tables = load_answers(path)
         head = HEAD_OF[task_name]
         order = [labels.index(label) for label in HEADS[head]]
         for name, table in tables.items():
-            part = own_examples(task_name, fit_context) if name == "own" else pool_part(name, fit_context)
-            wanted = table[:, order]
-            if name == "own":
-                certain = one_hot([str(example.label) for example in part], HEADS[head])
-                wanted = plan.hard * certain + (1 - plan.hard) * wanted
-            allowed = (lambda e: not (plan.hold_out and is_held_out(e))) if name == "own" else free
-            kept = [number for number, example in enumerate(part) if allowed(example)][: plan.limit]
-            targets.add(head, [part[n] for n in kept], wanted[kept])
+            own = name == "own"
+            part = own_examples(task_name, fit_context) if own else pool_part(name, fit_context)
+            soft = table[:, order]
+            if own:
+                soft = plan.hard * _certain(part, HEADS[head]) + (1 - plan.hard) * soft
+            allowed = [number for number, e in enumerate(part) if _allowed(e, plan, frozenset() if own else judged)]
+            allowed = allowed[: plan.limit]
+            targets.add(head, [part[number] for number in allowed], soft[allowed])
     for name in ("friends", "push"):
-        found = [e for e in pool_part(name, fit_context) if e.votes and not (plan.hold_out and is_held_out(e))]
-        found = found[: plan.limit]
-        targets.add("ekman", found, vote_shares(found))
+        voted = [e for e in pool_part(name, fit_context) if e.votes and _allowed(e, plan)][: plan.limit]
+        targets.add("ekman", voted, vote_shares(voted))
     cases = context_cases()
-    certain = one_hot([str(example.label) for example in cases], HEADS["emocontext"])
-    targets.repeat("emocontext", cases, certain, plan.misleading)
+    targets.repeat("emocontext", cases, _certain(cases, HEADS["emocontext"]), plan.misleading)
     return targets
 
 
@@ -163,14 +156,20 @@ def add_single_labels(
     """
     judged = held_out_lines(fit_context) if plan.hold_out else frozenset()
     for name in ("goemotions-ekman", "meld"):
-        found = source_examples(name, fit_context)
-        if plan.hold_out:
-            found = [e for e in found if not is_held_out(e) and plain(e.text) not in judged]
-        found = found[: plan.limit]
-        wanted = one_hot([str(example.label) for example in found], EKMAN)
+        examples = [e for e in source_examples(name, fit_context) if _allowed(e, plan, judged)][: plan.limit]
+        soft = _certain(examples, EKMAN)
         if teacher is not None:
-            wanted = plan.hard * wanted + (1 - plan.hard) * teacher.predict_proba(found, "ekman")
-        targets.add("ekman", found, wanted)
+            soft = plan.hard * soft + (1 - plan.hard) * teacher.predict_proba(examples, "ekman")
+        targets.add("ekman", examples, soft)
+
+
+def _certain(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
+    return one_hot([str(example.label) for example in examples], labels)
+
+
+def _allowed(example: Example, plan: StudentPlan, judged: Collection[str] = ()) -> bool:
+    """Whether to learn from an example: with `hold_out`, neither from a held-out one nor from a line judged on."""
+    return not (plan.hold_out and (is_held_out(example) or plain(example.text) in judged))
 
 
 def vote_shares(examples: Sequence[Example]) -> Floats:
@@ -198,15 +197,8 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitCont
     from emoscope.models.torch.multitask import MultiTaskClassifier
     from emoscope.models.torch.training import seed_everything
 
-    network: dict[str, Any] = {
-        "encoder": plan.encoder,
-        "pooling": "mean+focus",
-        "context": plan.context,
-        "max_length": plan.max_length,
-        "dropout": plan.dropout,
-        "layers": plan.layers,
-        "middle": plan.middle,
-    }
+    settings = ("encoder", "context", "max_length", "dropout", "layers", "middle")
+    network: dict[str, Any] = {"pooling": "mean+focus", **{name: getattr(plan, name) for name in settings}}
     if plan.adaptation:
         network |= {
             "pretraining": "masked",
@@ -215,7 +207,7 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitCont
             "lm_batch": plan.mixture_batch,
             "lm_rate": plan.adaptation_rate,
         }
-    gathered = gather(answers, plan, fit_context)  # first: a file that is wrong must not be found out after an hour
+    targets = gather(answers, plan, fit_context)  # first: a file that is wrong must not be found out after an hour
     start = teacher = None
     if plan.start is not None:
         teacher = MultiTaskClassifier.load(Path(plan.start))
@@ -224,8 +216,7 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitCont
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
         teacher = MultiTaskClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:
-        keep = (lambda example: not is_held_out(example)) if plan.hold_out else None
-        mixture = affect_examples(fit_context, limit=plan.limit, keep=keep)
+        mixture = affect_examples(fit_context, limit=plan.limit, keep=lambda example: _allowed(example, plan))
         teacher = MultiTaskClassifier(
             {head: labels for head, labels in affect_labels().items() if head in mixture},
             "transformer",
@@ -236,23 +227,17 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitCont
         if plan.prepared is not None:
             teacher.save(Path(plan.prepared))
             save_report(Path(plan.prepared), {})
-    add_single_labels(gathered, teacher, plan, fit_context)
+    add_single_labels(targets, teacher, plan, fit_context)
     if teacher is not None:
         start = teacher.network
         assert start is not None
         if plan.start is None:
-            seed_everything(
-                fit_context.seed
-            )  # the same student from an encoder just prepared and from one that was kept
+            # The same student from an encoder just prepared and from one that was kept.
+            seed_everything(fit_context.seed)
             start.replace_head(sum(len(labels) for labels in HEADS.values()))
-    student = MultiTaskClassifier(
-        HEADS,
-        "transformer",
-        network,
-        {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate},
-        shares=plan.shares,
-    )
-    return student.fit(gathered.examples, gathered.table(), fit_context.part("student"), start=start)
+    training = {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate}
+    student = MultiTaskClassifier(HEADS, "transformer", network, training, shares=plan.shares)
+    return student.fit(targets.examples, targets.table(), fit_context.part("student"), start=start)
 
 
 def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, Any]:
@@ -260,18 +245,18 @@ def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, 
     report: dict[str, Any] = {}
     for head in HEADS:
         tasks = [name for name, of in HEAD_OF.items() if of == head]
-        found = {name: [e for e in own_examples(name, fit_context) if is_held_out(e)] for name in tasks}
+        sets = {name: [e for e in own_examples(name, fit_context) if is_held_out(e)] for name in tasks}
         if head == "ekman":
             votes = [e for name in ("friends", "push") for e in pool_part(name, fit_context) if is_held_out(e)]
-            found = {"emotionx": [e for e in votes if e.label in EKMAN]}
-        every = [example for examples in found.values() for example in examples]
-        scores = student.scores(every)[:, student.columns(head)]
-        gold = one_hot([str(example.label) for example in every], HEADS[head])
-        temperature = temperature_of(scores, gold)
-        report[head] = {"temperature": temperature, "examples": len(every), "scores": {}}
-        for name, examples in found.items():
-            answers = _probabilities(student, examples, head, temperature)
-            report[head]["scores"][name] = _score(name, examples, answers, HEADS[head])
+            sets = {"emotionx": [e for e in votes if e.label in EKMAN]}
+        every = [example for examples in sets.values() for example in examples]
+        gold = np.array([HEADS[head].index(str(example.label)) for example in every])
+        temperature = temperature_of(student.scores(every)[:, student.columns(head)], gold)
+        scores = {
+            name: _score(name, examples, _probabilities(student, examples, head, temperature), HEADS[head])
+            for name, examples in sets.items()
+        }
+        report[head] = {"temperature": temperature, "examples": len(every), "scores": scores}
         if head == "emocontext":
             report[head] |= _emocontext(student, every, temperature, fit_context)
     return report
@@ -287,14 +272,14 @@ def _emocontext(
     train = [str(example.label) for example in own_examples("emocontext", fit_context)]
     prior = np.array([train.count(label) for label in task.labels], float) / len(train)
     shifted = shift_prior(_probabilities(student, held_out, "emocontext", temperature), prior, natural)
-    decision = choose_multipliers(task, [str(e.label) for e in held_out], shifted, natural)
+    decision = choose_multipliers(task.metric, task.labels, [str(e.label) for e in held_out], shifted, natural)
     dev = read_split(task, "dev", fit_context.resources)
     answers = shift_prior(_probabilities(student, dev, "emocontext", temperature), prior, natural)
-    made = {"dev": _score("emocontext", dev, answers, task.labels), "decision": None}
+    report = {"dev": _score("emocontext", dev, answers, task.labels), "decision": None}
     if decision is not None:
-        made["decision"] = decision.tolist()
-        made["dev_decided"] = _score("emocontext", dev, answers * decision, task.labels)
-    return made
+        report["decision"] = decision.tolist()
+        report["dev_decided"] = _score("emocontext", dev, answers * decision, task.labels)
+    return report
 
 
 def _probabilities(
@@ -305,8 +290,7 @@ def _probabilities(
 
 def _score(task_name: str, examples: Sequence[Example], answers: Floats, labels: Sequence[str]) -> float:
     gold = [str(example.label) for example in examples]
-    said = [labels[best] for best in answers.argmax(1)]
-    confusion = confusion_matrix(gold, said, labels)
+    confusion = confusion_matrix(gold, [labels[best] for best in answers.argmax(1)], labels)
     if task_name == "emotionx":  # the seven emotions of EmotionX's annotators are not a task of their own
         return float(np.trace(confusion) / confusion.sum())
     return float(get_task(task_name).metric(confusion, labels))

@@ -1,10 +1,12 @@
-"""A network's scores as probabilities of labels, also where it was asked coarser questions beside."""
+"""Scores as probabilities of labels: the softmax, coarser questions asked beside, and the temperature."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from emoscope.core.extras import require
 
 Floats = NDArray[np.float64]
 
@@ -43,3 +45,19 @@ def softmax(scores: Floats) -> Floats:
     """
     raised = np.exp(scores - scores.max(-1, keepdims=True))
     return np.asarray(raised / raised.sum(-1, keepdims=True))
+
+
+def temperature_of(scores: Floats, classes: NDArray[np.int64], *, reach: float = 2.5) -> float:
+    """The divisor of scores under which the classes are most likely (Guo et al. 2017), from exp(-reach) to exp(reach).
+
+    >>> sure = np.array([[4.0, 0.0]] * 3 + [[0.0, 4.0]])
+    >>> temperature_of(sure, np.array([0, 0, 1, 1])) > 1  # one answer of four is wrong: less sure would be more honest
+    True
+    """
+
+    def loss(log_temperature: float) -> float:
+        chosen = softmax(scores / np.exp(log_temperature))[np.arange(len(classes)), classes]
+        return float(-np.log(np.maximum(chosen, 1e-12)).mean())
+
+    optimise = require("scipy.optimize", extra="train")
+    return float(np.exp(optimise.minimize_scalar(loss, bounds=(-reach, reach), method="bounded").x))

@@ -1,7 +1,9 @@
 """Folds cut between dialogues, the same for the same data: how tasks without a development set are judged."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +26,13 @@ class CrossValidation:
 
     metric: str
     scores: tuple[float, ...]
+    mean: float
+    deviation: float
     pooled: float
-
-    @property
-    def mean(self) -> float:
-        """The folds' mean score."""
-        return float(np.mean(self.scores))
-
-    @property
-    def deviation(self) -> float:
-        """The folds' standard deviation."""
-        return float(np.std(self.scores, ddof=1))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        own = {"metric": self.metric, "scores": list(self.scores)}
-        return {**own, "mean": self.mean, "deviation": self.deviation, "pooled": self.pooled}
+        return asdict(self)
 
 
 def crossvalidate(
@@ -65,9 +58,8 @@ def crossvalidate(
     jobs = [(seed, fold) for seed in seeds for fold in range(folds)]
     at_once = min(workers, len(jobs))
     executor = SERIAL if at_once == 1 else Executor(workers=at_once, single_core=False)
-    predict = _FoldPredictor(
-        system_name, task_name, examples, numbers, settings, device, max(1, workers // at_once), root
-    )
+    context = FitContext(device=device, resources=data_root(root), workers=max(1, workers // at_once))
+    predict = partial(_predict_fold, system_name, task_name, settings, examples, numbers, context)
     predicted = {seed: [""] * len(examples) for seed in seeds}
     scores: dict[int, list[float]] = {seed: [] for seed in seeds}
     for (seed, fold), labels in zip(jobs, executor.map(predict, jobs), strict=True):
@@ -76,35 +68,29 @@ def crossvalidate(
         for index, label in zip(held_out, labels, strict=True):
             predicted[seed][index] = label
     return [
-        CrossValidation(task.metadata.metric.name, tuple(scores[seed]), official_score(task, examples, predicted[seed]))
+        CrossValidation(
+            metric=task.metadata.metric.name,
+            scores=tuple(scores[seed]),
+            mean=float(np.mean(scores[seed])),
+            deviation=float(np.std(scores[seed], ddof=1)),
+            pooled=official_score(task, examples, predicted[seed]),
+        )
         for seed in seeds
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _FoldPredictor:
-    """Fits on all folds but one, and predicts that one; called with a seed and the number of the fold."""
-
-    system: str
-    task: str
-    examples: Sequence[Example]
-    numbers: NDArray[np.int64]
-    settings: Mapping[str, Any] | None
-    device: str
-    workers: int
-    root: Path | None
-
-    def __call__(self, job: tuple[int, int]) -> list[str]:
-        seed, fold = job
-        held_out = [example for example, number in zip(self.examples, self.numbers, strict=True) if number == fold]
-        rest = [example for example, number in zip(self.examples, self.numbers, strict=True) if number != fold]
-        system = SYSTEMS[self.system](get_task(self.task), seed=seed, settings=self.settings)
-        context = FitContext(
-            seed=seed,
-            device=self.device,
-            resources=data_root(self.root),
-            unseen=frozenset(example.text for example in held_out),
-            workers=self.workers,
-        )
-        system.fit(rest, context)
-        return list(system.predict(held_out))
+def _predict_fold(
+    system_name: str,
+    task_name: str,
+    settings: Mapping[str, Any] | None,
+    examples: Sequence[Example],
+    numbers: NDArray[np.int64],
+    context: FitContext,
+    job: tuple[int, int],
+) -> list[str]:
+    """Fit with a seed on all folds but one, and predict that one."""
+    seed, fold = job
+    held_out, rest = (list(compress(examples, chosen)) for chosen in (numbers == fold, numbers != fold))
+    system = SYSTEMS[system_name](get_task(task_name), seed=seed, settings=settings)
+    system.fit(rest, replace(context, seed=seed, unseen=frozenset(example.text for example in held_out)))
+    return list(system.predict(held_out))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
@@ -20,7 +20,7 @@ from emoscope.tasks.data import read_split
 if TYPE_CHECKING:
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
-
+T = TypeVar("T")
 PACKAGES = ("torch", "transformers", "onnx")
 CALIBRATION = 256  # dialogues from which the ranges of values are learnt
 # A model is checked with them whenever it is loaded: so they are short, and need none of what takes a while to load,
@@ -77,20 +77,24 @@ def export_run(
     model = load_run(run, record.task)
     if dialogues is None and (int8 or prune):
         dialogues = [example.context for example in read_split(get_task(record.task), "train", root)]
+    if int8 and not dialogues:
+        raise EmoscopeError("8-bit weights need dialogues to learn the ranges of values from")
     return export_bundle(
         model.block,
         folder,
         name=record.system,
         task=record.task,
         heads=model.bundle.heads,
-        dialogues=_spread(dialogues or [], CALIBRATION) if int8 else None,
+        dialogues=spread(dialogues or [], CALIBRATION) if int8 else None,
         vocabulary=[text for dialogue in dialogues or [] for text in dialogue.texts] if prune else None,
         force=force,
     )
 
 
-def _spread(dialogues: Sequence[Dialogue], count: int) -> list[Dialogue]:
-    """Some of the dialogues, from all over them."""
-    if not dialogues:
-        raise EmoscopeError("8-bit weights need dialogues to learn the ranges of values from")
-    return list(dialogues[:: max(1, len(dialogues) // count)][:count])
+def spread(items: Sequence[T], count: int) -> list[T]:
+    """Up to `count` items, from all over the sequence.
+
+    >>> spread("abcdef", 3)
+    ['a', 'c', 'e']
+    """
+    return list(items[:: max(1, len(items) // count)][:count])

@@ -5,11 +5,10 @@ from pathlib import Path
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.detector.bundle import Head
 from emoscope.detector.detector import Detector
 from emoscope.detector.model import FittedModel
 from emoscope.runs.record import FILE, load_run
-from emoscope.tasks import Task, get_task
+from emoscope.tasks import get_task
 
 
 def predictor(folder: Path, task_name: str) -> Callable[[Sequence[Example]], list[str]]:
@@ -18,17 +17,12 @@ def predictor(folder: Path, task_name: str) -> Callable[[Sequence[Example]], lis
     if (folder / FILE).is_file():
         return Detector(load_run(folder, task_name), for_metric=True).label_examples
     model = FittedModel.load(folder)
-    return Detector(model, labels=_head(model, task).name, for_metric=True).label_examples
-
-
-def _head(model: FittedModel, task: Task) -> Head:
-    name, heads = model.bundle.name, model.bundle.heads
+    heads = model.bundle.heads
     # Friends and EmotionPush are two tasks with one set of labels: a head may be named for both.
-    named = [head for head in heads if task.name == head.name or task.name.startswith(f"{head.name}-")]
-    if not named:
-        raise EmoscopeError(
-            f"model {name} does not answer {task.name}; it has: {', '.join(head.name for head in heads)}"
-        )
-    if set(named[0].labels) != set(task.labels):
-        raise EmoscopeError(f"model {name} answers {named[0].name} with {', '.join(named[0].labels)}")
-    return named[0]
+    head = next((each for each in heads if task.name == each.name or task.name.startswith(f"{each.name}-")), None)
+    if head is None:
+        names = ", ".join(each.name for each in heads)
+        raise EmoscopeError(f"model {model.bundle.name} does not answer {task.name}; it has: {names}")
+    if set(head.labels) != set(task.labels):
+        raise EmoscopeError(f"model {model.bundle.name} answers {head.name} with {', '.join(head.labels)}")
+    return Detector(model, labels=head.name, for_metric=True).label_examples

@@ -105,7 +105,6 @@ def train(
 
 
 def _check_devices(system: System, device: str, devices: int, workers: int) -> None:
-    """Say what is wrong with training on several devices before any time is spent."""
     if not system.metadata.networks:
         raise EmoscopeError(f"{system.metadata.name} trains no neural network, so it cannot use --devices {devices}")
     if workers > 1:

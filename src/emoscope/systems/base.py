@@ -21,10 +21,10 @@ from emoscope.detector.bundle import Bundle, Head
 from emoscope.detector.detector import Detector
 from emoscope.detector.model import FittedModel
 from emoscope.models.block import Block
+from emoscope.models.decision import choose_multipliers
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.systems.settings import SystemSettings
 from emoscope.tasks.base import Task
-from emoscope.tasks.decision import choose_multipliers
 
 Floats = NDArray[np.float64]
 PACKAGES = ("sklearn", "torch", "transformers", "safetensors")
@@ -105,7 +105,7 @@ class System(ABC):
         target, held_out = self.decision_prior(), block.out_of_fold()
         if target is not None and held_out is not None:
             shifted = shift_prior(self._in_task_order(held_out), self.prior, target)
-            self.decision = choose_multipliers(self.task, labels, shifted, target)
+            self.decision = choose_multipliers(self.task.metric, self.task.labels, labels, shifted, target)
         return self
 
     def decision_prior(self) -> Floats | None:

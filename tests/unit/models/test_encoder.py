@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def network(folder: Path) -> EncoderNetwork:
-    return EncoderNetwork.load(folder / "model")
+    return EncoderNetwork(folder / "model")
 
 
 def scores(network: EncoderNetwork, dialogues: Sequence[Dialogue]) -> np.ndarray:
@@ -234,8 +234,8 @@ def test_a_machine_that_computes_otherwise_gets_the_safe_graph(copy: Path, folde
 
     spoil(copy, wrong)
     with pytest.warns(UserWarning, match=r"runs float.onnx instead, slower: int8.onnx: scores are off by 3"):
-        safe = EncoderNetwork.load(copy / "model")
-    expected = scores(EncoderNetwork.load(folder / "model"), DIALOGUES)
+        safe = EncoderNetwork(copy / "model")
+    expected = scores(EncoderNetwork(folder / "model"), DIALOGUES)
     off = np.abs(scores(safe, DIALOGUES) - expected)
     assert 0 < off.max() < 0.2 * expected.std()
 
@@ -243,7 +243,7 @@ def test_a_machine_that_computes_otherwise_gets_the_safe_graph(copy: Path, folde
 def test_a_graph_that_cannot_be_read_is_passed_over(copy: Path) -> None:
     (copy / "model" / "int8.onnx").write_bytes(b"not a graph")
     with pytest.warns(UserWarning, match=r"runs float.onnx instead, slower: int8.onnx: "):
-        assert scores(EncoderNetwork.load(copy / "model"), DIALOGUES[:1]).shape == (1, 5)
+        assert scores(EncoderNetwork(copy / "model"), DIALOGUES[:1]).shape == (1, 5)
 
 
 def test_wrong_weights_are_never_used(copy: Path) -> None:
@@ -252,20 +252,20 @@ def test_wrong_weights_are_never_used(copy: Path) -> None:
     content[: len(content) // 2] = bytes(len(content) // 2)
     path.write_bytes(bytes(content))
     with pytest.raises(EmoscopeError, match="no graph gives the scores it was saved with"):
-        EncoderNetwork.load(copy / "model")
+        EncoderNetwork(copy / "model")
 
 
 @pytest.mark.parametrize("key", ["window", "special", "graphs", "reference"])
 def test_descriptions_are_checked(copy: Path, key: str) -> None:
     spoil(copy, lambda content: content.pop(key))
     with pytest.raises(InputError, match="is not an encoder's description"):
-        EncoderNetwork.load(copy / "model")
+        EncoderNetwork(copy / "model")
 
 
 def test_graphs_lie_in_the_models_folder(copy: Path) -> None:
     spoil(copy, lambda content: content["graphs"][0].update(file="../../elsewhere.onnx"))
     with pytest.raises(InputError, match="lies outside the folder"):
-        EncoderNetwork.load(copy / "model")
+        EncoderNetwork(copy / "model")
 
 
 def test_missing_parts_are_named(copy: Path) -> None:

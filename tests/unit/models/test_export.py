@@ -40,7 +40,7 @@ def in_torch(network: Transformer, dialogues: list[Dialogue]) -> np.ndarray:
 
 def written(network: Transformer, folder: Path, **options: object) -> EncoderNetwork:
     export_network(network, folder, reference=REFERENCE, **options)
-    return EncoderNetwork.load(folder)
+    return EncoderNetwork(folder)
 
 
 def scores(network: EncoderNetwork, dialogues: list[Dialogue]) -> np.ndarray:

@@ -18,6 +18,7 @@ from safetensors.torch import load_file
 import emoscope
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.metrics import confusion_matrix
 from emoscope.distil.bundle import student_bundle
 from emoscope.distil.context_cases import context_cases
 from emoscope.distil.pool import (
@@ -43,6 +44,7 @@ from emoscope.distil.student import (
 )
 from emoscope.evaluation.behaviour import read_checks
 from emoscope.models.block import FitContext
+from emoscope.models.decision import choose_multipliers
 from emoscope.models.ensembles.blend import Blend
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.losses import ClassLoss, MultiTaskLoss
@@ -54,7 +56,6 @@ from emoscope.systems.large import Large
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import affect_examples, affect_labels, auxiliary_examples
-from emoscope.tasks.decision import choose_multipliers, weighted_score
 from emoscope.tasks.emocontext import EmoContext
 from emoscope.tasks.metadata import TaskMetadata
 
@@ -172,19 +173,21 @@ def test_multipliers_are_chosen_where_they_help() -> None:
     answers = np.array(rows)
     prior = np.array([labels.count(label) for label in task.labels], float)
     prior = (prior + 1e-9) / (prior + 1e-9).sum()
-    found = choose_multipliers(task, labels, answers, prior)
+    found = choose_multipliers(task.metric, task.labels, labels, answers, prior)
     assert found is not None
     assert (answers[np.array(rows)[:, 1] == 0.3][0] * found).argmax() == 1
-    gold = np.array([task.labels.index(label) for label in labels])
-    before = weighted_score(task, gold, answers.argmax(1), np.ones(len(gold)))
-    assert weighted_score(task, gold, (answers * found).argmax(1), np.ones(len(gold))) > before
+    before, after = (
+        task.metric(confusion_matrix(labels, [task.labels[best] for best in each.argmax(1)], task.labels), task.labels)
+        for each in (answers, answers * found)
+    )
+    assert after > before
 
 
 def test_multipliers_are_left_alone_where_the_best_answer_is_best() -> None:
     task = get_task("emotionx-friends")
     labels = list(task.labels) * 50
     sure = np.eye(4)[[task.labels.index(label) for label in labels]] * 0.9 + 0.025
-    assert choose_multipliers(task, labels, sure, np.full(4, 0.25)) is None
+    assert choose_multipliers(task.metric, task.labels, labels, sure, np.full(4, 0.25)) is None
 
 
 # Training, teaching, and the student

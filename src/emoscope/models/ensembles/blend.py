@@ -1,6 +1,5 @@
 """Different blocks, each fitted fold by fold, blended with weights found on what none of them had seen."""
 
-import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -12,12 +11,11 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
-from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, Prediction, one_hot
 from emoscope.models.ensembles.combine import Ensemble, dialogue_folds
 from emoscope.models.ensembles.fit_members import MemberFit, fit_members
-from emoscope.models.features.base import load_arrays, load_json
+from emoscope.models.features.base import load_arrays, load_json, save_arrays, save_json
 from emoscope.models.probabilities import softmax
 
 WEIGHTS = "blend.json"
@@ -48,7 +46,6 @@ class Blend(Ensemble):
         self.cut: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Fit every member on every fold's complement, then the weights on the held-out answers."""
         self.cut = dialogue_folds(examples, self.folds, fit_context.seed)
         parts = [
             MemberFit(
@@ -76,7 +73,6 @@ class Blend(Ensemble):
         return super().infer(examples)
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        """The blend of all copies of all members."""
         members = [
             geometric_mean([probabilities[_child(number, fold)] for fold in range(len(copies))])
             for number, copies in enumerate(self.fitted)
@@ -120,11 +116,8 @@ class Blend(Ensemble):
         return blend
 
     def save_weights(self, folder: Path) -> None:
-        """The weights as JSON, the held-out probabilities as npz."""
-        with atomic_write(folder / WEIGHTS) as handle:
-            json.dump({"weights": self.weights.tolist(), "bias": self.bias.tolist()}, handle)
-        with atomic_write(folder / OUT_OF_FOLD, "wb") as handle:
-            np.savez_compressed(handle, members=self.held_out.astype(np.float32), fold=self.cut)
+        save_json(folder / WEIGHTS, {"weights": self.weights.tolist(), "bias": self.bias.tolist()})
+        save_arrays(folder / OUT_OF_FOLD, {"members": self.held_out.astype(np.float32), "fold": self.cut})
 
     def load_weights(self, folder: Path) -> None:
         content, arrays = load_json(folder / WEIGHTS), load_arrays(folder / OUT_OF_FOLD)
@@ -167,12 +160,11 @@ def blend_weights(answers: Floats, targets: Floats) -> tuple[Floats, Floats]:
     members, labels = logs.shape[1:]
 
     def loss(values: Floats) -> tuple[float, Floats]:
-        scores = np.einsum("nml,m->nl", logs, values[:members]) + values[members:]
-        likely = softmax(scores)
+        likely = softmax(np.einsum("nml,m->nl", logs, values[:members]) + values[members:])
         wrong = (likely - targets) / len(targets)
         gradient = np.concatenate([np.einsum("nl,nml->m", wrong, logs), wrong.sum(0)])
         # A little pull towards equal weights and no bias, for data too few to tell.
-        pull = values - np.concatenate([np.full(members, 1 / members), np.zeros(labels)])
+        pull = values - start
         value = -(targets * np.log(np.maximum(likely, _TINY))).sum() / len(targets) + 1e-4 * (pull**2).sum()
         return float(value), np.asarray(gradient + 2e-4 * pull)
 

@@ -1,7 +1,8 @@
 """Blocks made of blocks: averages, votes, folds, cascades, stacks. Each is itself a block."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
@@ -46,7 +47,6 @@ class Combination(Ensemble):
         self.labels = parts[0].labels
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Fit each part on everything, with a seed of its own."""
         for number, part in enumerate(self.parts):
             part.fit(examples, labels, fit_context.part(f"part{number}", seed=fit_context.seed * 101 + number))
         return self
@@ -89,7 +89,6 @@ class Majority(Combination):
     """Each part has one vote; the mean probability breaks ties."""
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        """The share of votes, nudged by the mean probability so that ties have a winner."""
         stacked = np.stack(list(probabilities.values()))
         votes = np.eye(len(self.labels))[stacked.argmax(-1)].mean(0)
         return np.asarray((votes + 1e-3 * stacked.mean(0)) / (1 + 1e-3))
@@ -103,11 +102,9 @@ class Folds(Combination):
         self.vote = vote
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Cut between dialogues, then fit each part on what lies outside its fold."""
         folds = dialogue_folds(examples, len(self.parts), fit_context.seed)
         for number, part in enumerate(self.parts):
-            learn = np.flatnonzero(folds != number).tolist()
-            part.fit([examples[i] for i in learn], [labels[i] for i in learn], fit_context.part(f"part{number}"))
+            part.fit(*chosen(folds != number, examples, labels), fit_context.part(f"part{number}"))
         return self
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
@@ -115,6 +112,12 @@ class Folds(Combination):
 
     def config(self) -> dict[str, Any]:
         return {"vote": self.vote}
+
+
+def chosen(mask: Iterable[bool], examples: Sequence[Example], labels: Sequence[str]) -> tuple[list[Example], list[str]]:
+    """The examples where the mask is true, and their labels."""
+    selectors = list(mask)
+    return list(compress(examples, selectors)), list(compress(labels, selectors))
 
 
 def dialogue_folds(examples: Sequence[Example], folds: int, seed: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -145,18 +148,14 @@ class Cascade(Combination):
         self.neutral = neutral
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """The first part learns from all examples, the second from those that are not neutral."""
         gate, rest = self.parts
         other = next(label for label in gate.labels if label != self.neutral)
-        gate.fit(
-            examples, [self.neutral if label == self.neutral else other for label in labels], fit_context.part("part0")
-        )
-        emotional = [number for number, label in enumerate(labels) if label != self.neutral]
-        rest.fit([examples[i] for i in emotional], [labels[i] for i in emotional], fit_context.part("part1"))
+        gates = [label if label == self.neutral else other for label in labels]
+        gate.fit(examples, gates, fit_context.part("part0"))
+        rest.fit(*chosen([label != self.neutral for label in labels], examples, labels), fit_context.part("part1"))
         return self
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        """P(neutral), and P(not neutral) shared out by the second part."""
         gate, rest = self.parts
         neutral = probabilities["part0"][:, gate.labels.index(self.neutral)]
         combined = np.zeros((len(neutral), len(self.labels)))
@@ -187,15 +186,10 @@ class Stack(Combination):
         fold_of = dialogue_folds(examples, self.folds, fit_context.seed)
         features = np.zeros((len(examples), sum(len(part.labels) for part in lower)))
         for fold in range(self.folds):
-            learn, held_out = np.flatnonzero(fold_of != fold).tolist(), np.flatnonzero(fold_of == fold).tolist()
             for number, part in enumerate(lower):
-                part.fit(
-                    [examples[i] for i in learn],
-                    [labels[i] for i in learn],
-                    fit_context.part(f"fold{fold}-part{number}"),
-                )
-            asked = [examples[i] for i in held_out]
-            features[held_out] = np.concatenate([part.predict_proba(asked) for part in lower], axis=1)
+                part.fit(*chosen(fold_of != fold, examples, labels), fit_context.part(f"fold{fold}-part{number}"))
+            asked = chosen(fold_of == fold, examples, labels)[0]
+            features[fold_of == fold] = np.concatenate([part.predict_proba(asked) for part in lower], axis=1)
         for number, part in enumerate(lower):
             part.fit(examples, labels, fit_context.part(f"part{number}"))
         top.fit_features(features, one_hot(labels, self.labels), fit_context.part("top"))  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +48,7 @@ def fit_members(
             executor = Executor(workers=context.workers, single_core=False)
             # Several at once keep no checkpoints of their own: many large networks at every epoch would fill a disk.
             own = replace(context, progress=FitContext().progress, workers=1, checkpoints=None)
-        fit = _FitAndSave(root, examples, labels, own)
+        fit = partial(_fit_and_save, root=root, examples=examples, labels=labels, context=own)
         fitted = zip(missing, executor.map(fit, (members[number] for number in missing)), strict=True)
         for count, number in enumerate(chain(done, (number for number, _ in fitted)), start=1):
             context.progress(f"{members[number].name}: {count} of {len(members)}", count / len(members))
@@ -56,22 +57,15 @@ def fit_members(
                 shutil.rmtree(folders[number])
 
 
-@dataclass(frozen=True, slots=True)
-class _FitAndSave:
-    """Fits a member and saves it in a folder of its own."""
-
-    root: Path
-    examples: Sequence[Example]
-    labels: Sequence[str]
-    context: FitContext
-
-    def __call__(self, member: MemberFit) -> None:
-        folder = self.root / f"{member.name}{DONE}"
-        own = self.context.part(member.name, seed=member.seed)
-        member.block.fit([self.examples[i] for i in member.fit_on], [self.labels[i] for i in member.fit_on], own)
-        probabilities = member.block.predict_proba([self.examples[i] for i in member.predict_on])
-        member.block.save(folder)
-        with atomic_write(folder / PROBABILITIES, "wb") as handle:  # last: the sign that the member is complete
-            np.save(handle, probabilities)
-        if own.checkpoints is not None:
-            shutil.rmtree(own.checkpoints, ignore_errors=True)
+def _fit_and_save(
+    member: MemberFit, root: Path, examples: Sequence[Example], labels: Sequence[str], context: FitContext
+) -> None:
+    folder = root / f"{member.name}{DONE}"
+    own = context.part(member.name, seed=member.seed)
+    member.block.fit([examples[i] for i in member.fit_on], [labels[i] for i in member.fit_on], own)
+    probabilities = member.block.predict_proba([examples[i] for i in member.predict_on])
+    member.block.save(folder)
+    with atomic_write(folder / PROBABILITIES, "wb") as handle:  # last: the sign that the member is complete
+        np.save(handle, probabilities)
+    if own.checkpoints is not None:
+        shutil.rmtree(own.checkpoints, ignore_errors=True)

@@ -9,7 +9,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats
-from emoscope.models.ensembles.combine import Ensemble
+from emoscope.models.ensembles.combine import Ensemble, chosen
 
 # How much the mean probability counts beside the votes: enough to break ties, too little to do more.
 _TIE = 1e-3
@@ -46,12 +46,11 @@ class MultiStepVote(Ensemble):
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         """Each classifier learns its own question, the second set from the examples that are not neutral."""
-        emotional = [number for number, label in enumerate(labels) if label != self.neutral]
-        chosen, named = [examples[number] for number in emotional], [labels[number] for number in emotional]
+        emotional = chosen([label != self.neutral for label in labels], examples, labels)
         for place, (name, part) in enumerate(self.children().items()):
             own = fit_context.part(name, seed=fit_context.seed * 101 + place)
             if name.startswith("others"):
-                part.fit(chosen, named, own)
+                part.fit(*emotional, own)
             elif name.startswith("gates"):
                 emotion = next(label for label in part.labels if label != self.neutral)
                 part.fit(examples, [label if label == self.neutral else emotion for label in labels], own)
@@ -60,7 +59,6 @@ class MultiStepVote(Ensemble):
         return self
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        """The share of votes for neutral, and the rest shared out among the other labels."""
         column = self.labels.index(self.neutral)
         emotions = [label for label in self.labels if label != self.neutral]
         every = self._votes("every", self.labels, probabilities)
@@ -79,7 +77,6 @@ class MultiStepVote(Ensemble):
         return np.array(votes)
 
     def _decided(self, probabilities: Floats) -> Floats:
-        """All for the winner, but for what breaks ties."""
         if self.soft:
             return probabilities
         votes = np.eye(probabilities.shape[1])[probabilities.argmax(1)]

@@ -15,15 +15,7 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """`x @ weight + bias`."""
-
-    weight: Floats
-    bias: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Norm:
-    """Layer normalisation."""
+    """`x @ weight + bias`; of a layer normalisation, its scale and shift."""
 
     weight: Floats
     bias: Floats
@@ -37,10 +29,15 @@ class Layer:
     key: Linear
     value: Linear
     output: Linear
-    output_norm: Norm
+    output_norm: Linear
     wide: Linear
     narrow: Linear
-    narrow_norm: Norm
+    narrow_norm: Linear
+
+
+# The places in a layer where linear layers read, and which: what comes in, attention's answer, what it became, and the
+# widened.
+SITES = {"attention": ("query", "key", "value"), "output": ("output",), "wide": ("wide",), "narrow": ("narrow",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class Architecture:
     pieces: Floats
     positions: Floats
     segments: Floats | None
-    norm: Norm
+    norm: Linear
     layers: tuple[Layer, ...]
     heads: int
     epsilon: float
@@ -63,43 +60,23 @@ class Architecture:
         return int(self.pieces.shape[1])
 
 
-# How the parts of a layer are called in each family: query, key, value, output, its norm, wide, narrow, its norm.
+# Model type to the prefix of its layers and the names of a layer's parts, in the order of `Layer`.
 _BERT = (
-    "attention.self.query",
-    "attention.self.key",
-    "attention.self.value",
-    "attention.output.dense",
-    "attention.output.LayerNorm",
-    "intermediate.dense",
-    "output.dense",
-    "output.LayerNorm",
+    "encoder.layer",
+    "attention.self.query attention.self.key attention.self.value attention.output.dense attention.output.LayerNorm "
+    "intermediate.dense output.dense output.LayerNorm",
 )
 _MPNET = (
-    "attention.attn.q",
-    "attention.attn.k",
-    "attention.attn.v",
-    "attention.attn.o",
-    "attention.LayerNorm",
-    *_BERT[5:],
+    "encoder.layer",
+    "attention.attn.q attention.attn.k attention.attn.v attention.attn.o attention.LayerNorm "
+    "intermediate.dense output.dense output.LayerNorm",
 )
 _DISTILBERT = (
-    "attention.q_lin",
-    "attention.k_lin",
-    "attention.v_lin",
-    "attention.out_lin",
-    "sa_layer_norm",
-    "ffn.lin1",
-    "ffn.lin2",
-    "output_layer_norm",
+    "transformer.layer",
+    "attention.q_lin attention.k_lin attention.v_lin attention.out_lin sa_layer_norm "
+    "ffn.lin1 ffn.lin2 output_layer_norm",
 )
-# Model type to the names of a layer's parts and the prefix of layers.
-_FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "bert": (_BERT, "encoder.layer"),
-    "roberta": (_BERT, "encoder.layer"),
-    "xlm-roberta": (_BERT, "encoder.layer"),
-    "mpnet": (_MPNET, "encoder.layer"),
-    "distilbert": (_DISTILBERT, "transformer.layer"),
-}
+_FAMILIES = {"bert": _BERT, "roberta": _BERT, "xlm-roberta": _BERT, "mpnet": _MPNET, "distilbert": _DISTILBERT}
 _COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "mpnet")
 _ACTIVATIONS = ("gelu", "relu")
 
@@ -109,7 +86,7 @@ def read_architecture(encoder: Encoder, longest: int) -> Architecture:
     config = encoder.model.config
     if config.model_type not in _FAMILIES:
         raise EmoscopeError(f"cannot export an encoder of type {config.model_type}: expected {', '.join(_FAMILIES)}")
-    names, prefix = _FAMILIES[config.model_type]
+    prefix, parts = _FAMILIES[config.model_type]
     activation = getattr(config, "hidden_act", None) or config.activation
     if activation not in _ACTIVATIONS:
         raise EmoscopeError(f"cannot export an encoder with activation {activation}: expected gelu or relu")
@@ -127,8 +104,11 @@ def read_architecture(encoder: Encoder, longest: int) -> Architecture:
         pieces=weights["embeddings.word_embeddings.weight"],
         positions=positions,
         segments=segments,
-        norm=_norm(weights, "embeddings.LayerNorm"),
-        layers=tuple(_layer(weights, f"{prefix}.{number}", names) for number in range(len(encoder.layers))),
+        norm=_linear(weights, "embeddings.LayerNorm"),
+        layers=tuple(
+            Layer(*(_linear(weights, f"{prefix}.{number}.{part}") for part in parts.split()))
+            for number in range(len(encoder.layers))
+        ),
         heads=int(getattr(config, "num_attention_heads", 0) or config.n_heads),
         epsilon=float(getattr(config, "layer_norm_eps", 1e-12)),
         activation=activation,
@@ -136,26 +116,8 @@ def read_architecture(encoder: Encoder, longest: int) -> Architecture:
     )
 
 
-def _layer(weights: Mapping[str, Floats], prefix: str, names: tuple[str, ...]) -> Layer:
-    query, key, value, output, output_norm, wide, narrow, narrow_norm = (f"{prefix}.{name}" for name in names)
-    return Layer(
-        query=_linear(weights, query),
-        key=_linear(weights, key),
-        value=_linear(weights, value),
-        output=_linear(weights, output),
-        output_norm=_norm(weights, output_norm),
-        wide=_linear(weights, wide),
-        narrow=_linear(weights, narrow),
-        narrow_norm=_norm(weights, narrow_norm),
-    )
-
-
 def _linear(weights: Mapping[str, Floats], name: str) -> Linear:
     return Linear(np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"])
-
-
-def _norm(weights: Mapping[str, Floats], name: str) -> Norm:
-    return Norm(weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
 def _relative(model: Any, longest: int) -> Floats:

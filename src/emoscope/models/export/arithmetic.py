@@ -1,4 +1,4 @@
-"""Ways to multiply with an encoder's weights: as they are, halved, as bytes, or with the bytes made plain again."""
+"""Ways to multiply with an encoder's weights: as they are, as bytes, or with the bytes made plain again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,43 +13,26 @@ Bytes = NDArray[np.int8]
 
 
 class Plain:
-    """Weights in single precision."""
+    """Weights in single precision; with `half`, those that have half precision already are stored as such."""
 
-    def __init__(self, pieces: Floats) -> None:
+    def __init__(self, pieces: Floats, *, half: bool = False) -> None:
         self._pieces = pieces
+        self._half = half
 
     def embed(self, graph: GraphWriter, pieces: str) -> str:
-        return graph.node("Gather", graph.constant("pieces.table", self._pieces), pieces)
+        table = graph.constant("pieces.table", self._pieces.astype(np.float16) if self._half else self._pieces)
+        rows = graph.node("Gather", table, pieces)
+        return graph.cast(rows, np.float32) if self._half else rows
 
     def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
         del site
-        return [
-            graph.node(
-                "Gemm",
-                value,
-                graph.constant(f"{name}.weight", linear.weight),
-                graph.constant(f"{name}.bias", linear.bias),
-            )
-            for name, linear in layers.items()
-        ]
-
-
-class Halved:
-    """Weights that have half precision already, stored as such, and made plain when the graph is loaded."""
-
-    def __init__(self, pieces: Floats) -> None:
-        self._pieces = pieces.astype(np.float16)
-
-    def embed(self, graph: GraphWriter, pieces: str) -> str:
-        return graph.cast(graph.node("Gather", graph.constant("pieces.table", self._pieces), pieces), np.float32)
-
-    def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
-        del site
-        made = []
+        products = []
         for name, linear in layers.items():
-            weight = graph.cast(graph.constant(f"{name}.weight", linear.weight.astype(np.float16)), np.float32)
-            made.append(graph.node("Gemm", value, weight, graph.constant(f"{name}.bias", linear.bias)))
-        return made
+            weight = graph.constant(f"{name}.weight", linear.weight.astype(np.float16) if self._half else linear.weight)
+            if self._half:  # made plain when the graph is loaded
+                weight = graph.cast(weight, np.float32)
+            products.append(graph.node("Gemm", value, weight, graph.constant(f"{name}.bias", linear.bias)))
+        return products
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +84,7 @@ class Int8:
             value = graph.node("Mul", value, graph.constant(f"{site}.smoothing", 1 / how.smoothing))
         if how.step is None:
             return self.by_row(graph, how, value, graph.node("ReduceMax", value, axes=[1], keepdims=0), layers)
-        zero = _zero(graph, how)
+        zero = graph.constant(f"zero.{how.zero}", np.array(how.zero, np.uint8))
         step = graph.constant(f"{site}.step", np.array(how.step, np.float32))
         numbers = graph.node("QuantizeLinear", value, step, zero)
         return [
@@ -113,18 +96,18 @@ class Int8:
         self, graph: GraphWriter, how: Site, value: str, largest: str, layers: Mapping[str, Linear]
     ) -> list[str]:
         """Each row has a step of its own, by the largest value of it that is given."""
-        zero = _zero(graph, how)
+        zero = graph.constant(f"zero.{how.zero}", np.array(how.zero, np.uint8))
         step = graph.node("Mul", largest, graph.number(1 / (255 - how.zero)))
         step = graph.node("Max", step, graph.number(how.smallest_step))
         zeros = graph.node("Expand", zero, graph.node("Shape", step))
         numbers = graph.node("QuantizeLinear", value, step, zeros, axis=0)
         steps = graph.node("Unsqueeze", step, graph.numbers(1))
-        made = []
+        products = []
         for name, linear in layers.items():
             sums = self._product(graph, name, numbers, graph.number(1.0), zero)
             bias = graph.constant(f"{name}.bias", linear.bias)
-            made.append(graph.node("Add", graph.node("Mul", sums, steps), bias))
-        return made
+            products.append(graph.node("Add", graph.node("Mul", sums, steps), bias))
+        return products
 
     def _product(self, graph: GraphWriter, name: str, numbers: str, step: str, zero: str, bias: str = "") -> str:
         table = self.weights.tables[name]
@@ -141,29 +124,21 @@ class Int8:
         )
 
 
-def _zero(graph: GraphWriter, how: Site) -> str:
-    return graph.constant(f"zero.{how.zero}", np.array(how.zero, np.uint8))
-
-
-class Dequantised:
+class Dequantised(Int8):
     """The same bytes made plain weights when the graph is loaded: slower, and right on every processor."""
 
-    def __init__(self, weights: ByteWeights) -> None:
-        self._weights = weights
-        self._int8 = Int8(weights)
-
-    def embed(self, graph: GraphWriter, pieces: str) -> str:
-        return self._int8.embed(graph, pieces)
-
     def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
-        smoothing = self._weights.sites[site].smoothing
-        made = []
+        smoothing = self.weights.sites[site].smoothing
+        products = []
         for name, linear in layers.items():
-            table = self._weights.tables[name]
+            table = self.weights.tables[name]
             numbers = graph.cast(graph.constant(f"{name}.numbers", table.numbers), np.float32)
             weight = graph.node("Mul", numbers, graph.constant(f"{name}.scales", table.scales))
             if smoothing is not None:
                 column = graph.node("Unsqueeze", graph.constant(f"{site}.smoothing", 1 / smoothing), graph.numbers(1))
                 weight = graph.node("Mul", weight, column)
-            made.append(graph.node("Gemm", value, weight, graph.constant(f"{name}.bias", linear.bias)))
-        return made
+            products.append(graph.node("Gemm", value, weight, graph.constant(f"{name}.bias", linear.bias)))
+        return products
+
+
+Arithmetic = Plain | Int8

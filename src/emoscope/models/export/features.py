@@ -1,16 +1,18 @@
 """A frozen encoder as a folder that gives the vectors of words without torch."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from emoscope.core.files import atomic_write
 from emoscope.models.export.architecture import read_architecture
-from emoscope.models.export.arithmetic import Halved
+from emoscope.models.export.arithmetic import Plain
 from emoscope.models.export.graph import EncoderLayers
 from emoscope.models.export.writer import GraphWriter, Inputs, WeightFile
-from emoscope.models.onnx.description import FLOAT, TOKENIZER, WEIGHTS
+from emoscope.models.onnx.description import FLOAT, ROLES, TOKENIZER, WEIGHTS
 from emoscope.models.onnx.token_vectors import ABOUT
 from emoscope.models.torch.frozen import FrozenFeatures
 from emoscope.models.torch.pretrained import Encoder, PretrainedTokenizer
@@ -30,28 +32,29 @@ def export_features(features: FrozenFeatures, folder: Path) -> None:
     if len(last) > 1:
         mean = graph.node("Mul", mean, graph.number(1 / len(last)))
     content = graph.model(ONE_ROW, [graph.cast(mean, np.float16)])
-    folder.mkdir(parents=True, exist_ok=True)
-    write_graph(folder, content, weights, features.tokenizer)
-    about = {"special": special_pieces(features.tokenizer), "longest": features.longest}
-    with atomic_write(folder / ABOUT) as handle:
-        json.dump(about, handle)
+    write_graph(folder, content, weights, features.tokenizer, ABOUT, {"longest": features.longest})
 
 
 def encoder_layers(encoder: Encoder, graph: GraphWriter, longest: int) -> list[str]:
     """Add an encoder to a graph that reads one row; what comes out of its embeddings and of each layer."""
     architecture = read_architecture(encoder, longest)
-    return EncoderLayers(architecture, Halved(architecture.pieces), graph).layers()
+    return EncoderLayers(architecture, Plain(architecture.pieces, half=True), graph).layers()
 
 
-def write_graph(folder: Path, content: bytes, weights: WeightFile, tokenizer: PretrainedTokenizer) -> None:
-    """Write a graph with its weights and tokenizer."""
+def write_graph(
+    folder: Path,
+    content: bytes,
+    weights: WeightFile,
+    tokenizer: PretrainedTokenizer,
+    about_file: str,
+    about: Mapping[str, Any],
+) -> None:
+    """Write a graph with its weights, its tokenizer and what is to be known of it."""
+    folder.mkdir(parents=True, exist_ok=True)
     with atomic_write(folder / TOKENIZER) as handle:
         handle.write(tokenizer.description())
     with atomic_write(folder / FLOAT, "wb") as handle:
         handle.write(content)
     weights.save(folder)
-
-
-def special_pieces(tokenizer: PretrainedTokenizer) -> dict[str, int]:
-    """The numbers of the pieces that are not text, as `Tokenizer.read` wants them."""
-    return {role: getattr(tokenizer, role) for role in ("start", "end", "mask", "padding")}
+    with atomic_write(folder / about_file) as handle:
+        json.dump({"special": {role: getattr(tokenizer, role) for role in ROLES}, **about}, handle)

@@ -1,27 +1,15 @@
 """An encoder, its pooling and its head as one ONNX graph, written so that each node is one fast kernel."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 
-from emoscope.models.export.architecture import Architecture, Layer, Linear, Norm
+from emoscope.models.export.architecture import SITES, Architecture, Layer, Linear
+from emoscope.models.export.arithmetic import Arithmetic
 from emoscope.models.export.writer import GraphWriter, Inputs
 from emoscope.models.onnx.layout import Layout
 
 SCORES = "scores"
-# The places in a layer where linear layers read: what comes in, attention's answer, what it became, and the widened.
-SITES = ("attention", "output", "wide", "narrow")
-
-
-class Arithmetic(Protocol):
-    """How the large tables of weights are stored and multiplied with."""
-
-    def embed(self, graph: GraphWriter, pieces: str) -> str:
-        """The vectors of pieces."""
-
-    def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
-        """Several linear layers of one input, which is a table of a row for each piece."""
 
 
 class EncoderLayers:
@@ -78,7 +66,7 @@ class EncoderLayers:
             return self._graph.node("Relu", value)
         return self._graph.node("Gelu", value, own=True)
 
-    def _added(self, name: str, value: str, change: str, norm: Norm) -> str:
+    def _added(self, name: str, value: str, change: str, norm: Linear) -> str:
         return self._norm(name, self._graph.node("Add", value, change), norm)
 
     def _linear(self, number: int, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
@@ -107,7 +95,7 @@ class EncoderLayers:
     def _as_table(self, value: str) -> str:
         return self._graph.node("Reshape", value, self._graph.numbers(-1, self._architecture.width))
 
-    def _norm(self, name: str, value: str, norm: Norm) -> str:
+    def _norm(self, name: str, value: str, norm: Linear) -> str:
         graph = self._graph
         weight = graph.constant(f"{name}.weight", norm.weight)
         bias = graph.constant(f"{name}.bias", norm.bias)
@@ -127,27 +115,20 @@ class EncoderGraph(EncoderLayers):
         self._layout = layout
         self._rounded = rounded
 
-    def write(self, head: Sequence[Linear]) -> bytes:
-        """The content of the `.onnx` file, with the scores as output."""
-        self._add(head)
-        return self._graph.model(self._inputs(), [SCORES])
+    def write(self, head: Sequence[Linear], probed_layer: int | None = None) -> bytes:
+        """The content of the `.onnx` file, with the scores as output.
 
-    def write_probe(self, head: Sequence[Linear], layer: int) -> bytes:
-        """The same with what comes in at one layer's sites as further outputs, in the order of `SITES`."""
-        self._add(head)
-        return self._graph.model(self._inputs(), [SCORES, *(self.sites[f"{layer}.{site}"] for site in SITES)])
-
-    def _inputs(self) -> Inputs:
+        What comes in at the probed layer's sites are further outputs, in the order of `SITES`.
+        """
+        self._head(self._pooled(self.layers()[-1]), head)
+        probed = [] if probed_layer is None else [self.sites[f"{probed_layer}.{site}"] for site in SITES]
         inputs: Inputs = {
             "pieces": (np.int32, ["places", "rows"]),
             "pooling": (np.float32, ["rows", self._layout.vectors, "places"]),
         }
         if self._layout.segments:
             inputs["segments"] = (np.float32, ["places", "rows"])
-        return inputs
-
-    def _add(self, head: Sequence[Linear]) -> None:
-        self._head(self._pooled(self.layers()[-1]), head)
+        return self._graph.model(inputs, [SCORES, *probed])
 
     def _pooled(self, value: str) -> str:
         graph, width = self._graph, self._architecture.width

@@ -12,12 +12,12 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.models.export.architecture import Architecture, Floats, Linear, read_architecture
-from emoscope.models.export.arithmetic import Dequantised, Int8, Plain
-from emoscope.models.export.graph import Arithmetic, EncoderGraph
+from emoscope.models.export.arithmetic import Arithmetic, Dequantised, Int8, Plain
+from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.quantise import quantise
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
 from emoscope.models.export.writer import GraphWriter, WeightFile
-from emoscope.models.onnx.description import FLOAT, INT8, TOKENIZER, WEIGHTS, Description, Graph
+from emoscope.models.onnx.description import FLOAT, INT8, ROLES, TOKENIZER, WEIGHTS, Description, Graph
 from emoscope.models.onnx.layout import Feed, Layout
 from emoscope.models.onnx.session import open_graph
 from emoscope.models.text.tokenizer import Tokenizer
@@ -75,8 +75,8 @@ class Source:
             raise EmoscopeError(
                 f"cannot export {type(network).__name__}: only fine-tuned transformers run without torch"
             )
-        frozen = network.frozen is not None
-        encoder = network.frozen.encoder if network.frozen is not None else network.encoder
+        self.rounded = network.frozen is not None
+        encoder = network.encoder if network.frozen is None else network.frozen.encoder
         tokenizer = network.tokenizer
         architecture = read_architecture(encoder, network.window.length)
         self.tokenizer_json = tokenizer.description()
@@ -84,16 +84,14 @@ class Source:
         if vocabulary is not None:
             self.tokenizer_json, numbers = pruned_tokenizer(self.tokenizer_json, used_pieces(tokenizer, vocabulary))
         self.architecture = replace(architecture, pieces=architecture.pieces[numbers])
-        roles = ("start", "end", "mask", "padding")
-        special = {role: numbers.index(getattr(tokenizer, role)) for role in roles}
+        special = {role: numbers.index(getattr(tokenizer, role)) for role in ROLES}
         # A frozen encoder is not told of segments.
-        segments = network.segments and architecture.segments is not None and not frozen
+        segments = network.segments and architecture.segments is not None and not self.rounded
         self.layout = Layout(network.window, network.pooling, segments, special)
         self.tokenizer = Tokenizer.read(self.tokenizer_json, **special)
         self.head = [_linear(module) for module in network.head if hasattr(module, "weight")]
         if columns is not None:
             self.head[-1] = Linear(self.head[-1].weight[:, columns], self.head[-1].bias[list(columns)])
-        self.rounded = frozen
 
     def graph(self, architecture: Architecture, arithmetic: Arithmetic, weights: WeightFile) -> EncoderGraph:
         """The graph of the network, with its own weights or those of an equivalent."""
@@ -110,7 +108,7 @@ def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int]
 
     def seen(architecture: Architecture, layer: int) -> list[Floats]:
         weights = WeightFile(WEIGHTS)
-        content = source.graph(architecture, Plain(architecture.pieces), weights).write_probe(source.head, layer)
+        content = source.graph(architecture, Plain(architecture.pieces), weights).write(source.head, layer)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / FLOAT
             path.write_bytes(content)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from emoscope.models.export.architecture import Architecture, Floats, Layer, Linear
+from emoscope.models.export.architecture import SITES, Architecture, Floats, Layer, Linear
 from emoscope.models.export.arithmetic import ByteTable, ByteWeights, Site
 
 LARGEST = 127
@@ -17,7 +17,7 @@ LOWEST_GELU = 0.17
 SAMPLE = 2048
 BLOCK = 128
 
-# What comes in at a layer's sites, in the order of `graph.SITES`: a table with a row for each piece.
+# What comes in at a layer's sites, in the order of `SITES`: a table with a row for each piece.
 Probe = Callable[[Architecture, int], Sequence[Floats]]
 
 
@@ -29,19 +29,13 @@ def quantise(architecture: Architecture, probe: Probe) -> tuple[Architecture, By
     for number, given in enumerate(architecture.layers):
         seen = list(probe(architecture, number))
         layer, seen[1] = _balanced(given, seen[1])
-        groups = [
-            ("attention", {"query": layer.query, "key": layer.key, "value": layer.value}),
-            ("output", {"output": layer.output}),
-            ("wide", {"wide": layer.wide}),
-            ("narrow", {"narrow": layer.narrow}),
-        ]
-        for (name, parts), rows in zip(groups, seen, strict=True):
-            site = _best_site(
-                name, architecture.activation, rows, np.concatenate([part.weight for part in parts.values()], axis=1)
-            )
+        for (name, parts), rows in zip(SITES.items(), seen, strict=True):
+            linears = {part: getattr(layer, part) for part in parts}
+            weights = np.concatenate([linear.weight for linear in linears.values()], axis=1)
+            site = _best_site(name, architecture.activation, rows, weights)
             sites[f"{number}.{name}"] = site
             smoothed = rows if site.smoothing is None else rows / site.smoothing
-            for part, linear in parts.items():
+            for part, linear in linears.items():
                 weight = linear.weight if site.smoothing is None else linear.weight * site.smoothing[:, None]
                 tables[f"{number}.{part}"] = byte_columns(weight, smoothed)
         layers.append(layer)

@@ -1,14 +1,12 @@
 """A language model that guesses IEST's trigger words as a folder that `ExportedTriggerWords` loads."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 from torch import Tensor
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_write
-from emoscope.models.export.features import ONE_ROW, encoder_layers, special_pieces, write_graph
+from emoscope.models.export.features import ONE_ROW, encoder_layers, write_graph
 from emoscope.models.export.writer import GraphWriter, WeightFile
 from emoscope.models.onnx.description import WEIGHTS
 from emoscope.models.onnx.trigger_words import ABOUT
@@ -42,12 +40,6 @@ def export_triggers(extractor: TriggerWords, folder: Path) -> None:
     words = table("words", model.encoder.embeddings.weight[model.candidates].T)
     scores = graph.node("Gemm", hidden, words, table("words.bias", model.bias[model.candidates]))
     content = graph.model({**ONE_ROW, "masks": (np.int64, ["masks"])}, [graph.node("LogSoftmax", scores, axis=-1)])
-    folder.mkdir(parents=True, exist_ok=True)
-    write_graph(folder, content, weights, model.tokenizer)
-    about = {
-        "special": special_pieces(model.tokenizer),
-        "max_length": extractor.window.length,
-        "words": {emotion: len(words) for emotion, words in model.words.items()},
-    }
-    with atomic_write(folder / ABOUT) as handle:
-        json.dump(about, handle)
+    words_of = {emotion: len(words) for emotion, words in model.words.items()}
+    about = {"max_length": extractor.window.length, "words": words_of}
+    write_graph(folder, content, weights, model.tokenizer, ABOUT, about)

@@ -17,9 +17,8 @@ def export_vectors(
 ) -> None:
     """Write a pretrained encoder, as it is, so that `SentenceEncoder(folder)` gives vectors of last turns.
 
-    It is a network whose head is the identity, so its scores are what was pooled: the last turn's pieces, read within
-    `context` turns. `encoder` is a folder or a name on the hub; with
-    `calibration`, dialogues like those to come, its weights become 8-bit whole numbers.
+    Its head is the identity, so its scores are what was pooled: the last turn's pieces, read within `context` turns.
+    `encoder` is a folder or a name on the hub; with `calibration`, its weights become 8-bit whole numbers.
     """
     import torch
 

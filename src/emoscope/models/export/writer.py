@@ -23,8 +23,7 @@ class WeightFile:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._arrays: dict[str, NDArray[Any]] = {}
-        self._places: dict[str, int] = {}
+        self._arrays: dict[str, tuple[int, NDArray[Any]]] = {}  # with the place of each
         self._end = 0
 
     def tensor(self, name: str, array: NDArray[Any]) -> Any:
@@ -34,13 +33,12 @@ class WeightFile:
         if array.nbytes <= _INLINE_BYTES:
             return onnx.numpy_helper.from_array(array, name)
         if name not in self._arrays:
-            self._arrays[name] = array
-            self._places[name] = self._end
+            self._arrays[name] = self._end, array
             self._end += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
         kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
         made = onnx.TensorProto(name=name, data_type=kind, dims=array.shape)
         made.data_location = onnx.TensorProto.EXTERNAL
-        facts = {"location": self.file, "offset": self._places[name], "length": array.nbytes}
+        facts = {"location": self.file, "offset": self._arrays[name][0], "length": array.nbytes}
         for key, value in facts.items():
             made.external_data.add(key=key, value=str(value))
         return made
@@ -48,8 +46,8 @@ class WeightFile:
     def save(self, folder: Path) -> None:
         """Write the file that the graphs refer to."""
         with atomic_write(folder / self.file, "wb") as handle:
-            for name, array in self._arrays.items():
-                handle.write(b"\0" * (self._places[name] - handle.tell()))
+            for place, array in self._arrays.values():
+                handle.write(b"\0" * (place - handle.tell()))
                 handle.write(array.tobytes())
 
 
@@ -79,9 +77,8 @@ class GraphWriter:
     def node(self, kind: str, *inputs: str, own: bool = False, name: str | None = None, **attributes: Any) -> str:
         """A node with one output. `own` takes the operator from onnxruntime's own set."""
         output = name or f"{kind}.{len(self._nodes)}"
-        domain = MICROSOFT if own else ""
-        made = self._onnx.helper.make_node(kind, inputs, [output], name=output, domain=domain, **attributes)
-        self._nodes.append(made)
+        attributes |= {"name": output, "domain": MICROSOFT if own else ""}
+        self._nodes.append(self._onnx.helper.make_node(kind, inputs, [output], **attributes))
         return output
 
     def cast(self, value: str, kind: type[np.generic]) -> str:

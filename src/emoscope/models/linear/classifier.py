@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -14,7 +15,8 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
 from emoscope.models.features.base import Extractor, Matrix, load_arrays, save_arrays
 from emoscope.models.features.classifier import FeatureClassifier, hard_targets, not_fitted
-from emoscope.models.probabilities import softmax
+from emoscope.models.linear.fitting import class_weights, held_out_scores
+from emoscope.models.probabilities import softmax, temperature_of
 
 WEIGHTS = "linear.npz"
 _NEVER = -1e9  # the score of a label that training did not have
@@ -51,30 +53,30 @@ class LinearClassifier(FeatureClassifier):
         self._bias: Floats = np.zeros(0)
 
     def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
-        """Learn the weights."""
         require("sklearn", extra="train")
-        wanted = hard_targets(targets)
+        classes = hard_targets(targets)
         matrix = require("scipy.sparse", extra="features").csr_matrix(features, dtype=np.float32)
         scale = _inverse_size(matrix) if self.scale else None
         if scale is not None:
             matrix = matrix.copy()
             matrix.data *= scale[matrix.indices]
         fit_context.progress("fitting a linear classifier", 0.0)
-        weights, bias = self._solve(matrix, wanted, fit_context.seed)
-        heat = self._temperature(matrix, wanted, fit_context.seed) if self.kind == "svm" else 1.0
-        weights, self._bias = weights / heat, bias / heat
+        solve = partial(self._solve, seed=fit_context.seed)
+        weights, self._bias = solve(matrix, classes)
+        if self.kind == "svm":
+            scores = held_out_scores(solve, matrix, classes, folds=3, seed=fit_context.seed)
+            temperature = 1.0 if scores is None else temperature_of(scores, classes, reach=3)
+            weights, self._bias = weights / temperature, self._bias / temperature
         # The scale goes into the weights, so that answering needs one table only.
         self._weights = np.asarray(weights if scale is None else weights * scale, np.float32)
         return self
 
     def predict_features(self, features: Matrix) -> Floats:
-        """Softmax of the labels' scores."""
         if self._weights is None:
             raise not_fitted()
-        scores = np.asarray(features @ self._weights.T, np.float64) + self._bias
-        return softmax(scores)
+        return softmax(np.asarray(features @ self._weights.T, np.float64) + self._bias)
 
-    def _solve(self, matrix: Matrix, wanted: NDArray[np.int64], seed: int) -> tuple[Floats, Floats]:
+    def _solve(self, matrix: Matrix, classes: NDArray[np.int64], seed: int) -> tuple[Floats, Floats]:
         """A row of weights and a bias for every label."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
@@ -89,42 +91,14 @@ class LinearClassifier(FeatureClassifier):
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a few more steps change no decision
-            model.fit(matrix, wanted)
-        found, bias = np.asarray(model.coef_, np.float64), np.asarray(model.intercept_, np.float64)
-        if len(model.classes_) == 2:  # scikit-learn keeps one row of weights for two classes
-            found, bias = np.stack([-found[0] / 2, found[0] / 2]), np.array([-bias[0] / 2, bias[0] / 2])
+            model.fit(matrix, classes)
         weights = np.zeros((len(self.labels), matrix.shape[1]))
         biases = np.full(len(self.labels), _NEVER)
-        weights[model.classes_], biases[model.classes_] = found, bias
+        weights[model.classes_], biases[model.classes_] = class_weights(model)
         return weights, biases
 
-    def _temperature(self, matrix: Matrix, wanted: NDArray[np.int64], seed: int, folds: int = 3) -> float:
-        """The divisor of scores that makes held-out probabilities honest."""
-        from scipy.optimize import minimize_scalar
-        from sklearn.model_selection import StratifiedKFold
-
-        counts = np.bincount(wanted)
-        if counts[counts > 0].min() < folds:
-            return 1.0
-        scores = np.zeros((len(wanted), len(self.labels)))
-        for learn, held in StratifiedKFold(folds, shuffle=True, random_state=seed).split(matrix, wanted):
-            weights, bias = self._solve(matrix[learn], wanted[learn], seed)
-            scores[held] = matrix[held] @ weights.T + bias
-
-        def loss(log_heat: float) -> float:
-            chosen = softmax(scores / np.exp(log_heat))[np.arange(len(wanted)), wanted]
-            return float(-np.log(np.maximum(chosen, 1e-12)).mean())
-
-        return float(np.exp(minimize_scalar(loss, bounds=(-3, 3), method="bounded").x))
-
     def options(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "C": self.C,
-            "class_weight": self.class_weight,
-            "scale": self.scale,
-            "max_iter": self.max_iter,
-        }
+        return {name: getattr(self, name) for name in ("kind", "C", "class_weight", "scale", "max_iter")}
 
     def save_weights(self, folder: Path) -> None:
         if self._weights is None:

@@ -46,7 +46,11 @@ class NgramBlock(Block):
     def infer(self, examples: Sequence[Example]) -> Prediction:
         dialogues = [example.context for example in examples]
         probabilities = self._fitted().predict_proba([fields(dialogue) for dialogue in dialogues])
-        return Prediction(self._all_labels(probabilities), np.array([_truncated(each) for each in dialogues], bool))
+        truncated = [
+            len(dialogue) > WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in dialogue.turns)
+            for dialogue in dialogues
+        ]
+        return Prediction(self._all_labels(probabilities), np.array(truncated, bool))
 
     def out_of_fold(self) -> Floats | None:
         held_out = self._fitted().held_out
@@ -71,10 +75,6 @@ class NgramBlock(Block):
 
     def load_weights(self, folder: Path) -> None:
         self.classifier = NgramLinear.load(folder / WEIGHTS)
-
-
-def _truncated(dialogue: Dialogue) -> bool:
-    return len(dialogue) > WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in dialogue.turns)
 
 
 def fields(dialogue: Dialogue) -> list[str]:

@@ -6,6 +6,7 @@ any batch.
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,13 +16,15 @@ from numpy.typing import NDArray
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 from emoscope.core.files import atomic_write, existing_file
+from emoscope.models.linear.fitting import class_weights, held_out_scores
 from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
-from emoscope.models.probabilities import softmax
+from emoscope.models.probabilities import softmax, temperature_of
 
 Floats = NDArray[np.float64]
 FORMAT = "emoscope-ngram-linear-1"
 
 
+@dataclass(kw_only=True, eq=False)
 class NgramLinear:
     """A classifier of rows of texts, each row the same number of fields (say, the last turn and the two before).
 
@@ -30,26 +33,16 @@ class NgramLinear:
     ['happy']
     """
 
-    def __init__(
-        self,
-        *,
-        bits: int = 19,
-        field_weights: Sequence[float] = (1.0, 0.3, 0.5),
-        word_lengths: Sequence[int] = (1, 2),
-        char_lengths: Sequence[int] = (2, 3, 4, 5),
-        strength: float = 16.0,
-        min_rows: int = 2,
-        calibration_folds: int = 3,
-        seed: int = 0,
-    ) -> None:
-        self.bits = bits
-        self.field_weights = tuple(field_weights)
-        self.word_lengths = tuple(word_lengths)
-        self.char_lengths = tuple(char_lengths)
-        self.strength = strength  # the inverse of regularisation, scikit-learn's C
-        self.min_rows = min_rows  # n-grams of fewer rows are not learnt from
-        self.calibration_folds = calibration_folds
-        self.seed = seed
+    bits: int = 19
+    field_weights: Sequence[float] = (1.0, 0.3, 0.5)
+    word_lengths: Sequence[int] = (1, 2)
+    char_lengths: Sequence[int] = (2, 3, 4, 5)
+    strength: float = 16.0  # the inverse of regularisation, scikit-learn's C
+    min_rows: int = 2  # n-grams of fewer rows are not learnt from
+    calibration_folds: int = 3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
         self.labels: tuple[str, ...] = ()
         self.prior: Floats = np.zeros(0)
         self.held_out: Floats | None = None  # after `fit`: the rows' probabilities by models that had not seen them
@@ -76,9 +69,11 @@ class NgramLinear:
         rarity = (np.log((1 + len(rows)) / (1 + frequency[kept])) + 1) / 5
         features = features[:, kept]
         features.data *= rarity[features.indices]
-        coefficients, self._intercept = self._regression(features, target)
-        temperature = self._temperature(features, target)
-        self._intercept = self._intercept / temperature
+        coefficients, intercept = self._regression(features, target)
+        scores = held_out_scores(self._regression, features, target, folds=self.calibration_folds, seed=self.seed)
+        temperature = 1.0 if scores is None else temperature_of(scores, target, reach=2)
+        self.held_out = None if scores is None else softmax(scores / temperature)
+        self._intercept = intercept / temperature
         # Rarity goes into the weights, so that prediction needs one table only.
         weights = coefficients * rarity / temperature
         self._scale = np.maximum(np.abs(weights).max(1), 1e-12) / 127
@@ -93,7 +88,8 @@ class NgramLinear:
         fields = len(self.field_weights)
         indices, values, holders = [], [], []
         for block in self._blocks(rows):
-            texts = _text_of_position(block[0])
+            starts = block[0].starts
+            texts = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(block[0].buckets)))
             holder = np.concatenate([texts[channel.buckets != channel.empty] for channel in block])
             factors = self._factors(np.bincount(holder, minlength=len(rows) * fields))
             indices.append(np.concatenate([channel.buckets[channel.buckets != channel.empty] for channel in block]))
@@ -107,37 +103,10 @@ class NgramLinear:
         return matrix
 
     def _regression(self, features: Any, target: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Coefficients and intercept of each class."""
         from sklearn.linear_model import LogisticRegression
 
         model = LogisticRegression(C=self.strength, max_iter=300, tol=1e-3, random_state=self.seed)
-        model.fit(features, target)
-        if len(self.labels) == 2:  # scikit-learn keeps one row of weights for two classes
-            half, bias = model.coef_[0] / 2, model.intercept_[0] / 2
-            return np.stack([-half, half]), np.array([-bias, bias])
-        return model.coef_, model.intercept_
-
-    def _temperature(self, features: Any, target: NDArray[np.int64]) -> float:
-        """The divisor of scores that makes held-out probabilities honest."""
-        from scipy.optimize import minimize_scalar
-        from sklearn.model_selection import StratifiedKFold
-
-        self.held_out = None
-        if self.calibration_folds < 2 or np.bincount(target).min() < self.calibration_folds:
-            return 1.0
-        folds = StratifiedKFold(self.calibration_folds, shuffle=True, random_state=self.seed)
-        scores = np.zeros((len(target), len(self.labels)))
-        for learn, held_out in folds.split(features, target):
-            coefficients, intercept = self._regression(features[learn], target[learn])
-            scores[held_out] = features[held_out] @ coefficients.T + intercept
-
-        def loss(log_temperature: float) -> float:
-            chosen = softmax(scores / np.exp(log_temperature))[np.arange(len(target)), target]
-            return float(-np.log(np.maximum(chosen, 1e-12)).mean())
-
-        temperature = float(np.exp(minimize_scalar(loss, bounds=(-2, 2), method="bounded").x))
-        self.held_out = softmax(scores / temperature)
-        return temperature
+        return class_weights(model.fit(features, target))
 
     # Answering
 
@@ -189,18 +158,7 @@ class NgramLinear:
 
     def save(self, path: str | Path) -> None:
         """Write one `.npz` file."""
-        settings = {
-            "format": FORMAT,
-            "bits": self.bits,
-            "field_weights": self.field_weights,
-            "word_lengths": self.word_lengths,
-            "char_lengths": self.char_lengths,
-            "strength": self.strength,
-            "min_rows": self.min_rows,
-            "calibration_folds": self.calibration_folds,
-            "seed": self.seed,
-            "labels": self.labels,
-        }
+        settings = {"format": FORMAT, **asdict(self), "labels": self.labels}
         with atomic_write(path, "wb") as handle:
             np.savez_compressed(
                 handle,
@@ -222,17 +180,10 @@ class NgramLinear:
                 labels = tuple(settings.pop("labels"))
                 model = cls(**settings)
                 model.labels = labels
-                model._table = arrays["table"]
-                model._scale = arrays["scale"]
-                model._intercept = arrays["intercept"]
-                model.prior = arrays["prior"]
+                model._table, model._scale = arrays["table"], arrays["scale"]
+                model._intercept, model.prior = arrays["intercept"], arrays["prior"]
         except (ValueError, KeyError, TypeError, OSError, EOFError) as error:
             raise InputError(path, f"is not an n-gram model ({error})") from None
         if model._table.shape != ((1 << model.bits) + 1, len(labels)):
             raise InputError(path, "is not an n-gram model (its table has the wrong size)")
         return model
-
-
-def _text_of_position(hashed: HashedTexts) -> NDArray[np.int64]:
-    lengths = np.diff(np.append(hashed.starts, len(hashed.buckets)))
-    return np.repeat(np.arange(len(hashed.starts)), lengths)

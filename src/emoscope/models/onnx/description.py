@@ -16,6 +16,7 @@ FILE = "network.json"
 TOKENIZER = "tokenizer.json"
 WEIGHTS = "weights.bin"
 INT8, FLOAT = "int8.onnx", "float.onnx"
+ROLES = ("start", "end", "mask", "padding")  # of special pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,14 @@ class Description:
             content = json.loads(whole_text(path))
             return cls(
                 layout=Layout(
-                    window=_window(content["window"]),
+                    window=Window(**{**content["window"], "names": tuple(content["window"]["names"])}),
                     pooling=str(content["pooling"]),
                     segments=bool(content["segments"]),
-                    special={role: int(content["special"][role]) for role in ("start", "end", "mask", "padding")},
+                    special=special_pieces(content),
                 ),
-                reference=tuple(_dialogue(turns) for turns in content["reference"]),
+                reference=tuple(
+                    Dialogue(tuple(Turn(text, speaker) for text, speaker in turns)) for turns in content["reference"]
+                ),
                 graphs=tuple(_graph(graph) for graph in content["graphs"]),
             )
         except (json.JSONDecodeError, KeyError, TypeError, ValueError, EmoscopeError) as error:
@@ -69,12 +72,9 @@ class Description:
             raise InputError(path, f"is not an encoder's description ({error})") from None
 
 
-def _window(values: Mapping[str, Any]) -> Window:
-    return Window(**{**values, "names": tuple(values["names"])})
-
-
-def _dialogue(turns: Any) -> Dialogue:
-    return Dialogue(tuple(Turn(text, speaker) for text, speaker in turns))
+def special_pieces(content: Mapping[str, Any]) -> dict[str, int]:
+    """The numbers of the pieces that are not text, as a description has them."""
+    return {role: int(content["special"][role]) for role in ROLES}
 
 
 def _graph(values: Mapping[str, Any]) -> Graph:

@@ -9,21 +9,49 @@ from typing import Any, Self
 import numpy as np
 
 from emoscope.core.dialogue import Example
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, Prediction, Truncated
+from emoscope.models.block import Block, Component, Floats, Prediction, Truncated
+from emoscope.models.onnx.session import reason
 from emoscope.models.probabilities import LabelGrouping, label_probabilities
 
 VECTORS = "encoder"  # the folder of the frozen encoder that a network reads words with, where it does
 
 
-class Exported(Block):
+class FromFolder(Component):
+    """A component that the exporter wrote: opened from its folder, whose files are copied when it is saved."""
+
+    _folder: Path | None = None
+
+    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
+        del examples, labels, fit_context
+        raise EmoscopeError("an exported model cannot be trained; train the run it came from")
+
+    def save_weights(self, folder: Path) -> None:
+        if self._folder is None:
+            raise EmoscopeError("this model has not been loaded")
+        shutil.copytree(self._folder, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(VECTORS))
+
+    def load_weights(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            self.open(folder)
+        except EmoscopeError:
+            raise
+        except Exception as error:  # whatever onnxruntime raises of a file that is missing or damaged
+            raise InputError(folder, f"is not an exported network ({reason(error)})") from None
+
+    @abstractmethod
+    def open(self, folder: Path) -> None:
+        """Open the graph in a folder."""
+
+
+class Exported(FromFolder, Block):
     """A network as a graph: labels, the coarser questions beside them, and a folder with all the rest."""
 
     def __init__(self, labels: Sequence[str], questions: Sequence[Mapping[str, Any]] = ()) -> None:
         self.labels = tuple(labels)
         self.questions = [LabelGrouping(each["groups"], tuple(each["grouping"])) for each in questions]
-        self._folder: Path | None = None
 
     @abstractmethod
     def logits(self, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
@@ -39,24 +67,6 @@ class Exported(Block):
         """The probability of each label."""
         return label_probabilities(logits, self.questions, len(self.labels))
 
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        del examples, labels, fit_context
-        raise EmoscopeError("an exported model cannot be trained; train the run it came from")
-
     def config(self) -> dict[str, Any]:
         questions = [{"groups": each.groups, "grouping": list(each.grouping)} for each in self.questions]
         return {"labels": list(self.labels), "questions": questions}
-
-    def save_weights(self, folder: Path) -> None:
-        """Copy the files it was loaded from."""
-        if self._folder is None:
-            raise EmoscopeError("this model has not been loaded")
-        shutil.copytree(self._folder, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(VECTORS))
-
-    def load_weights(self, folder: Path) -> None:
-        self._folder = folder
-        self.open(folder)
-
-    @abstractmethod
-    def open(self, folder: Path) -> None:
-        """Open the graph in a folder."""

@@ -49,9 +49,9 @@ class ExportedEncoder(Exported):
         return np.concatenate([softmax(logits[:, self.columns(head)]) for head in self.heads], axis=1)
 
     def config(self) -> dict[str, Any]:
-        return (
-            {"heads": {name: list(labels) for name, labels in self.heads.items()}} if self.heads else super().config()
-        )
+        if not self.heads:
+            return super().config()
+        return {"heads": {name: list(labels) for name, labels in self.heads.items()}}
 
     def open(self, folder: Path) -> None:
-        self._network = EncoderNetwork.load(folder)
+        self._network = EncoderNetwork(folder)

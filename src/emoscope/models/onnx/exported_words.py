@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from emoscope.core.dialogue import Example
-from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.models.block import Floats, Truncated
 from emoscope.models.onnx.description import FLOAT
 from emoscope.models.onnx.exported import VECTORS, Exported
-from emoscope.models.onnx.session import Run, open_graph, reason
+from emoscope.models.onnx.session import Run, open_graph
 from emoscope.models.onnx.token_vectors import load_vectors
 from emoscope.models.text.contextual_rows import TurnRows, WordAndVectorRows
 from emoscope.models.text.word_rows import KINDS, Item, WordRows, restored
@@ -50,13 +49,8 @@ class ExportedWords(Exported):
         return {**super().config(), "rows": self._description, "inputs": self._inputs}
 
     def open(self, folder: Path) -> None:
-        try:
-            self._rows = _rows(self._description, folder)
-            self._run = open_graph(folder / FLOAT)
-        except EmoscopeError:
-            raise
-        except Exception as error:  # whatever onnxruntime raises of a file that is missing or damaged
-            raise InputError(folder, f"is not an exported network ({reason(error)})") from None
+        self._rows = _rows(self._description, folder)
+        self._run = open_graph(folder / FLOAT)
 
     def save_weights(self, folder: Path) -> None:
         super().save_weights(folder)

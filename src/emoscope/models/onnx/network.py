@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 
@@ -26,16 +25,12 @@ class EncoderNetwork:
     does not depend on the others, and its logits are the same alone and in any batch.
     """
 
-    def __init__(self, folder: Path, description: Description) -> None:
+    def __init__(self, folder: Path) -> None:
+        description = Description.load(folder)
         self._layout = description.layout
         self._tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **description.layout.special)
         reference = self._layout.rows(description.reference, self._tokenizer)
         self._run = open_first(folder, description.graphs, [self._layout.feed([row]) for row in reference])
-
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read the network's files, and choose a graph that computes right on this machine."""
-        return cls(folder, Description.load(folder))
 
     def logits(self, dialogues: Sequence[Dialogue]) -> tuple[Scores, Truncated]:
         """The graph's output for each of at least one dialogue, and which of them were cut."""

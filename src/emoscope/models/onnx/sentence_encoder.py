@@ -21,7 +21,7 @@ class SentenceEncoder:
         if not (path / FILE).is_file():
             raise EmoscopeError(f"{path}: is not a sentence encoder; `emoscope corpus encoder` makes one")
         self._folder = path.absolute()
-        self._network = EncoderNetwork.load(path)
+        self._network = EncoderNetwork(path)
         digest = blake2b(digest_size=8)
         for file in sorted(path.iterdir()):
             digest.update(file.read_bytes())

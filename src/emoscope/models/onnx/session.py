@@ -4,7 +4,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from emoscope.models.onnx.layout import Feed
 
 Scores = NDArray[np.float64]
 Run = Callable[[Feed], list[NDArray[Any]]]
-S = TypeVar("S")
-T = TypeVar("T")
 
 
 def open_graph(path: Path) -> Run:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.errors import InputError
 from emoscope.core.files import content_digest, existing_file, whole_text
-from emoscope.models.onnx.description import FLOAT, TOKENIZER, WEIGHTS
+from emoscope.models.onnx.description import FLOAT, TOKENIZER, WEIGHTS, special_pieces
 from emoscope.models.onnx.session import open_graph
 from emoscope.models.text.frozen_words import HalfFloats, Words, word_vectors
 from emoscope.models.text.tokenizer import Tokenizer
@@ -84,8 +84,7 @@ def load_vectors(folder: Path) -> PieceVectors:
     path = folder / ABOUT
     try:
         about = json.loads(whole_text(path))
-        special = {role: int(about["special"][role]) for role in ("start", "end", "mask", "padding")}
-        longest = int(about["longest"])
+        special, longest = special_pieces(about), int(about["longest"])
     except (json.JSONDecodeError, KeyError, TypeError, ValueError):
         raise InputError(path, "does not describe an encoder that gives vectors") from None
     content = " ".join(content_digest(existing_file(folder / name)) for name in FILES)

@@ -1,20 +1,19 @@
 """What a language model would put where IEST masked a word, from an exported model: see `trigger_lm`."""
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import InputError
 from emoscope.core.files import whole_text
-from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows
-from emoscope.models.onnx.description import FLOAT, TOKENIZER
+from emoscope.models.onnx.description import FLOAT, TOKENIZER, special_pieces
+from emoscope.models.onnx.exported import FromFolder
 from emoscope.models.onnx.session import Run, open_graph, reason
 from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.text.window import TokenRow, Window
@@ -23,23 +22,15 @@ from emoscope.parallel.threads import in_parallel
 ABOUT = "triggers.json"
 
 
-class ExportedTriggerWords(Extractor):
-    """The columns of `TriggerWords`, without torch."""
+class ExportedTriggerWords(FromFolder, Extractor):
+    """The columns of `TriggerWords`, without torch: six of emotions, then one for each word."""
 
-    def __init__(self) -> None:
-        self._folder: Path | None = None
-        self._run: Run
-        self._tokenizer: Tokenizer
-        self._window: Window
-        self._words: list[int]
-
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Not asked: what was exported does not learn."""
-        del examples, labels, fit_context
-        raise EmoscopeError("an exported model cannot be trained; train the run it came from")
+    _run: Run
+    _tokenizer: Tokenizer
+    _window: Window
+    _words: list[int]
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
-        """Six columns of emotions, then one for each word."""
         rows = self._window.rows([Example(Dialogue((Turn(example.text),)), 0) for example in examples], self._tokenizer)
         guesses = np.stack(in_parallel(self._guess, rows))
         ends = np.cumsum(self._words)[:-1]
@@ -56,24 +47,13 @@ class ExportedTriggerWords(Extractor):
     def config(self) -> dict[str, Any]:
         return {}
 
-    def save_weights(self, folder: Path) -> None:
-        """Copy the files it was loaded from."""
-        if self._folder is None:
-            raise EmoscopeError("this language model has not been loaded")
-        shutil.copytree(self._folder, folder, dirs_exist_ok=True)
-
-    def load_weights(self, folder: Path) -> None:
-        """Open the graph."""
-        path = folder / ABOUT
+    def open(self, folder: Path) -> None:
         try:
-            about = json.loads(whole_text(path))
+            about = json.loads(whole_text(folder / ABOUT))
             self._words = [int(count) for count in about["words"].values()]
             self._window = Window(length=int(about["max_length"]))
-            special = {role: int(about["special"][role]) for role in ("start", "end", "mask", "padding")}
-            self._tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **special)
-            self._run = open_graph(folder / FLOAT)
-        except EmoscopeError:
-            raise
-        except Exception as error:  # whatever onnxruntime raises of a file that is missing or damaged
-            raise InputError(path, f"is not an exported model ({reason(error)})") from None
-        self._folder = folder
+            special = special_pieces(about)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(folder / ABOUT, f"is not an exported model ({reason(error)})") from None
+        self._tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **special)
+        self._run = open_graph(folder / FLOAT)

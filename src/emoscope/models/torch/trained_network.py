@@ -54,7 +54,7 @@ class TrainedNetwork:
         heads: Sequence[str] | None = None,
         on_progress: Callable[[nn.Module, float], None] | None = None,
     ) -> None:
-        """Train on rows of targets, each asked about one of `heads`; from `start`, if given, instead of a new network."""
+        """Train on rows of targets, each asked about one of `heads`; from `start`, if given, not from scratch."""
         seed_everything(fit_context.seed)
         self._device = fit_context.device
         network = start
