@@ -3,7 +3,6 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from emoscope.server.challenge.dependencies import OpenStore
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
 from emoscope.server.challenge.services import teams
 from emoscope.server.challenge.services.tokens import authenticate
@@ -18,12 +17,12 @@ def _sign_in_page(visitor: CurrentVisitor) -> Response:
 
 
 @router.post("/sign-in")
-def sign_in(visitor: FormVisitor, store: OpenStore, token: ShortField = "") -> Response:
+def sign_in(visitor: FormVisitor, token: ShortField = "") -> Response:
     """Start a session. Every wrong token gets the same answer."""
     try:
         if not token.strip():
             raise Unauthenticated("the token is not valid")
-        actor = authenticate(store, token.strip())
+        actor = authenticate(visitor.store, token.strip())
     except Unauthenticated as error:
         return visitor.page("sign_in.html.j2", error=error)
     return visitor.signed_in_as(actor).go("/challenges")
@@ -42,12 +41,12 @@ def join_page(visitor: CurrentVisitor) -> Response:
 
 @router.post("/join")
 def join(
-    visitor: FormVisitor, store: OpenStore, invitation: ShortField = "", member: ShortField = "", email: ShortField = ""
+    visitor: FormVisitor, invitation: ShortField = "", member: ShortField = "", email: ShortField = ""
 ) -> Response:
     """Add a member and show the token, once."""
     try:
-        joined = teams.join_team(store, visitor.actor, invitation.strip(), member=member, email=email.strip() or None)
-        actor = authenticate(store, joined.token)
+        joined = visitor.ask(teams.join_team, invitation.strip(), member=member, email=email.strip() or None)
+        actor = authenticate(visitor.store, joined.token)
     except ServerError as error:
         return visitor.page(
             "join.html.j2", error=error, filled={"invitation": invitation, "member": member, "email": email}

@@ -226,17 +226,9 @@ def challenge_view(session: Session, store: Store, actor: Actor, challenge: Chal
         labels=task.labels,
         metric=task.metadata.metric.name,
         metric_description=task.metadata.metric.description,
-        phases=tuple(_phase_view(actor, phase, now) for phase in challenge.phases),
+        phases=tuple(
+            PhaseView.of(phase, state=phase_state(phase, now), board_visible=board_visible(actor, phase, now))
+            for phase in challenge.phases
+        ),
         teams=session.scalar(select(func.count()).where(*standing)) or 0,
-        deleted=challenge.deleted_at is not None,
-    )
-
-
-def _phase_view(actor: Actor, phase: Phase, now: datetime) -> PhaseView:
-    return PhaseView.of(
-        phase,
-        state=phase_state(phase, now),
-        opens=phase.opens_at,
-        closes=phase.closes_at,
-        board_visible=board_visible(actor, phase, now),
     )

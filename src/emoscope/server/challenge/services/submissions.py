@@ -1,7 +1,6 @@
 """Submissions: received whole, verified at once, counted atomically, and on the disk before they are answered."""
 
 import secrets
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -80,7 +79,7 @@ def submit(
         with store.database.write() as session:
             # Nobody else decides for this team until the transaction ends.
             team = find_team(session, challenge, team_id, lock=True)
-            if team.deleted_at is not None or team.merged_into is not None:
+            if not team.is_active:
                 raise Conflict("your team has changed meanwhile; try again")
             current = session.get_one(Phase, chosen.id)
             if earlier := _repeated(session, actor, current, key, received):
@@ -142,7 +141,7 @@ def _repeated(session: Session, actor: Actor, phase: Phase, key: str | None, now
     if submission.state == "rejected":
         raise Rejected(submission.problems, submission.public_id)
     scorer = scorer_sha256(phase.challenge.task, phase.challenge.metric)
-    return replace(_view(actor, submission, scorer, now), repeated=True)
+    return _view(actor, submission, scorer, now).model_copy(update={"repeated": True})
 
 
 def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
@@ -249,10 +248,7 @@ def _view(
         phase=phase.name,
         team=submission.team.name,
         member=submission.member.name,
-        received=submission.received_at,
-        problems=tuple(submission.problems),
-        figures=Figures(newest.score, **newest.figures) if newest and board_visible(actor, phase, now) else None,
+        figures=Figures(score=newest.score, **newest.figures) if newest and board_visible(actor, phase, now) else None,
         stale=newest is not None and not fresh,
-        deleted=submission.deleted_at is not None,
         log=tuple(LogLine.of(line) for line in submission.log) if with_log else (),
     )
