@@ -52,7 +52,7 @@ def test_published_systems_and_people_stand_beside_the_teams_unranked(
     assert board.entries[1].kind == "published"
     assert board.entries[1].name == paper.entries[0].name
     assert board.entries[1].rank is None
-    assert [entry.rank for entry in board.teams] == [1, 2]
+    assert [entry.rank for entry in board.entries if entry.kind == "team"] == [1, 2]
     people = next(entry for entry in board.entries if entry.kind == "human")
     assert (people.name, people.score, people.note) == ("humans (2 workers)", pytest.approx(8 / 11), "6 judgements")
     scores = [entry.score or 0 for entry in board.entries]

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select
 
 from emoscope.server.challenge.board.leaderboard import leaderboard
-from emoscope.server.challenge.scoring import outcome, worker
+from emoscope.server.challenge.scoring import queue, worker
 from emoscope.server.challenge.scoring.queue import MAX_LOST, claim, extend
 from emoscope.server.challenge.scoring.scorer import answer as scorer_answer
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
@@ -95,10 +95,10 @@ def test_a_lost_worker_loses_its_job_to_another_and_cannot_score_it_too(
     assert (taken.id, taken.lost, taken.attempts) == (lost.id, 1, 1)
     assert not extend(store, lost, LEASE)
     figures = {"score": 0.5, "low": 0.4, "high": 0.6, "per_class": {}}
-    assert not outcome.keep_score(store, lost, figures)
-    assert not outcome.fail(store, lost, "too late")
-    assert outcome.keep_score(store, taken, figures)
-    assert not outcome.keep_score(store, taken, figures)
+    assert not queue.keep_score(store, lost, figures)
+    assert not queue.fail(store, lost, "too late")
+    assert queue.keep_score(store, taken, figures)
+    assert not queue.keep_score(store, taken, figures)
     assert results(store) == 1
     assert get_submission(store, ana, sent).state == "scored"
 

@@ -228,11 +228,6 @@ class BoardView(View):
     level: float
     notes: tuple[str, ...] = ()
 
-    @property
-    def teams(self) -> tuple[Entry, ...]:
-        """The teams alone."""
-        return tuple(entry for entry in self.entries if entry.kind == "team")
-
 
 class AuditLine(View):
     """One line of the audit log."""

@@ -77,14 +77,12 @@ def file(caller: TokenCaller, submission: SubmissionId) -> FileResponse:
 
 
 @router.delete("/submissions/{submission}", summary="Delete a submission", status_code=204)
-def delete(caller: TokenCaller, submission: SubmissionId) -> Response:
+def delete(caller: TokenCaller, submission: SubmissionId) -> None:
     """Takes it off the board; its quota stays used, and it can be restored."""
     caller.ask(submissions.delete_submission, submission)
-    return Response(status_code=204)
 
 
 @router.post("/submissions/{submission}/restore", summary="Restore a submission", status_code=204)
-def restore(caller: TokenCaller, submission: SubmissionId) -> Response:
+def restore(caller: TokenCaller, submission: SubmissionId) -> None:
     """Brings a deleted submission back."""
     caller.ask(submissions.restore_submission, submission)
-    return Response(status_code=204)

@@ -1,7 +1,7 @@
 """Teams: registration, invitations, merges, tokens."""
 
 from fastapi import APIRouter
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 
 from emoscope.server.challenge.api import schemas
 from emoscope.server.challenge.dependencies import Number, Slug, TokenCaller, shown
@@ -37,17 +37,15 @@ def one(caller: TokenCaller, slug: Slug, team_id: Number) -> JSONResponse:
 
 
 @router.delete("/challenges/{slug}/teams/{team_id}", summary="Delete a team", status_code=204)
-def delete(caller: TokenCaller, slug: Slug, team_id: Number) -> Response:
+def delete(caller: TokenCaller, slug: Slug, team_id: Number) -> None:
     """Takes a team out; it can be restored."""
     caller.ask(teams.delete_team, slug, team_id)
-    return Response(status_code=204)
 
 
 @router.post("/challenges/{slug}/teams/{team_id}/restore", summary="Restore a team", status_code=204)
-def restore(caller: TokenCaller, slug: Slug, team_id: Number) -> Response:
+def restore(caller: TokenCaller, slug: Slug, team_id: Number) -> None:
     """Brings a deleted team back."""
     caller.ask(teams.restore_team, slug, team_id)
-    return Response(status_code=204)
 
 
 @router.post("/challenges/{slug}/invitations", summary="Invite a member", status_code=201, response_model=Issued)
@@ -87,7 +85,6 @@ def list_tokens(caller: TokenCaller, slug: Slug) -> JSONResponse:
 
 
 @router.delete("/tokens/{token_id}", summary="Revoke a token", status_code=204)
-def revoke(caller: TokenCaller, token_id: Number) -> Response:
+def revoke(caller: TokenCaller, token_id: Number) -> None:
     """Makes a token worthless, and every session begun with it."""
     caller.ask(tokens.revoke_token, token_id)
-    return Response(status_code=204)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import logging
+import math
 import os
 import signal
 import subprocess
@@ -16,8 +17,16 @@ from typing import Any
 
 from sqlalchemy import select
 
-from emoscope.server.challenge.scoring.outcome import fail, keep_comparison, keep_score, supersede
-from emoscope.server.challenge.scoring.queue import MAX_LOST, claim, extend, release
+from emoscope.server.challenge.scoring.queue import (
+    MAX_LOST,
+    claim,
+    extend,
+    fail,
+    keep_comparison,
+    keep_score,
+    release,
+    supersede,
+)
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.scoring.standing import fingerprint, standings
 from emoscope.server.errors import StoreUnavailable
@@ -26,6 +35,7 @@ from emoscope.server.store.models import Challenge, Job, Phase, Submission
 
 SCORER = (sys.executable, "-P", "-m", "emoscope.server.challenge.scoring.scorer")
 _SAMPLES, _FEWER_SAMPLES = 10_000, 2_000
+_FIGURES = ("score", "low", "high")
 _MANY_ANSWERS = 1_000_000
 _log = logging.getLogger("emoscope.server")
 
@@ -112,6 +122,8 @@ class ScoringWorker:
         request = self._request("score", challenge, phase)
         request |= {"submission": self._path(submission), "scorer_sha256": scorer}
         if (figures := self._ask(job, request, self.score_seconds)) is not None:
+            if not all(isinstance(figures[name], float) and math.isfinite(figures[name]) for name in _FIGURES):
+                raise AttemptFailedError("the scorer gave no finite score")
             keep_score(self.store, job, figures)
 
     def _compare(self, job: Job) -> None:

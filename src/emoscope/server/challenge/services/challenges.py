@@ -9,9 +9,8 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from emoscope.server.challenge.scoring.measure import measured
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
-from emoscope.server.challenge.scoring.scorer import scorer_sha256
+from emoscope.server.challenge.scoring.scorer import measured, scorer_sha256
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.definition import read_definition

@@ -4,7 +4,7 @@ import secrets
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
@@ -32,9 +32,11 @@ from emoscope.server.challenge.services.uploads import (
 from emoscope.server.challenge.views import Figures, LogLine, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.file_store import Readable
 from emoscope.server.store.models import Challenge, Phase, Submission
 from emoscope.tasks import get_task
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead
 
 
 def submit(
@@ -42,7 +44,7 @@ def submit(
     actor: Actor,
     slug: str,
     phase: str | None,
-    upload: Readable,
+    upload: "SupportsRead[bytes]",
     *,
     file_name: str,
     media_type: str | None = None,
