@@ -208,7 +208,7 @@ def export_cli(
 ) -> None:
     """Write a challenge with its boards, teams and submissions, or one board, to a file. Gold is never part of it."""
     from emoscope.core.files import atomic_write
-    from emoscope.server.challenge.board.export import board_csv, board_json, export_challenge
+    from emoscope.server.challenge.board.export import board_text, export_challenge
     from emoscope.server.challenge.board.leaderboard import leaderboard
 
     kind = output.suffix.lower()
@@ -218,8 +218,7 @@ def export_cli(
     if phase is None:
         text = json.dumps(export_challenge(store, actor, slug), indent=2, ensure_ascii=False) + "\n"
     else:
-        board = leaderboard(store, actor, slug, phase)
-        text = board_csv(board) if kind == ".csv" else board_json(board)
+        text = board_text(leaderboard(store, actor, slug, phase), "csv" if kind == ".csv" else "json")
     with atomic_write(output) as handle:
         handle.write(text)
 

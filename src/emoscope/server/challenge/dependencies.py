@@ -9,7 +9,7 @@ from fastapi import Depends, Path, Security, UploadFile
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from emoscope.server.challenge.board.export import board_csv, board_json
+from emoscope.server.challenge.board.export import board_text
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.submissions import submit
 from emoscope.server.challenge.services.tokens import authenticate
@@ -73,7 +73,6 @@ def hand_in(
 
 def board_response(board: BoardView, format: Literal["csv", "json"], *, attached: bool) -> Response:
     """A board as CSV or JSON; `attached` makes a browser save it."""
-    content = board_csv(board) if format == "csv" else board_json(board)
     name = f"{board.challenge}-{board.phase}.{format}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'} if attached else None
-    return Response(content, media_type=_MEDIA_TYPES[format], headers=headers)
+    return Response(board_text(board, format), media_type=_MEDIA_TYPES[format], headers=headers)

@@ -5,7 +5,6 @@ from starlette.responses import Response
 
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
 from emoscope.server.challenge.services import teams
-from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.errors import ServerError, Unauthenticated
 
 router = APIRouter(include_in_schema=False)
@@ -22,10 +21,9 @@ def sign_in(visitor: FormVisitor, token: ShortField = "") -> Response:
     try:
         if not token.strip():
             raise Unauthenticated("the token is not valid")
-        actor = authenticate(visitor.store, token.strip())
+        return visitor.signed_in_with(token.strip()).go("/challenges")
     except Unauthenticated as error:
         return visitor.page("sign_in.html.j2", error=error)
-    return visitor.signed_in_as(actor).go("/challenges")
 
 
 @router.post("/sign-out")
@@ -46,9 +44,7 @@ def join(
     """Add a member and show the token, once."""
     try:
         joined = visitor.ask(teams.join_team, invitation.strip(), member=member, email=email.strip() or None)
-        actor = authenticate(visitor.store, joined.token)
     except ServerError as error:
-        return visitor.page(
-            "join.html.j2", error=error, filled={"invitation": invitation, "member": member, "email": email}
-        )
-    return visitor.signed_in_as(actor).page("token.html.j2", status=201, registered=joined)
+        filled = {"invitation": invitation, "member": member, "email": email}
+        return visitor.page("join.html.j2", error=error, filled=filled)
+    return visitor.signed_in_with(joined.token).page("token.html.j2", status=201, registered=joined)

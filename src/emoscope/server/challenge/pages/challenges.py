@@ -1,7 +1,6 @@
 """Challenges, registration and boards."""
 
 import contextlib
-from collections.abc import Mapping
 from typing import Literal
 
 from fastapi import APIRouter
@@ -12,7 +11,6 @@ from emoscope.server.challenge.dependencies import PhaseName, Slug, board_respon
 from emoscope.server.challenge.pages.board_plot import board_plot
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, submissions, teams
-from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.errors import NotAllowed, ServerError
 
 router = APIRouter(include_in_schema=False)
@@ -28,14 +26,8 @@ def _challenge_page(visitor: CurrentVisitor, slug: Slug) -> Response:
     return show_challenge(visitor, slug)
 
 
-def show_challenge(
-    visitor: Visitor,
-    slug: str,
-    *,
-    error: ServerError | None = None,
-    filled: Mapping[str, str] | None = None,
-) -> Response:
-    """The page of a challenge, with the error of a form that was sent from it."""
+def show_challenge(visitor: Visitor, slug: str, error: ServerError | None = None, **filled: str) -> Response:
+    """The page of a challenge, with the error of a form that was sent from it and what was filled in."""
     challenge = visitor.ask(challenges.get_challenge, slug)
     team = None
     with contextlib.suppress(ServerError):  # not a participant, or one of another challenge
@@ -49,7 +41,7 @@ def show_challenge(
         quotas={name: visitor.ask(submissions.quota, slug, name) for name in open_phases},
         organises=visitor.ask(challenges.organises, slug),
         rows=getattr(error, "rows", []),
-        filled=filled or {},
+        filled=filled,
     )
 
 
@@ -64,11 +56,9 @@ def register(
     """Register a team and show the token, once."""
     try:
         registered = visitor.ask(teams.register_team, slug, team=team, member=member, email=email.strip() or None)
-        actor = authenticate(visitor.store, registered.token)
     except ServerError as error:
-        filled = {"team": team, "member": member, "email": email}
-        return show_challenge(visitor, slug, error=error, filled=filled)
-    return visitor.signed_in_as(actor).page("token.html.j2", status=201, registered=registered)
+        return show_challenge(visitor, slug, error, team=team, member=member, email=email)
+    return visitor.signed_in_with(registered.token).page("token.html.j2", status=201, registered=registered)
 
 
 @router.get("/challenges/{slug}/phases/{phase}/data")

@@ -18,14 +18,13 @@ def _organiser_page(visitor: CurrentVisitor, slug: Slug) -> Response:
     return _show(visitor, slug)
 
 
-def _show(visitor: Visitor, slug: str, *, error: ServerError | None = None, done: str = "") -> Response:
+def _show(visitor: Visitor, slug: str, **values: Any) -> Response:
     return visitor.page(
         "organise.html.j2",
-        error=error,
         teams=visitor.ask(teams.list_teams, slug),
         challenge=visitor.ask(challenges.get_challenge, slug),
         audit=visitor.ask(audit.read_audit, slug, limit=100),
-        done=done,
+        **values,
     )
 
 

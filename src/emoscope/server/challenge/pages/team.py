@@ -1,7 +1,7 @@
 """A team's page: its members, invitations, merges and tokens."""
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form
 from starlette.responses import Response
@@ -9,7 +9,6 @@ from starlette.responses import Response
 from emoscope.server.challenge.dependencies import Number, Slug
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, teams, tokens
-from emoscope.server.challenge.views import Issued
 from emoscope.server.errors import ServerError
 
 router = APIRouter(prefix="/challenges/{slug}/team", include_in_schema=False)
@@ -20,22 +19,13 @@ def _team_page(visitor: CurrentVisitor, slug: Slug) -> Response:
     return _show(visitor, slug)
 
 
-def _show(
-    visitor: Visitor,
-    slug: str,
-    *,
-    error: ServerError | None = None,
-    invitation: Issued | None = None,
-    token: Issued | None = None,
-) -> Response:
+def _show(visitor: Visitor, slug: str, **values: Any) -> Response:
     return visitor.page(
         "team.html.j2",
-        error=error,
         challenge=visitor.ask(challenges.get_challenge, slug),
         team=visitor.ask(teams.get_team, slug),
         tokens=visitor.ask(tokens.list_tokens, slug),
-        invitation=invitation,
-        token=token,
+        **values,
     )
 
 

@@ -10,8 +10,8 @@ from starlette.responses import RedirectResponse, Response
 
 from emoscope.server.challenge.dependencies import Caller, OpenStore
 from emoscope.server.challenge.pages.sessions import Session, Sessions
-from emoscope.server.challenge.services.actor import PUBLIC, Actor
-from emoscope.server.challenge.services.tokens import actor_of
+from emoscope.server.challenge.services.actor import PUBLIC
+from emoscope.server.challenge.services.tokens import actor_of, authenticate
 from emoscope.server.errors import ServerError, Unauthenticated
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
@@ -62,13 +62,14 @@ class Visitor(Caller):
             self.sessions.write(response, self.session)
         return response
 
-    def signed_in_as(self, actor: Actor) -> "Visitor":
-        """The visitor in a new session as this actor."""
+    def signed_in_with(self, token: str | None) -> "Visitor":
+        """The visitor in a new session as the token's actor, or without a token as one of the public."""
+        actor = authenticate(self.store, token)
         return replace(self, actor=actor, session=self.sessions.begin(actor.token_id or 0), fresh=True)
 
     def signed_out(self) -> "Visitor":
         """The visitor in a new session as one of the public."""
-        return replace(self, actor=PUBLIC, session=self.sessions.begin(), fresh=True)
+        return self.signed_in_with(None)
 
 
 def _visitor(request: Request, store: OpenStore) -> Visitor:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
+from emoscope.server.challenge.services import uploads
 from emoscope.server.challenge.services.actor import Actor, require_member, require_team
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import (
@@ -22,13 +23,6 @@ from emoscope.server.challenge.services.lookup import (
     phase_state,
 )
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
-from emoscope.server.challenge.services.uploads import (
-    check_media_type,
-    clean_file_name,
-    clean_key,
-    clean_note,
-    refusals,
-)
 from emoscope.server.challenge.views import Figures, LogLine, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
@@ -57,8 +51,8 @@ def submit(
     A refused file is recorded, and counts towards the day's cap of refused files instead. With a `key` the same request
     may be sent again after a lost answer: it gets the first one's answer.
     """
-    check_media_type(media_type)
-    name, note, key = clean_file_name(file_name), clean_note(note), clean_key(key)
+    uploads.check_media_type(media_type)
+    name, note, key = uploads.clean_file_name(file_name), uploads.clean_note(note), uploads.clean_key(key)
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id)
@@ -75,7 +69,7 @@ def submit(
     unlabelled = store.files.path("unlabelled", chosen.unlabelled_sha256)
     with store.files.incoming(upload, limit=chosen.max_bytes) as part:
         received = store.clock()
-        problems = refusals(get_task(challenge.task), part.path, unlabelled, file_name=name, items=chosen.items)
+        problems = uploads.refusals(get_task(challenge.task), part.path, unlabelled, file_name=name, items=chosen.items)
         if not problems:
             store.files.keep(part, "submissions")
         with store.database.write() as session:
