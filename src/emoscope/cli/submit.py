@@ -11,6 +11,7 @@ import typer
 from emoscope.cli.output import JsonOption, console, print_json, table
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import existing_file
+from emoscope.server.errors import Rejected
 
 _FINAL = {"scored", "failed", "rejected"}
 # A request whose answer was lost is sent again; its key makes sure it counts once.
@@ -31,7 +32,7 @@ def submit_cli(
     try:
         submission = send(server, slug, existing_file(file), token=token, phase=phase, note=note)
         submission = follow(server, submission, token=token, seconds=wait)
-    except RefusedError as refused:
+    except Rejected as refused:
         if as_json:
             print_json({"state": "rejected", "problems": refused.rows})
         else:
@@ -44,14 +45,6 @@ def submit_cli(
         _print(submission)
     if submission["state"] == "failed":
         raise typer.Exit(1)
-
-
-class RefusedError(EmoscopeError):
-    """The verifier's refusal; `rows` are its findings."""
-
-    def __init__(self, rows: list[str]) -> None:
-        self.rows = rows
-        super().__init__(rows[0] if rows else "the submission was refused")
 
 
 def challenge_address(address: str) -> tuple[str, str]:
@@ -69,11 +62,10 @@ def challenge_address(address: str) -> tuple[str, str]:
 
 def send(server: str, slug: str, file: Path, *, token: str, phase: str | None = None, note: str = "") -> dict[str, Any]:
     """Send a file; a broken connection is retried, and still makes only one submission."""
-    fields = {"note": note, **({} if phase is None else {"phase": phase})}
-    key = secrets.token_hex(16)
     url = f"{server}/v1/challenges/{quote(slug, safe='')}/submissions"
+    fields = {"note": note, "phase": phase}  # a None is left out
     files = {"file": (file.name, file.read_bytes(), "text/plain")}
-    return _call("POST", url, token, {"Idempotency-Key": key}, data=fields, files=files)
+    return _call("POST", url, token, {"Idempotency-Key": secrets.token_hex(16)}, data=fields, files=files)
 
 
 def follow(server: str, submission: dict[str, Any], *, token: str, seconds: float) -> dict[str, Any]:
@@ -117,7 +109,7 @@ def _call(method: str, url: str, token: str, headers: dict[str, str], **content:
     if status < 300:
         return body
     if status == 422 and isinstance(body.get("rows"), list) and body["rows"]:
-        raise RefusedError([str(row) for row in body["rows"]])
+        raise Rejected([str(row) for row in body["rows"]])
     retry_after = response.headers.get("Retry-After")
     later = f" (try again in {retry_after} s)" if retry_after else ""
     raise EmoscopeError(f"{body.get('detail') or body.get('title') or f'{url}: answered {status}'}{later}")

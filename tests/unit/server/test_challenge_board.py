@@ -12,7 +12,7 @@ from sqlalchemy import text
 from emoscope.core import plots
 from emoscope.core.errors import InputError
 from emoscope.server.challenge.board.chart import board_chart
-from emoscope.server.challenge.board.export import board_csv, board_json, export_challenge
+from emoscope.server.challenge.board.export import board_text, export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
@@ -52,7 +52,7 @@ def test_published_systems_and_people_stand_beside_the_teams_unranked(
     assert board.entries[1].kind == "published"
     assert board.entries[1].name == paper.entries[0].name
     assert board.entries[1].rank is None
-    assert [entry.rank for entry in board.teams] == [1, 2]
+    assert [entry.rank for entry in board.entries if entry.kind == "team"] == [1, 2]
     people = next(entry for entry in board.entries if entry.kind == "human")
     assert (people.name, people.score, people.note) == ("humans (2 workers)", pytest.approx(8 / 11), "6 judgements")
     scores = [entry.score or 0 for entry in board.entries]
@@ -91,11 +91,11 @@ def test_a_board_is_exported_and_drawn(store: Store, clock: Clock, tmp_path: Pat
     submit(store, team(store, slug, "Joy, and more")[0], slug, "practice", answer(), file_name="a.txt")
     finish_jobs(store, clock)
     board = leaderboard(store, PUBLIC, slug, "practice")
-    rows = list(csv.DictReader(io.StringIO(board_csv(board))))
+    rows = list(csv.DictReader(io.StringIO(board_text(board, "csv"))))
     assert (rows[0]["rank"], rows[0]["name"], float(rows[0]["score"])) == ("1", "Joy, and more", 1.0)
     assert float(rows[0]["f1_happy"]) == 1.0
     assert {row["kind"] for row in rows[1:]} == {"published"}
-    assert json.loads(board_json(board))["entries"][0]["name"] == "Joy, and more"
+    assert json.loads(board_text(board, "json"))["entries"][0]["name"] == "Joy, and more"
     drawn = plots.svg(board_chart(board))
     assert "Joy, and more" in drawn
     assert "published" in drawn

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select
 
 from emoscope.server.challenge.board.leaderboard import leaderboard
-from emoscope.server.challenge.scoring import outcome, worker
+from emoscope.server.challenge.scoring import queue
 from emoscope.server.challenge.scoring.queue import MAX_LOST, claim, extend
 from emoscope.server.challenge.scoring.scorer import answer as scorer_answer
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
@@ -95,10 +95,10 @@ def test_a_lost_worker_loses_its_job_to_another_and_cannot_score_it_too(
     assert (taken.id, taken.lost, taken.attempts) == (lost.id, 1, 1)
     assert not extend(store, lost, LEASE)
     figures = {"score": 0.5, "low": 0.4, "high": 0.6, "per_class": {}}
-    assert not outcome.keep_score(store, lost, figures)
-    assert not outcome.fail(store, lost, "too late")
-    assert outcome.keep_score(store, taken, figures)
-    assert not outcome.keep_score(store, taken, figures)
+    assert not queue.keep_score(store, lost, figures)
+    assert not queue.fail(store, lost, "too late")
+    assert queue.keep_score(store, taken, figures)
+    assert not queue.keep_score(store, taken, figures)
     assert results(store) == 1
     assert get_submission(store, ana, sent).state == "scored"
 
@@ -131,7 +131,7 @@ def test_the_heartbeat_keeps_a_long_job(
             go.touch()
         return True
 
-    monkeypatch.setattr(worker, "extend", beat)
+    monkeypatch.setattr(queue, "extend", beat)
     ScoringWorker(store, lease_seconds=0.3, command=(sys.executable, "-c", waiting + run)).run_once()
     assert others[:3] == [None, None, None]  # nobody else could take it
     with store.database.read() as session:
@@ -207,7 +207,7 @@ def test_a_worker_waits_for_a_database_that_is_gone(
 ) -> None:
     ana, sent = submitted
     stop, calls = threading.Event(), 0
-    real = worker.claim
+    real = queue.claim
 
     def sometimes(*arguments: object) -> object:
         nonlocal calls
@@ -218,14 +218,14 @@ def test_a_worker_waits_for_a_database_that_is_gone(
             stop.set()
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(worker, "claim", sometimes)
+    monkeypatch.setattr(queue, "claim", sometimes)
     ScoringWorker(store, poll_seconds=0.01).run(stop)
     assert get_submission(store, ana, sent).state == "scored"
 
 
 def test_no_error_ends_the_worker(store: Store, submitted: tuple[Actor, str], monkeypatch: pytest.MonkeyPatch) -> None:
     ana, sent = submitted
-    stop, real = threading.Event(), worker.claim
+    stop, real = threading.Event(), queue.claim
     errors: list[Exception] = [OSError("too many open files"), RuntimeError("cannot start a thread")]
 
     def troubled(*arguments: object) -> object:
@@ -236,7 +236,7 @@ def test_no_error_ends_the_worker(store: Store, submitted: tuple[Actor, str], mo
             stop.set()
         return found
 
-    monkeypatch.setattr(worker, "claim", troubled)
+    monkeypatch.setattr(queue, "claim", troubled)
     ScoringWorker(store, poll_seconds=0.01).run(stop)
     assert get_submission(store, ana, sent).state == "scored"
 

@@ -31,8 +31,8 @@ from kits.challenge_kit import Clock, answer, database_url, made_challenge, open
 
 
 def test_the_migrations_make_exactly_the_tables_of_the_models(store: Store) -> None:
-    with store.database.connection() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+    with store.database.write() as session:
+        assert compare_metadata(MigrationContext.configure(session.connection()), Base.metadata) == []
 
 
 def test_data_survive_a_migration_down_and_up(store: Store, tmp_path: Path) -> None:
@@ -41,17 +41,17 @@ def test_data_survive_a_migration_down_and_up(store: Store, tmp_path: Path) -> N
     ScoringWorker(store).run_once()
     downgrade(store.database, "0001")
     assert current(store.database) == "0001"
-    with store.database.connection() as connection:
-        assert "comparisons" not in inspect(connection).get_table_names()
-        connection.execute(text("DELETE FROM audit WHERE id = 1"))  # the log is not protected there
+    with store.database.write() as session:
+        assert "comparisons" not in inspect(session.connection()).get_table_names()
+        session.execute(text("DELETE FROM audit WHERE id = 1"))  # the log is not protected there
     upgrade(store.database)
     assert current(store.database) == newest()
     assert authenticate(store, made.token) == ana
     assert get_submission(store, ana, sent.id).state == "scored"
     assert leaderboard(store, PUBLIC, "mine", "practice").entries[0].score == 1
     downgrade(store.database, "base")
-    with store.database.connection() as connection:
-        assert inspect(connection).get_table_names() == ["alembic_version"]
+    with store.database.write() as session:
+        assert inspect(session.connection()).get_table_names() == ["alembic_version"]
 
 
 def test_two_processes_may_upgrade_at_once(backend: str, tmp_path: Path) -> None:
@@ -177,8 +177,8 @@ def test_a_connection_that_is_cut_is_made_again(tmp_path: Path) -> None:
         with store.database.read() as session:
             ours = session.scalar(text("SELECT pg_backend_pid()"))
         other = Database(store.database.url.render_as_string(hide_password=False))
-        with other.connection() as connection:
-            assert connection.scalar(text("SELECT pg_terminate_backend(:pid)"), {"pid": ours})
+        with other.write() as session:
+            assert session.scalar(text("SELECT pg_terminate_backend(:pid)"), {"pid": ours})
         other.close()
         assert submit(store, ana, slug, "practice", answer(), file_name="a.txt").state == "queued"
 
@@ -195,8 +195,8 @@ def test_a_dump_of_postgresql_can_be_restored(tmp_path: Path) -> None:
         dump = tmp_path / "emoscope.dump"
         subprocess.run(["pg_dump", "--format=custom", f"--schema={schema}", f"--file={dump}", address], check=True)
         copy = backup(store, tmp_path / "copy")
-        with store.database.connection() as connection:
-            connection.execute(text(f"DROP SCHEMA {schema} CASCADE"))
+        with store.database.write() as session:
+            session.execute(text(f"DROP SCHEMA {schema} CASCADE"))
         store.database.close()
         with pytest.raises(EmoscopeError, match="no tables yet"):
             Store.open(copy, store.database.url.render_as_string(hide_password=False))

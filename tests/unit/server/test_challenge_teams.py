@@ -19,14 +19,15 @@ from emoscope.server.challenge.services.challenges import (
     rescore,
     restore_challenge,
 )
-from emoscope.server.challenge.services.merging import answer_merge, offer_merge
 from emoscope.server.challenge.services.submissions import list_submissions, quota, submit
 from emoscope.server.challenge.services.teams import (
+    answer_merge,
     delete_team,
     get_team,
     invite,
     join_team,
     list_teams,
+    offer_merge,
     register_team,
     restore_team,
 )

@@ -9,13 +9,13 @@ import typer
 from rich.markup import escape
 
 from emoscope.cli.challenge.command import SlugArgument, command, group, print_views
-from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.cli.output import JsonOption, console, print_json
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 
 if TYPE_CHECKING:
-    from emoscope.server.challenge.views import BoardView, ChallengeView
+    from emoscope.server.challenge.views import ChallengeView
     from emoscope.server.store import Store
 
 PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's name.")]
@@ -69,23 +69,22 @@ def _print_challenge(challenge: "ChallengeView", *, as_json: bool = False) -> No
         print_json(challenge.as_dict())
         return
     deleted = ", deleted" if challenge.deleted else ""
-    rows = [
-        [
-            phase.name,
-            phase.state,
-            phase.opens and phase.opens.isoformat(timespec="minutes"),
-            phase.closes and phase.closes.isoformat(timespec="minutes"),
-            phase.time_zone,
-            f"{phase.board}, {phase.counts}",
-            phase.per_day,
-            phase.total,
-            phase.items,
-        ]
-        for phase in challenge.phases
-    ]
-    title = f"{challenge.slug} ({challenge.task}, {challenge.teams} teams{deleted})"
-    columns = ["phase", "state", "opens", "closes", "time zone", "board", "a day", "in all", "items"]
-    console().print(table(title, columns, rows, left=6))
+    print_views(
+        challenge.phases,
+        {
+            "phase": lambda phase: phase.name,
+            "state": lambda phase: phase.state,
+            "opens": lambda phase: phase.opens and phase.opens.isoformat(timespec="minutes"),
+            "closes": lambda phase: phase.closes and phase.closes.isoformat(timespec="minutes"),
+            "time zone": lambda phase: phase.time_zone,
+            "board": lambda phase: f"{phase.board}, {phase.counts}",
+            "a day": lambda phase: phase.per_day,
+            "in all": lambda phase: phase.total,
+            "items": lambda phase: phase.items,
+        },
+        title=f"{challenge.slug} ({challenge.task}, {challenge.teams} teams{deleted})",
+        left=6,
+    )
 
 
 @command("open")
@@ -153,30 +152,25 @@ def board_cli(
         save(board_chart(board), plot)
     if as_json:
         print_json(board.as_dict())
-    else:
-        _print_board(board)
-
-
-def _print_board(board: "BoardView") -> None:
-    rows = [
-        [
-            entry.rank,
-            escape(entry.name if entry.kind == "team" else f"{entry.name} [{entry.kind}]"),
-            "stale" if entry.stale else entry.state or entry.note,
-            entry.score,
-            entry.low,
-            entry.high,
-            entry.cluster,
-            entry.first_different,
-            entry.submissions,
-        ]
-        for entry in board.entries
-    ]
-    columns = ["rank", "name", "state", board.metric, "low", "high", "cluster", "B", "submissions"]
-    screen = console()
-    screen.print(table(board.title, columns, rows, left=3))
+        return
+    print_views(
+        board.entries,
+        {
+            "rank": lambda entry: entry.rank,
+            "name": lambda entry: escape(entry.name if entry.kind == "team" else f"{entry.name} [{entry.kind}]"),
+            "state": lambda entry: "stale" if entry.stale else entry.state or entry.note,
+            board.metric: lambda entry: entry.score,
+            "low": lambda entry: entry.low,
+            "high": lambda entry: entry.high,
+            "cluster": lambda entry: entry.cluster,
+            "B": lambda entry: entry.first_different,
+            "submissions": lambda entry: entry.submissions,
+        },
+        title=board.title,
+        left=3,
+    )
     for note in [*board.notes, *([] if board.clusters_ready else ["clusters are being computed"])]:
-        screen.print(note, markup=False)
+        console().print(note, markup=False)
 
 
 @command("submissions")
@@ -214,7 +208,7 @@ def export_cli(
 ) -> None:
     """Write a challenge with its boards, teams and submissions, or one board, to a file. Gold is never part of it."""
     from emoscope.core.files import atomic_write
-    from emoscope.server.challenge.board.export import board_csv, board_json, export_challenge
+    from emoscope.server.challenge.board.export import board_text, export_challenge
     from emoscope.server.challenge.board.leaderboard import leaderboard
 
     kind = output.suffix.lower()
@@ -224,8 +218,7 @@ def export_cli(
     if phase is None:
         text = json.dumps(export_challenge(store, actor, slug), indent=2, ensure_ascii=False) + "\n"
     else:
-        board = leaderboard(store, actor, slug, phase)
-        text = board_csv(board) if kind == ".csv" else board_json(board)
+        text = board_text(leaderboard(store, actor, slug, phase), "csv" if kind == ".csv" else "json")
     with atomic_write(output) as handle:
         handle.write(text)
 

@@ -75,7 +75,8 @@ def print_views(
     views: "Sequence[ViewType]",
     columns: dict[str, "Callable[[ViewType], object]"],
     *,
-    as_json: bool,
+    as_json: bool = False,
+    title: str | None = None,
     left: int | None = None,
 ) -> None:
     """Print views as a table, or as JSON; the first `left` columns are text, without it all."""
@@ -83,4 +84,4 @@ def print_views(
         print_json([view.as_dict() for view in views])
         return
     rows = [[value(view) for value in columns.values()] for view in views]
-    console().print(table(None, list(columns), rows, left=len(columns) if left is None else left))
+    console().print(table(title, list(columns), rows, left=len(columns) if left is None else left))

@@ -1,17 +1,19 @@
-"""What the routes share: the store, the actor behind a token, checked path parameters, and views as responses."""
+"""What the routes share: the caller behind a token, checked path parameters, and views as responses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Annotated, Literal
+from typing import Annotated, Concatenate, Literal, ParamSpec, TypeVar
 
-from fastapi import Depends, Path, Security
+from fastapi import Depends, Path, Security, UploadFile
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from emoscope.server.challenge.board.export import board_csv, board_json
+from emoscope.server.challenge.board.export import board_text
 from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.submissions import submit
 from emoscope.server.challenge.services.tokens import authenticate
-from emoscope.server.challenge.views import BoardView, View
+from emoscope.server.challenge.views import BoardView, SubmissionView, View
 from emoscope.server.http.problems import running
 from emoscope.server.store import Store
 
@@ -21,31 +23,39 @@ MAX_ID = 2**31 - 1  # what an integer column holds everywhere
 # Tokens travel in the header only: a cookie is never enough here, so other sites cannot act for a signed-in person.
 _bearer = HTTPBearer(auto_error=False, description="A team member's or organiser's token")
 
-
 OpenStore = Annotated[Store, Depends(running("store", "the store is not open"))]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-def _actor(
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request, and the store it is about."""
+
+    store: Store
+    actor: Actor
+
+    def ask(self, service: Callable[Concatenate[Store, Actor, P], T], *arguments: P.args, **options: P.kwargs) -> T:
+        """What a service answers this caller."""
+        return service(self.store, self.actor, *arguments, **options)
+
+
+def _caller(
     store: OpenStore, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)] = None
-) -> Actor:
-    return authenticate(store, credentials.credentials if credentials else None)
+) -> Caller:
+    return Caller(store, authenticate(store, credentials.credentials if credentials else None))
 
 
-TokenActor = Annotated[Actor, Depends(_actor)]
+TokenCaller = Annotated[Caller, Depends(_caller)]
 Slug = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64, examples=["emocontext"])]
 PhaseName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64, examples=["practice"])]
 Number = Annotated[int, Path(ge=1, le=MAX_ID)]
 SubmissionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
 
 
-def shown(view: View, status: int = 200) -> JSONResponse:
-    """A view as JSON."""
-    return JSONResponse(view.as_dict(), status)
-
-
-def listed(views: Sequence[View]) -> JSONResponse:
-    """Views as a JSON list."""
-    return JSONResponse([view.as_dict() for view in views])
+def shown(view: View | Sequence[View], status: int = 200) -> JSONResponse:
+    """A view or a list of them as JSON."""
+    return JSONResponse(view.as_dict() if isinstance(view, View) else [one.as_dict() for one in view], status)
 
 
 def download(file: tuple[FilePath, str]) -> FileResponse:
@@ -53,9 +63,16 @@ def download(file: tuple[FilePath, str]) -> FileResponse:
     return FileResponse(file[0], filename=file[1], media_type="application/octet-stream")
 
 
+def hand_in(
+    caller: Caller, slug: str, phase: str | None, file: UploadFile, note: str, key: str | None
+) -> SubmissionView:
+    """Submit an uploaded file; without a phase to the open one."""
+    name, media_type = file.filename or "", file.content_type
+    return caller.ask(submit, slug, phase or None, file.file, file_name=name, media_type=media_type, note=note, key=key)
+
+
 def board_response(board: BoardView, format: Literal["csv", "json"], *, attached: bool) -> Response:
     """A board as CSV or JSON; `attached` makes a browser save it."""
-    content = board_csv(board) if format == "csv" else board_json(board)
     name = f"{board.challenge}-{board.phase}.{format}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'} if attached else None
-    return Response(content, media_type=_MEDIA_TYPES[format], headers=headers)
+    return Response(board_text(board, format), media_type=_MEDIA_TYPES[format], headers=headers)

@@ -1,9 +1,11 @@
 """What the services return: plain values, detached from the database, never with a gold label."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Literal, Self
+
+from pydantic import BaseModel, Field
 
 from emoscope.server.store.models import Base
 
@@ -12,25 +14,26 @@ SubmissionState = Literal["queued", "scoring", "scored", "failed", "rejected"]
 EntryKind = Literal["team", "published", "human"]
 
 
-class View:
-    """The base of the dataclasses below."""
+class View(BaseModel, frozen=True):
+    """The base of the views below."""
 
     @classmethod
     def of(cls, row: Base, **values: Any) -> Self:
-        """A view of a row: its columns of the same names, and these values for the other fields."""
-        names = {one.name for one in fields(cls)} - values.keys()  # type: ignore[arg-type]
-        return cls(**{name: getattr(row, name) for name in names if name in row.__table__.columns}, **values)
+        """A view of a row; fields not among these values are the row's columns, `closes` also of `closes_at`."""
+        for name, info in cls.model_fields.items():
+            if name not in values and name in row.__table__.columns:
+                values[name] = getattr(row, name)
+            elif name not in values and f"{name}_at" in row.__table__.columns:
+                moment = getattr(row, f"{name}_at")
+                values[name] = moment is not None if info.annotation is bool else moment
+        return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON: times in ISO 8601 with their offset."""
-        return asdict(self, dict_factory=_with_iso_times)  # type: ignore[call-overload,no-any-return]
+        values: dict[str, Any] = json.loads(json.dumps(self.model_dump(), default=datetime.isoformat))
+        return values
 
 
-def _with_iso_times(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in fields}
-
-
-@dataclass(frozen=True, slots=True)
 class PhaseView(View):
     """A phase as anybody may see it."""
 
@@ -51,7 +54,6 @@ class PhaseView(View):
     items: int
 
 
-@dataclass(frozen=True, slots=True)
 class ChallengeView(View):
     """A challenge as anybody may see it."""
 
@@ -69,7 +71,6 @@ class ChallengeView(View):
     deleted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class MemberView(View):
     """A member, as the own team and the organisers see it."""
 
@@ -79,7 +80,6 @@ class MemberView(View):
     joined: datetime
 
 
-@dataclass(frozen=True, slots=True)
 class TeamView(View):
     """A team, as its members and the organisers see it."""
 
@@ -92,7 +92,6 @@ class TeamView(View):
     deleted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class MergeView(View):
     """An offer of one team to join with another, which has to accept it."""
 
@@ -103,7 +102,6 @@ class MergeView(View):
     offered: datetime
 
 
-@dataclass(frozen=True, slots=True)
 class Registered(View):
     """A new member with the token, which is shown this once."""
 
@@ -112,7 +110,6 @@ class Registered(View):
     token: str
 
 
-@dataclass(frozen=True, slots=True)
 class Issued(View):
     """A token or invitation, shown this once; the id is what revokes it."""
 
@@ -121,7 +118,6 @@ class Issued(View):
     expires: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class TokenView(View):
     """A token as it may be listed: never the secret."""
 
@@ -134,7 +130,6 @@ class TokenView(View):
     revoked: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
 class QuotaView(View):
     """What a team has used and what it has left in a phase, on the phase's present day."""
 
@@ -150,7 +145,6 @@ class QuotaView(View):
     next_day: datetime
 
 
-@dataclass(frozen=True, slots=True)
 class Figures(View):
     """The figures of a score that a board shows."""
 
@@ -160,7 +154,6 @@ class Figures(View):
     per_class: Mapping[str, Mapping[str, float]]  # precision, recall, f1
 
 
-@dataclass(frozen=True, slots=True)
 class SubmissionView(View):
     """A submission, as its team and the organisers see it; `figures` is None while the board is hidden from them."""
 
@@ -189,7 +182,6 @@ class SubmissionView(View):
         return self.state in {"scored", "failed", "rejected"}
 
 
-@dataclass(frozen=True, slots=True)
 class LogLine(View):
     """One line of a submission's log."""
 
@@ -197,7 +189,6 @@ class LogLine(View):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class Entry(View):
     """A row of the board. Published systems and people are beside the ranking, so they have neither rank nor row."""
 
@@ -208,7 +199,7 @@ class Entry(View):
     row: int | None = None
     low: float | None = None
     high: float | None = None
-    per_class: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    per_class: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
     cluster: int | None = None
     first_different: int | None = None  # column B: the first row below that differs significantly
     received: datetime | None = None
@@ -220,7 +211,6 @@ class Entry(View):
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class BoardView(View):
     """A phase's board: ranked teams first, then those without a score, with the published systems among them."""
 
@@ -238,13 +228,7 @@ class BoardView(View):
     level: float
     notes: tuple[str, ...] = ()
 
-    @property
-    def teams(self) -> tuple[Entry, ...]:
-        """The teams alone."""
-        return tuple(entry for entry in self.entries if entry.kind == "team")
 
-
-@dataclass(frozen=True, slots=True)
 class AuditLine(View):
     """One line of the audit log."""
 

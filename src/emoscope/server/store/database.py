@@ -59,12 +59,6 @@ class Database:
         with _clear_errors(), Session(self._writing, expire_on_commit=False) as session, session.begin():
             yield session
 
-    @contextmanager
-    def connection(self) -> Iterator[Connection]:
-        """A writing connection in a transaction, for migrations."""
-        with _clear_errors(), self._writing.begin() as connection:
-            yield connection
-
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()

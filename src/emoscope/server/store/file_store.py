@@ -8,20 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from emoscope.server.errors import StoreUnavailable, TooLarge
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead
 
 Area = Literal["submissions", "unlabelled", "gold"]
 _CHUNK = 1 << 16
 _STRAY_SECONDS = 24 * 3600
-
-
-class Readable(Protocol):
-    """Anything with a read method: an open file, an upload."""
-
-    def read(self, size: int, /) -> bytes:
-        """Up to that many bytes, none at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +55,24 @@ class FileStore:
         return self.root / area / sha256[:2] / sha256
 
     @contextmanager
-    def incoming(self, upload: Readable, *, limit: int) -> Iterator[StoredFile]:
+    def incoming(self, upload: "SupportsRead[bytes]", *, limit: int) -> Iterator[StoredFile]:
         """Receive an upload into a file that is removed after the block unless it was kept."""
-        part: Path | None = None
+        with _disk_errors():
+            descriptor, name = tempfile.mkstemp(dir=self.root / "incoming", suffix=".part")
+        part, digest, size = Path(name), hashlib.sha256(), 0
         try:
-            with _disk_errors():
-                descriptor, name = tempfile.mkstemp(dir=self.root / "incoming", suffix=".part")
-                part = Path(name)
-                with os.fdopen(descriptor, "wb") as handle:
-                    received = _receive(upload, handle, part, limit)
-            yield received
+            with _disk_errors(), os.fdopen(descriptor, "wb") as handle:
+                while chunk := upload.read(_CHUNK):
+                    size += len(chunk)
+                    if size > limit:
+                        raise TooLarge(f"the file is larger than the limit of {limit:,} bytes", field="file")
+                    digest.update(chunk)
+                    handle.write(chunk)
+                handle.flush()
+                os.fsync(handle.fileno())
+            yield StoredFile(digest.hexdigest(), size, part)
         finally:
-            if part is not None:
-                part.unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
 
     def keep(self, part: StoredFile, area: Area) -> StoredFile:
         """Move a received file to its place, and have the disk confirm it."""
@@ -103,19 +104,6 @@ class FileStore:
             except FileNotFoundError:  # another process swept it
                 continue
         return removed
-
-
-def _receive(upload: Readable, handle: IO[bytes], part: Path, limit: int) -> StoredFile:
-    digest, size = hashlib.sha256(), 0
-    while chunk := upload.read(_CHUNK):
-        size += len(chunk)
-        if size > limit:
-            raise TooLarge(f"the file is larger than the limit of {limit:,} bytes", field="file")
-        digest.update(chunk)
-        handle.write(chunk)
-    handle.flush()
-    os.fsync(handle.fileno())
-    return StoredFile(digest.hexdigest(), size, part)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -18,10 +18,7 @@ def _script() -> ScriptDirectory:
 
 def newest() -> str:
     """The revision this version of emoscope works with."""
-    head = _script().get_current_head()
-    if head is None:  # pragma: no cover - the package holds its migrations
-        raise EmoscopeError("the package holds no migrations")
-    return head
+    return str(_script().get_current_head())
 
 
 def current(database: Database) -> str | None:
@@ -59,7 +56,8 @@ def require_current(database: Database) -> None:
 
 
 def _run(database: Database, steps: Any) -> None:
-    with database.connection() as connection:
+    with database.write() as session:
+        connection = session.connection()
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7305221)")  # any number, the same in each process
         # The library gives SQLite up as unable to undo a change of tables; with an explicit BEGIN it can.

@@ -124,6 +124,11 @@ class Team(Named):
     challenge: Mapped[Challenge] = relationship()
     members: Mapped[list["Member"]] = relationship(viewonly=True, order_by="Member.id")
 
+    @property
+    def is_active(self) -> bool:
+        """Whether the team is neither deleted nor merged into another."""
+        return self.deleted_at is None and self.merged_into is None
+
 
 class Member(Numbered):
     """A person in a team."""

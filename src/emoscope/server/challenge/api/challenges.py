@@ -1,45 +1,50 @@
-"""Challenges, their data and their boards, for everybody."""
+"""Challenges, their data and their boards, and what only their organisers may do."""
 
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, JSONResponse, Response
 
+from emoscope.server.challenge.api import schemas
 from emoscope.server.challenge.board.export import export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import (
-    OpenStore,
+    MAX_ID,
     PhaseName,
     Slug,
-    TokenActor,
+    TokenCaller,
     board_response,
     download,
-    listed,
     shown,
 )
-from emoscope.server.challenge.services import challenges
-from emoscope.server.challenge.views import BoardView, ChallengeView
+from emoscope.server.challenge.services import audit, challenges
+from emoscope.server.challenge.views import AuditLine, BoardView, ChallengeView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(prefix="/v1/challenges", tags=["challenges"], responses=responses(401, 403, 404, 422, 503))
+organising = APIRouter(
+    prefix="/v1/challenges/{slug}",
+    tags=["organise"],
+    responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 503),
+)
 
 
 @router.get("", summary="All challenges", response_model=list[ChallengeView])
-def list_all(store: OpenStore, actor: TokenActor) -> JSONResponse:
+def list_all(caller: TokenCaller) -> JSONResponse:
     """The challenges this token may see."""
-    return listed(challenges.list_challenges(store, actor))
+    return shown(caller.ask(challenges.list_challenges))
 
 
 @router.get("/{slug}", summary="One challenge", response_model=ChallengeView)
-def one(store: OpenStore, actor: TokenActor, slug: Slug) -> JSONResponse:
+def one(caller: TokenCaller, slug: Slug) -> JSONResponse:
     """A challenge with its phases."""
-    return shown(challenges.get_challenge(store, actor, slug))
+    return shown(caller.ask(challenges.get_challenge, slug))
 
 
 @router.get("/{slug}/phases/{phase}/data", summary="The file to label", response_class=Response)
-def data(store: OpenStore, actor: TokenActor, slug: Slug, phase: PhaseName) -> FileResponse:
+def data(caller: TokenCaller, slug: Slug, phase: PhaseName) -> FileResponse:
     """The phase's file without labels."""
-    return download(challenges.unlabelled_file(store, actor, slug, phase))
+    return download(caller.ask(challenges.unlabelled_file, slug, phase))
 
 
 @router.get(
@@ -49,19 +54,46 @@ def data(store: OpenStore, actor: TokenActor, slug: Slug, phase: PhaseName) -> F
     responses={200: {"content": {"text/csv": {}}}},
 )
 def board(
-    store: OpenStore,
-    actor: TokenActor,
+    caller: TokenCaller,
     slug: Slug,
     phase: PhaseName,
     format: Annotated[Literal["json", "csv"], Query(description="json or csv")] = "json",
     published: Annotated[bool, Query(description="With the paper's published systems beside")] = True,
 ) -> Response:
     """The phase's board; 403 while it is hidden."""
-    shown_board = leaderboard(store, actor, slug, phase, published=published)
-    return board_response(shown_board, format, attached=format == "csv")
+    return board_response(caller.ask(leaderboard, slug, phase, published=published), format, attached=format == "csv")
 
 
 @router.get("/{slug}/export", summary="All that may be published", response_model=dict[str, Any])
-def exported(store: OpenStore, actor: TokenActor, slug: Slug) -> JSONResponse:
+def exported(caller: TokenCaller, slug: Slug) -> JSONResponse:
     """The challenge with its boards: what the public may see, or more for its organisers; never a gold label."""
-    return JSONResponse(export_challenge(store, actor, slug))
+    return JSONResponse(caller.ask(export_challenge, slug))
+
+
+@organising.post("/phases/{phase}/open", summary="Open a phase", response_model=ChallengeView)
+def open_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> JSONResponse:
+    """Opens a phase now."""
+    return shown(caller.ask(challenges.open_phase, slug, phase))
+
+
+@organising.post("/phases/{phase}/close", summary="Close a phase", response_model=ChallengeView)
+def close_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> JSONResponse:
+    """Closes a phase now; a hidden board is shown from then on."""
+    return shown(caller.ask(challenges.close_phase, slug, phase))
+
+
+@organising.post("/rescore", summary="Score again", response_model=schemas.RescoreOut)
+def rescore(caller: TokenCaller, slug: Slug, body: schemas.RescoreIn) -> schemas.RescoreOut:
+    """Scores again what was scored by another scorer or against other gold labels."""
+    return schemas.RescoreOut(queued=caller.ask(challenges.rescore, slug, body.phase))
+
+
+@organising.get("/audit", summary="The audit log", response_model=list[AuditLine])
+def read_audit(
+    caller: TokenCaller,
+    slug: Slug,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    before: Annotated[int | None, Query(ge=1, le=MAX_ID, description="Lines older than this one")] = None,
+) -> JSONResponse:
+    """What was done in the challenge, newest first."""
+    return shown(caller.ask(audit.read_audit, slug, limit=limit, before=before))

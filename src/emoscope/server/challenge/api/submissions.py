@@ -8,13 +8,12 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from emoscope.server.challenge.api.schemas import Line
 from emoscope.server.challenge.dependencies import (
     MAX_ID,
-    OpenStore,
     PhaseName,
     Slug,
     SubmissionId,
-    TokenActor,
+    TokenCaller,
     download,
-    listed,
+    hand_in,
     shown,
 )
 from emoscope.server.challenge.services import submissions
@@ -30,8 +29,7 @@ PhaseChoice = Annotated[str | None, Query(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$
 
 @router.post("/challenges/{slug}/submissions", summary="Submit a file", status_code=201, response_model=SubmissionView)
 def submit(
-    store: OpenStore,
-    actor: TokenActor,
+    caller: TokenCaller,
     slug: Slug,
     file: Annotated[UploadFile, File(description="Predictions in the task's submission format")],
     phase: Annotated[Line | None, Form(max_length=64, description="Needed where several phases are open")] = None,
@@ -42,24 +40,12 @@ def submit(
     ] = None,
 ) -> JSONResponse:
     """Verified at once: 201 with the queued submission, or 422 naming row and reason."""
-    submission = submissions.submit(
-        store,
-        actor,
-        slug,
-        phase or None,
-        file.file,
-        file_name=file.filename or "",
-        media_type=file.content_type,
-        note=note,
-        key=idempotency_key,
-    )
-    return shown(submission, 201)
+    return shown(hand_in(caller, slug, phase, file, note, idempotency_key), 201)
 
 
 @router.get("/challenges/{slug}/submissions", summary="Submissions", response_model=list[SubmissionView])
 def list_all(
-    store: OpenStore,
-    actor: TokenActor,
+    caller: TokenCaller,
     slug: Slug,
     phase: PhaseChoice = None,
     team: Annotated[int | None, Query(ge=1, le=MAX_ID, description="One team's, for organisers")] = None,
@@ -67,38 +53,36 @@ def list_all(
     limit: Annotated[int, Query(ge=1, le=1000, description="The newest so many")] = 200,
 ) -> JSONResponse:
     """The own team's submissions; all for organisers."""
-    return listed(
-        submissions.list_submissions(store, actor, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
+    return shown(
+        caller.ask(submissions.list_submissions, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
     )
 
 
 @router.get("/challenges/{slug}/phases/{phase}/quota", summary="What is left today", response_model=QuotaView)
-def quota(store: OpenStore, actor: TokenActor, slug: Slug, phase: PhaseName) -> JSONResponse:
+def quota(caller: TokenCaller, slug: Slug, phase: PhaseName) -> JSONResponse:
     """What the own team has used and has left."""
-    return shown(submissions.quota(store, actor, slug, phase))
+    return shown(caller.ask(submissions.quota, slug, phase))
 
 
 @router.get("/submissions/{submission}", summary="One submission", response_model=SubmissionView)
-def one(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> JSONResponse:
+def one(caller: TokenCaller, submission: SubmissionId) -> JSONResponse:
     """Its state, figures and log."""
-    return shown(submissions.get_submission(store, actor, submission))
+    return shown(caller.ask(submissions.get_submission, submission))
 
 
 @router.get("/submissions/{submission}/file", summary="The submitted file", response_class=Response)
-def file(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> FileResponse:
+def file(caller: TokenCaller, submission: SubmissionId) -> FileResponse:
     """The file as it was handed in."""
-    return download(submissions.submission_file(store, actor, submission))
+    return download(caller.ask(submissions.submission_file, submission))
 
 
 @router.delete("/submissions/{submission}", summary="Delete a submission", status_code=204)
-def delete(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> Response:
+def delete(caller: TokenCaller, submission: SubmissionId) -> None:
     """Takes it off the board; its quota stays used, and it can be restored."""
-    submissions.delete_submission(store, actor, submission)
-    return Response(status_code=204)
+    caller.ask(submissions.delete_submission, submission)
 
 
 @router.post("/submissions/{submission}/restore", summary="Restore a submission", status_code=204)
-def restore(store: OpenStore, actor: TokenActor, submission: SubmissionId) -> Response:
+def restore(caller: TokenCaller, submission: SubmissionId) -> None:
     """Brings a deleted submission back."""
-    submissions.restore_submission(store, actor, submission)
-    return Response(status_code=204)
+    caller.ask(submissions.restore_submission, submission)

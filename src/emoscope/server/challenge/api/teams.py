@@ -1,11 +1,11 @@
 """Teams: registration, invitations, merges, tokens."""
 
 from fastapi import APIRouter
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 
 from emoscope.server.challenge.api import schemas
-from emoscope.server.challenge.dependencies import Number, OpenStore, Slug, TokenActor, listed, shown
-from emoscope.server.challenge.services import merging, teams, tokens
+from emoscope.server.challenge.dependencies import Number, Slug, TokenCaller, shown
+from emoscope.server.challenge.services import teams, tokens
 from emoscope.server.challenge.views import Issued, MergeView, Registered, TeamView, TokenView
 from emoscope.server.http.problems import responses
 
@@ -13,83 +13,78 @@ router = APIRouter(prefix="/v1", tags=["teams"], responses=responses(400, 401, 4
 
 
 @router.post("/challenges/{slug}/teams", summary="Register a team", status_code=201, response_model=Registered)
-def register(store: OpenStore, actor: TokenActor, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
+def register(caller: TokenCaller, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
     """Makes a team with its first member. The token is shown this once."""
-    return shown(teams.register_team(store, actor, slug, team=body.team, member=body.member, email=body.email), 201)
+    return shown(caller.ask(teams.register_team, slug, team=body.team, member=body.member, email=body.email), 201)
 
 
 @router.get("/challenges/{slug}/teams", summary="All teams", response_model=list[TeamView])
-def list_all(store: OpenStore, actor: TokenActor, slug: Slug) -> JSONResponse:
+def list_all(caller: TokenCaller, slug: Slug) -> JSONResponse:
     """The teams, for organisers."""
-    return listed(teams.list_teams(store, actor, slug))
+    return shown(caller.ask(teams.list_teams, slug))
 
 
 @router.get("/challenges/{slug}/team", summary="The own team", response_model=TeamView)
-def own(store: OpenStore, actor: TokenActor, slug: Slug) -> JSONResponse:
+def own(caller: TokenCaller, slug: Slug) -> JSONResponse:
     """The team of the token, with its members and merge offers."""
-    return shown(teams.get_team(store, actor, slug))
+    return shown(caller.ask(teams.get_team, slug))
 
 
 @router.get("/challenges/{slug}/teams/{team_id}", summary="One team", response_model=TeamView)
-def one(store: OpenStore, actor: TokenActor, slug: Slug, team_id: Number) -> JSONResponse:
+def one(caller: TokenCaller, slug: Slug, team_id: Number) -> JSONResponse:
     """A team, for its members and organisers."""
-    return shown(teams.get_team(store, actor, slug, team_id))
+    return shown(caller.ask(teams.get_team, slug, team_id))
 
 
 @router.delete("/challenges/{slug}/teams/{team_id}", summary="Delete a team", status_code=204)
-def delete(store: OpenStore, actor: TokenActor, slug: Slug, team_id: Number) -> Response:
+def delete(caller: TokenCaller, slug: Slug, team_id: Number) -> None:
     """Takes a team out; it can be restored."""
-    teams.delete_team(store, actor, slug, team_id)
-    return Response(status_code=204)
+    caller.ask(teams.delete_team, slug, team_id)
 
 
 @router.post("/challenges/{slug}/teams/{team_id}/restore", summary="Restore a team", status_code=204)
-def restore(store: OpenStore, actor: TokenActor, slug: Slug, team_id: Number) -> Response:
+def restore(caller: TokenCaller, slug: Slug, team_id: Number) -> None:
     """Brings a deleted team back."""
-    teams.restore_team(store, actor, slug, team_id)
-    return Response(status_code=204)
+    caller.ask(teams.restore_team, slug, team_id)
 
 
 @router.post("/challenges/{slug}/invitations", summary="Invite a member", status_code=201, response_model=Issued)
-def invite(store: OpenStore, actor: TokenActor, slug: Slug) -> JSONResponse:
+def invite(caller: TokenCaller, slug: Slug) -> JSONResponse:
     """An invitation into the own team, good for one person; shown this once."""
-    return shown(teams.invite(store, actor, slug), 201)
+    return shown(caller.ask(teams.invite, slug), 201)
 
 
 @router.post("/invitations/join", summary="Join a team", status_code=201, response_model=Registered)
-def join(store: OpenStore, actor: TokenActor, body: schemas.JoinIn) -> JSONResponse:
+def join(caller: TokenCaller, body: schemas.JoinIn) -> JSONResponse:
     """Makes a member of the team that invited. The token is shown this once."""
-    return shown(teams.join_team(store, actor, body.invitation, member=body.member, email=body.email), 201)
+    return shown(caller.ask(teams.join_team, body.invitation, member=body.member, email=body.email), 201)
 
 
 @router.post("/challenges/{slug}/merges", summary="Offer a merge", status_code=201, response_model=MergeView)
-def offer_merge(store: OpenStore, actor: TokenActor, slug: Slug, body: schemas.MergeIn) -> JSONResponse:
+def offer_merge(caller: TokenCaller, slug: Slug, body: schemas.MergeIn) -> JSONResponse:
     """Offers another team to become one with the own team; it has to accept."""
-    return shown(merging.offer_merge(store, actor, slug, body.team), 201)
+    return shown(caller.ask(teams.offer_merge, slug, body.team), 201)
 
 
 @router.post("/challenges/{slug}/merges/{merge_id}", summary="Answer a merge", response_model=MergeView)
-def answer_merge(
-    store: OpenStore, actor: TokenActor, slug: Slug, merge_id: Number, body: schemas.AnswerIn
-) -> JSONResponse:
+def answer_merge(caller: TokenCaller, slug: Slug, merge_id: Number, body: schemas.AnswerIn) -> JSONResponse:
     """Accepts or declines an offered merge."""
-    return shown(merging.answer_merge(store, actor, slug, merge_id, accept=body.accept))
+    return shown(caller.ask(teams.answer_merge, slug, merge_id, accept=body.accept))
 
 
 @router.post("/challenges/{slug}/tokens", summary="Another token", status_code=201, response_model=Issued)
-def issue(store: OpenStore, actor: TokenActor, slug: Slug) -> JSONResponse:
+def issue(caller: TokenCaller, slug: Slug) -> JSONResponse:
     """Another token for oneself, shown this once."""
-    return shown(tokens.issue_member_token(store, actor, slug), 201)
+    return shown(caller.ask(tokens.issue_member_token, slug), 201)
 
 
 @router.get("/challenges/{slug}/tokens", summary="The tokens", response_model=list[TokenView])
-def list_tokens(store: OpenStore, actor: TokenActor, slug: Slug) -> JSONResponse:
+def list_tokens(caller: TokenCaller, slug: Slug) -> JSONResponse:
     """The tokens one may see, without their secrets."""
-    return listed(tokens.list_tokens(store, actor, slug))
+    return shown(caller.ask(tokens.list_tokens, slug))
 
 
 @router.delete("/tokens/{token_id}", summary="Revoke a token", status_code=204)
-def revoke(store: OpenStore, actor: TokenActor, token_id: Number) -> Response:
+def revoke(caller: TokenCaller, token_id: Number) -> None:
     """Makes a token worthless, and every session begun with it."""
-    tokens.revoke_token(store, actor, token_id)
-    return Response(status_code=204)
+    caller.ask(tokens.revoke_token, token_id)

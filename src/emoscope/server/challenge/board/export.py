@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from typing import Any
+from typing import Any, Literal
 
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.services.actor import Actor
@@ -29,8 +29,10 @@ _COLUMNS = (
 )
 
 
-def board_csv(board: BoardView) -> str:
-    """A board as CSV, with the F1 of each label in columns of their own."""
+def board_text(board: BoardView, kind: Literal["csv", "json"]) -> str:
+    """A board as JSON, or as CSV with the figures of each label in columns of their own."""
+    if kind == "json":
+        return json.dumps(board.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     labels = list(dict.fromkeys(label for entry in board.entries for label in entry.per_class))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -47,11 +49,6 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"}:
         return f"'{value}"
     return "" if value is None else value
-
-
-def board_json(board: BoardView) -> str:
-    """A board as JSON."""
-    return json.dumps(board.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def export_challenge(store: Store, actor: Actor, slug: str) -> dict[str, Any]:

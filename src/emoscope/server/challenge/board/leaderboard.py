@@ -3,8 +3,7 @@
 from typing import cast
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.challenge.scoring.measure import measured
-from emoscope.server.challenge.scoring.scorer import LEVEL, scorer_sha256
+from emoscope.server.challenge.scoring.scorer import LEVEL, measured, scorer_sha256
 from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
@@ -48,14 +47,14 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, publi
         place = next((at for at, entry in enumerate(entries) if (entry.score or 0) < (other.score or 0)), len(entries))
         entries.insert(place, other)
     unranked = [_team(actor, phase, standing, None, {}) for standing in teams if not standing.ranked]
-    return BoardView(
+    return BoardView.of(
+        phase,
         challenge=challenge.slug,
         phase=phase.name,
         title=f"{challenge.title}: {phase.title}",
         task=task.name,
         metric=task.metadata.metric.name,
         metric_description=task.metadata.metric.description,
-        counts="best" if phase.counts == "best" else "last",
         state=phase_state(phase, now),
         computed=now,
         entries=(*entries, *unranked),

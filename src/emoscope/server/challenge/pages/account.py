@@ -3,10 +3,8 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from emoscope.server.challenge.dependencies import OpenStore
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
 from emoscope.server.challenge.services import teams
-from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.errors import ServerError, Unauthenticated
 
 router = APIRouter(include_in_schema=False)
@@ -18,15 +16,14 @@ def _sign_in_page(visitor: CurrentVisitor) -> Response:
 
 
 @router.post("/sign-in")
-def sign_in(visitor: FormVisitor, store: OpenStore, token: ShortField = "") -> Response:
+def sign_in(visitor: FormVisitor, token: ShortField = "") -> Response:
     """Start a session. Every wrong token gets the same answer."""
     try:
         if not token.strip():
             raise Unauthenticated("the token is not valid")
-        actor = authenticate(store, token.strip())
+        return visitor.signed_in_with(token.strip()).go("/challenges")
     except Unauthenticated as error:
         return visitor.page("sign_in.html.j2", error=error)
-    return visitor.signed_in_as(actor).go("/challenges")
 
 
 @router.post("/sign-out")
@@ -42,14 +39,12 @@ def join_page(visitor: CurrentVisitor) -> Response:
 
 @router.post("/join")
 def join(
-    visitor: FormVisitor, store: OpenStore, invitation: ShortField = "", member: ShortField = "", email: ShortField = ""
+    visitor: FormVisitor, invitation: ShortField = "", member: ShortField = "", email: ShortField = ""
 ) -> Response:
     """Add a member and show the token, once."""
     try:
-        joined = teams.join_team(store, visitor.actor, invitation.strip(), member=member, email=email.strip() or None)
-        actor = authenticate(store, joined.token)
+        joined = visitor.ask(teams.join_team, invitation.strip(), member=member, email=email.strip() or None)
     except ServerError as error:
-        return visitor.page(
-            "join.html.j2", error=error, filled={"invitation": invitation, "member": member, "email": email}
-        )
-    return visitor.signed_in_as(actor).page("token.html.j2", status=201, registered=joined)
+        filled = {"invitation": invitation, "member": member, "email": email}
+        return visitor.page("join.html.j2", error=error, filled=filled)
+    return visitor.signed_in_with(joined.token).page("token.html.j2", status=201, registered=joined)

@@ -1,69 +1,53 @@
 """Challenges, registration and boards."""
 
-from collections.abc import Mapping
+import contextlib
 from typing import Literal
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from emoscope.server.challenge.board.leaderboard import leaderboard
-from emoscope.server.challenge.dependencies import OpenStore, PhaseName, Slug, board_response, download
+from emoscope.server.challenge.dependencies import PhaseName, Slug, board_response, download
 from emoscope.server.challenge.pages.board_plot import board_plot
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, submissions, teams
-from emoscope.server.challenge.services.tokens import authenticate
-from emoscope.server.challenge.views import TeamView
 from emoscope.server.errors import NotAllowed, ServerError
-from emoscope.server.store import Store
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.get("/challenges")
-def _list_page(visitor: CurrentVisitor, store: OpenStore) -> Response:
-    return visitor.page("challenges.html.j2", challenges=challenges.list_challenges(store, visitor.actor))
+def _list_page(visitor: CurrentVisitor) -> Response:
+    return visitor.page("challenges.html.j2", challenges=visitor.ask(challenges.list_challenges))
 
 
 @router.get("/challenges/{slug}")
-def _challenge_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response:
-    return show_challenge(visitor, store, slug)
+def _challenge_page(visitor: CurrentVisitor, slug: Slug) -> Response:
+    return show_challenge(visitor, slug)
 
 
-def show_challenge(
-    visitor: Visitor,
-    store: Store,
-    slug: str,
-    *,
-    error: ServerError | None = None,
-    filled: Mapping[str, str] | None = None,
-) -> Response:
-    """The page of a challenge, with the error of a form that was sent from it."""
-    challenge = challenges.get_challenge(store, visitor.actor, slug)
-    team = _own_team(visitor, store, slug)
+def show_challenge(visitor: Visitor, slug: str, error: ServerError | None = None, **filled: str) -> Response:
+    """The page of a challenge, with the error of a form that was sent from it and what was filled in."""
+    challenge = visitor.ask(challenges.get_challenge, slug)
+    team = None
+    with contextlib.suppress(ServerError):  # not a participant, or one of another challenge
+        team = visitor.ask(teams.get_team, slug)
     open_phases = [phase.name for phase in challenge.phases if phase.state == "open"] if team is not None else []
     return visitor.page(
         "challenge.html.j2",
         error=error,
         challenge=challenge,
         team=team,
-        quotas={name: submissions.quota(store, visitor.actor, slug, name) for name in open_phases},
-        organises=challenges.organises(store, visitor.actor, slug),
+        quotas={name: visitor.ask(submissions.quota, slug, name) for name in open_phases},
+        organises=visitor.ask(challenges.organises, slug),
         rows=getattr(error, "rows", []),
-        filled=filled or {},
+        filled=filled,
     )
-
-
-def _own_team(visitor: Visitor, store: Store, slug: str) -> TeamView | None:
-    try:
-        return teams.get_team(store, visitor.actor, slug)
-    except ServerError:  # not a participant, or one of another challenge
-        return None
 
 
 @router.post("/challenges/{slug}/register")
 def register(
     visitor: FormVisitor,
-    store: OpenStore,
     slug: Slug,
     team: ShortField = "",
     member: ShortField = "",
@@ -71,26 +55,22 @@ def register(
 ) -> Response:
     """Register a team and show the token, once."""
     try:
-        registered = teams.register_team(
-            store, visitor.actor, slug, team=team, member=member, email=email.strip() or None
-        )
-        actor = authenticate(store, registered.token)
+        registered = visitor.ask(teams.register_team, slug, team=team, member=member, email=email.strip() or None)
     except ServerError as error:
-        filled = {"team": team, "member": member, "email": email}
-        return show_challenge(visitor, store, slug, error=error, filled=filled)
-    return visitor.signed_in_as(actor).page("token.html.j2", status=201, registered=registered)
+        return show_challenge(visitor, slug, error, team=team, member=member, email=email)
+    return visitor.signed_in_with(registered.token).page("token.html.j2", status=201, registered=registered)
 
 
 @router.get("/challenges/{slug}/phases/{phase}/data")
-def _data(visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
-    return download(challenges.unlabelled_file(store, visitor.actor, slug, phase))
+def _data(visitor: CurrentVisitor, slug: Slug, phase: PhaseName) -> Response:
+    return download(visitor.ask(challenges.unlabelled_file, slug, phase))
 
 
 @router.get("/challenges/{slug}/board/{phase}")
-def _board_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: PhaseName) -> Response:
-    challenge = challenges.get_challenge(store, visitor.actor, slug)
+def _board_page(visitor: CurrentVisitor, slug: Slug, phase: PhaseName) -> Response:
+    challenge = visitor.ask(challenges.get_challenge, slug)
     try:
-        board = leaderboard(store, visitor.actor, slug, phase)
+        board = visitor.ask(leaderboard, slug, phase)
     except NotAllowed as hidden:
         return visitor.page("board_hidden.html.j2", error=hidden, challenge=challenge, phase=phase)
     labels = [label for label in challenge.labels if any(label in entry.per_class for entry in board.entries)]
@@ -98,7 +78,5 @@ def _board_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: Ph
 
 
 @router.get("/challenges/{slug}/board/{phase}/{kind}")
-def _board_file(
-    visitor: CurrentVisitor, store: OpenStore, slug: Slug, phase: PhaseName, kind: Literal["csv", "json"]
-) -> Response:
-    return board_response(leaderboard(store, visitor.actor, slug, phase), kind, attached=True)
+def _board_file(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, kind: Literal["csv", "json"]) -> Response:
+    return board_response(visitor.ask(leaderboard, slug, phase), kind, attached=True)

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, UploadFile
 from starlette.responses import JSONResponse, Response
 
-from emoscope.server.challenge.dependencies import OpenStore, Slug, SubmissionId, download
+from emoscope.server.challenge.dependencies import Slug, SubmissionId, download, hand_in
 from emoscope.server.challenge.pages.challenges import show_challenge
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor
 from emoscope.server.challenge.services import challenges, submissions
@@ -19,7 +19,6 @@ SHOWN = 500  # submissions on one page
 def submit(
     request: Request,
     visitor: FormVisitor,
-    store: OpenStore,
     slug: Slug,
     file: UploadFile | None = None,
     phase: Annotated[str, Form(max_length=64)] = "",
@@ -31,60 +30,50 @@ def submit(
     try:
         if file is None or not file.filename:
             raise Invalid("choose a file first", field="file")
-        accepted = submissions.submit(
-            store,
-            visitor.actor,
-            slug,
-            phase or None,
-            file.file,
-            file_name=file.filename,
-            media_type=file.content_type,
-            note=note,
-            key=key or None,
-        )
+        accepted = hand_in(visitor, slug, phase, file, note, key)
     except ServerError as error:
         if wants_json:
             raise
-        return show_challenge(visitor, store, slug, error=error)
+        return show_challenge(visitor, slug, error=error)
     address = f"/submissions/{accepted.id}"
     return JSONResponse({"location": address}, 201) if wants_json else visitor.go(address)
 
 
 @router.get("/challenges/{slug}/submissions")
-def list_page(visitor: CurrentVisitor, store: OpenStore, slug: Slug) -> Response:
+def list_page(visitor: CurrentVisitor, slug: Slug) -> Response:
     """The visitor's team's submissions; all of them for organisers."""
     return visitor.page(
         "submissions.html.j2",
-        challenge=challenges.get_challenge(store, visitor.actor, slug),
-        submissions=submissions.list_submissions(store, visitor.actor, slug, deleted=True, limit=SHOWN),
-        organises=challenges.organises(store, visitor.actor, slug),
+        challenge=visitor.ask(challenges.get_challenge, slug),
+        submissions=visitor.ask(submissions.list_submissions, slug, deleted=True, limit=SHOWN),
+        organises=visitor.ask(challenges.organises, slug),
     )
 
 
 @router.get("/submissions/{submission}")
-def _one_page(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    return visitor.page("submission.html.j2", submission=submissions.get_submission(store, visitor.actor, submission))
+def _one_page(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
+    return visitor.page("submission.html.j2", submission=visitor.ask(submissions.get_submission, submission))
 
 
 @router.get("/submissions/{submission}/state")
-def state(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
+def state(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
     """The state alone, which the page polls until it is final."""
-    current = submissions.get_submission(store, visitor.actor, submission)
+    current = visitor.ask(submissions.get_submission, submission)
     return JSONResponse({"state": current.state, "final": current.final})
 
 
 @router.get("/submissions/{submission}/file")
-def _file(visitor: CurrentVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    return download(submissions.submission_file(store, visitor.actor, submission))
+def _file(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
+    return download(visitor.ask(submissions.submission_file, submission))
 
 
 @router.post("/submissions/{submission}/delete")
-def _delete(visitor: FormVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    submissions.delete_submission(store, visitor.actor, submission)
+def _delete(visitor: FormVisitor, submission: SubmissionId) -> Response:
+    visitor.ask(submissions.delete_submission, submission)
     return visitor.go(f"/submissions/{submission}")
 
 
 @router.post("/submissions/{submission}/restore")
-def _restore(visitor: FormVisitor, store: OpenStore, submission: SubmissionId) -> Response:
-    submissions.restore_submission(store, visitor.actor, submission)
+def _restore(visitor: FormVisitor, submission: SubmissionId) -> Response:
+    visitor.ask(submissions.restore_submission, submission)
     return visitor.go(f"/submissions/{submission}")

@@ -8,23 +8,23 @@ from typing import Annotated, Any
 from fastapi import Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from emoscope.server.challenge.dependencies import OpenStore
+from emoscope.server.challenge.dependencies import Caller, OpenStore
 from emoscope.server.challenge.pages.sessions import Session, Sessions
-from emoscope.server.challenge.services.actor import PUBLIC, Actor
-from emoscope.server.challenge.services.tokens import actor_of
+from emoscope.server.challenge.services.actor import PUBLIC
+from emoscope.server.challenge.services.tokens import actor_of, authenticate
 from emoscope.server.errors import ServerError, Unauthenticated
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
 
+Service = Callable[..., object]
 ShortField = Annotated[str, Form(max_length=300)]
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class Visitor(Caller):
     """A person at a browser."""
 
-    actor: Actor
     session: Session
     sessions: Sessions
     base: str  # the server's address, for links to copy
@@ -49,12 +49,12 @@ class Visitor:
         """Redirect to another page after a form."""
         return self._with_cookie(RedirectResponse(path, 303))
 
-    def attempt(self, action: Callable[[], object], path: str, show: Callable[..., Response]) -> Response:
+    def attempt(self, path: str, show: Callable[..., Response], service: Service, slug: str, *values: Any) -> Response:
         """Do what a form asks and redirect; if it is refused, show the form's page again with the reason."""
         try:
-            action()
+            self.ask(service, slug, *values)
         except ServerError as error:
-            return show(error=error)
+            return show(self, slug, error=error)
         return self.go(path)
 
     def _with_cookie(self, response: Response) -> Response:
@@ -62,20 +62,21 @@ class Visitor:
             self.sessions.write(response, self.session)
         return response
 
-    def signed_in_as(self, actor: Actor) -> "Visitor":
-        """The visitor in a new session as this actor."""
+    def signed_in_with(self, token: str | None) -> "Visitor":
+        """The visitor in a new session as the token's actor, or without a token as one of the public."""
+        actor = authenticate(self.store, token)
         return replace(self, actor=actor, session=self.sessions.begin(actor.token_id or 0), fresh=True)
 
     def signed_out(self) -> "Visitor":
         """The visitor in a new session as one of the public."""
-        return replace(self, actor=PUBLIC, session=self.sessions.begin(), fresh=True)
+        return self.signed_in_with(None)
 
 
 def _visitor(request: Request, store: OpenStore) -> Visitor:
     sessions: Sessions = request.app.state.sessions
     base = (request.app.state.settings.public_url or str(request.base_url)).rstrip("/")
     session = sessions.decoded(request.cookies.get(sessions.cookie, ""))
-    stranger = Visitor(PUBLIC, session or sessions.begin(), sessions, base, fresh=session is None)
+    stranger = Visitor(store, PUBLIC, session or sessions.begin(), sessions, base, fresh=session is None)
     if session is None or not session.token_id:
         return stranger
     try:

@@ -1,21 +1,29 @@
-"""The job queue, in the database: a worker takes a job by lease, and loses it when the lease runs out."""
+"""The job queue, in the database: a worker takes a job by lease, and loses it when the lease runs out.
+
+Each outcome of a job is one transaction, and only for the worker that still holds the lease.
+"""
 
 import secrets
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from emoscope.server.challenge.scoring.scorer import scorer_sha256
+from emoscope.server.challenge.scoring.standing import fingerprint, standings
+from emoscope.server.challenge.services.audit import record
 from emoscope.server.store import Store
-from emoscope.server.store.models import Job, LogEntry, Phase, Submission
+from emoscope.server.store.models import BoardComparison, Job, LogEntry, Phase, Result, Submission
 
 MAX_ATTEMPTS = 3
 # A lost worker says little about the job, so this may happen more often than a failed attempt.
 MAX_LOST = 20
 # A comparison waits a little, so that a burst of scores causes only one.
 _SETTLE = timedelta(seconds=2)
+P = ParamSpec("P")
 
 
 def log(session: Session, submission_id: int, at: datetime, text: str) -> None:
@@ -104,28 +112,104 @@ def extend(store: Store, claimed: Job, lease_time: timedelta) -> bool:
         return extended.scalar() is not None
 
 
-def release(store: Store, claimed: Job) -> None:
-    """Put a job back as if it had not been taken: the worker stops, and nothing is wrong with the job."""
-    with store.database.write() as session:
-        job = held_job(session, claimed)
-        if job is None:
-            return
-        now = store.clock()
-        job.state, job.attempts, job.not_before = "queued", max(0, job.attempts - 1), now
-        if job.submission_id is not None:
-            _move_submission(session, job.submission_id, "scoring", "queued")
-            log(session, job.submission_id, now, "put back, as the worker was stopped")
-
-
 def _move_submission(session: Session, submission_id: int, before: str, after: str) -> None:
     in_state = (Submission.id == submission_id, Submission.state == before)
     session.execute(update(Submission).where(*in_state).values(state=after))
 
 
-def held_job(session: Session, claimed: Job) -> Job | None:
-    """The job, locked, if its lease is still ours."""
-    return session.scalar(select(Job).where(*_is_held(claimed)).with_for_update())
-
-
 def _is_held(claimed: Job) -> tuple[ColumnElement[bool], ...]:
     return Job.id == claimed.id, Job.lease == claimed.lease, Job.state == "running"
+
+
+def _outcome(decide: Callable[Concatenate[Session, Store, Job, P], None]) -> Callable[Concatenate[Store, Job, P], bool]:
+    """Run a decision in one transaction; False if the job was lost to another worker meanwhile."""
+
+    def run(store: Store, claimed: Job, /, *arguments: P.args, **options: P.kwargs) -> bool:
+        with store.database.write() as session:
+            job = session.scalar(select(Job).where(*_is_held(claimed)).with_for_update())
+            if job is not None:
+                decide(session, store, job, *arguments, **options)
+            return job is not None
+
+    return run
+
+
+@_outcome
+def release(session: Session, store: Store, job: Job) -> None:
+    """Put a job back as if it had not been taken: the worker stops, and nothing is wrong with the job."""
+    now = store.clock()
+    job.state, job.attempts, job.not_before = "queued", max(0, job.attempts - 1), now
+    if job.submission_id is not None:
+        _move_submission(session, job.submission_id, "scoring", "queued")
+        log(session, job.submission_id, now, "put back, as the worker was stopped")
+
+
+@_outcome
+def keep_score(session: Session, store: Store, job: Job, answer: dict[str, Any]) -> None:
+    """Save a score."""
+    now = store.clock()
+    submission = session.get_one(Submission, job.submission_id)
+    result = Result(
+        submission_id=submission.id,
+        scorer_sha256=job.scorer_sha256,
+        gold_sha256=job.gold_sha256,
+        score=answer["score"],
+        figures={key: answer[key] for key in ("low", "high", "per_class")},
+        created_at=now,
+    )
+    session.add(result)
+    submission.state = "scored"
+    job.state, job.finished_at = "done", now
+    log(session, submission.id, now, "scored")
+    queue_comparison(session, job.phase_id, now)
+
+
+@_outcome
+def fail(session: Session, store: Store, job: Job, reason: str) -> None:
+    """Try again later, or give up after the last attempt and refund the team's submission."""
+    now = store.clock()
+    last = job.attempts >= MAX_ATTEMPTS or job.lost > MAX_LOST
+    job.state = "failed" if last else "queued"
+    job.finished_at = now if last else None
+    job.not_before = now + timedelta(seconds=2**job.attempts)
+    if job.submission_id is None:
+        return
+    submission = session.get_one(Submission, job.submission_id)
+    if submission.state == "scored":  # it has a score; making it anew is what failed
+        log(session, submission.id, now, f"could not be scored anew: {reason}")
+    elif last:
+        submission.state, submission.charged = "failed", False
+        log(session, submission.id, now, f"failed: {reason}; the submission was given back")
+    else:
+        submission.state = "queued"
+        log(session, submission.id, now, f"attempt failed: {reason}")
+    if last:
+        thing, challenge_id = f"submission {submission.public_id}", submission.phase.challenge_id
+        record(session, store, "worker", "submission.fail", thing, challenge_id=challenge_id, reason=reason[:300])
+
+
+@_outcome
+def supersede(session: Session, store: Store, job: Job, scorer: str) -> None:
+    """Replace a job for former code or gold by one for the present; this is not a failed attempt."""
+    now = store.clock()
+    submission = session.get_one(Submission, job.submission_id)
+    job.state, job.finished_at = "superseded", now
+    if submission.state == "scoring":
+        submission.state = "queued"
+    queue_scoring(session, submission, submission.phase, scorer, now)
+    log(session, submission.id, now, "scorer or gold have changed since; queued for the present ones")
+
+
+@_outcome
+def keep_comparison(session: Session, store: Store, job: Job, compared: str, answer: dict[str, Any]) -> None:
+    """Save clusters and column B, and queue another comparison if the standing has changed meanwhile."""
+    now = store.clock()
+    phase = session.get_one(Phase, job.phase_id)
+    rows = {row["name"]: {key: row[key] for key in ("cluster", "first_different")} for row in answer["rows"]}
+    session.merge(BoardComparison(phase_id=phase.id, fingerprint=compared, rows=rows, created_at=now))
+    scorer = scorer_sha256(phase.challenge.task, phase.challenge.metric)
+    ranked = [standing.submission for standing in standings(session, phase, scorer) if standing.ranked]
+    if fingerprint(ranked, phase, scorer) == compared:
+        job.state, job.finished_at = "done", now
+    else:
+        job.state, job.attempts, job.lost, job.not_before = "queued", 0, 0, now

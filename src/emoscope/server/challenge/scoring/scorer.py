@@ -8,7 +8,6 @@ import contextlib
 import hashlib
 import importlib.util
 import json
-import math
 import os
 import resource
 import sys
@@ -21,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.challenge.scoring.measure import measured
+from emoscope.core.metrics import MetricName, standard_metric
+from emoscope.tasks import Task, get_task
 
 # What decides a score. A change in any of these files makes earlier results stale.
 _SCORING_MODULES = (
@@ -31,10 +31,30 @@ _SCORING_MODULES = (
     "emoscope.core.files",
     "emoscope.tasks.base",
     "emoscope.tables.json_stream",
-    "emoscope.server.challenge.scoring.measure",
     "emoscope.server.challenge.scoring.scorer",
 )
 LEVEL = 0.99  # of significance, as in the IEST paper
+_OTHER_METRICS: tuple[MetricName, ...] = ("accuracy", "macro-f1")
+
+
+def measured(task_name: str, metric: str | None = None) -> Task:
+    """A task scored by a metric; without one by its official metric.
+
+    >>> measured("emocontext").metadata.metric.name, measured("emocontext", "accuracy").metadata.metric.name
+    ('micro-f1', 'accuracy')
+    >>> measured("emocontext", "luck")
+    Traceback (most recent call last):
+    emoscope.core.errors.EmoscopeError: unknown metric 'luck', expected one of: micro-f1 (official), accuracy, macro-f1
+    """
+    task = get_task(task_name)
+    official = task.metric.name
+    if metric is None or metric == official:
+        return task
+    for name in _OTHER_METRICS:
+        if name == metric:
+            return task.with_metric(standard_metric(name))
+    known = [f"{official} (official)", *(name for name in _OTHER_METRICS if name != official)]
+    raise EmoscopeError(f"unknown metric {metric!r}, expected one of: {', '.join(known)}")
 
 
 def scorer_sha256(task_name: str, metric: str | None = None) -> str:
@@ -88,11 +108,10 @@ def score(request: dict[str, Any]) -> dict[str, Any]:
     _check(request["gold"])
     _check(request["submission"])
     evaluation = evaluate(measured(request["task"], request.get("metric")), request["gold"], request["submission"])
-    figures = {"score": evaluation.score, "low": evaluation.interval.low, "high": evaluation.interval.high}
-    if not all(math.isfinite(value) for value in figures.values()):
-        raise ArithmeticError("not a finite score")
     return {
-        **figures,
+        "score": evaluation.score,
+        "low": evaluation.interval.low,
+        "high": evaluation.interval.high,
         # Without the support, which would reveal how often each label is in the gold file.
         "per_class": {
             label: {"precision": result.precision, "recall": result.recall, "f1": result.f1}

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import logging
+import math
 import os
 import signal
 import subprocess
@@ -16,8 +17,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from emoscope.server.challenge.scoring.outcome import fail, keep_comparison, keep_score, supersede
-from emoscope.server.challenge.scoring.queue import MAX_LOST, claim, extend, release
+from emoscope.server.challenge.scoring import queue
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.scoring.standing import fingerprint, standings
 from emoscope.server.errors import StoreUnavailable
@@ -26,6 +26,7 @@ from emoscope.server.store.models import Challenge, Job, Phase, Submission
 
 SCORER = (sys.executable, "-P", "-m", "emoscope.server.challenge.scoring.scorer")
 _SAMPLES, _FEWER_SAMPLES = 10_000, 2_000
+_FIGURES = ("score", "low", "high")
 _MANY_ANSWERS = 1_000_000
 _log = logging.getLogger("emoscope.server")
 
@@ -68,20 +69,20 @@ class ScoringWorker:
 
     def run_once(self) -> bool:
         """Do one job; False if none is due."""
-        job = claim(self.store, timedelta(seconds=self.lease_seconds))
+        job = queue.claim(self.store, timedelta(seconds=self.lease_seconds))
         if job is None:
             return False
         try:
-            if job.lost > MAX_LOST:
+            if job.lost > queue.MAX_LOST:
                 raise AttemptFailedError(f"the worker was lost {job.lost} times")
             (self._score if job.kind == "score" else self._compare)(job)
         except StoreUnavailable:
             raise
         except AttemptFailedError as error:
-            fail(self.store, job, str(error))
+            queue.fail(self.store, job, str(error))
         except Exception as error:  # such as no memory for a process, or a missing folder
             _log.exception("job %d could not be run", job.id)
-            fail(self.store, job, f"the worker could not run it ({type(error).__name__})")
+            queue.fail(self.store, job, f"the worker could not run it ({type(error).__name__})")
         return True
 
     def drain(self, seconds: float = 60) -> int:
@@ -107,12 +108,14 @@ class ScoringWorker:
         scorer = scorer_sha256(challenge.task, challenge.metric)
         # The job names the code and gold it is for; if they have changed since, its score would be of others.
         if job.scorer_sha256 != scorer or job.gold_sha256 != phase.gold_sha256:
-            supersede(self.store, job, scorer)
+            queue.supersede(self.store, job, scorer)
             return
         request = self._request("score", challenge, phase)
         request |= {"submission": self._path(submission), "scorer_sha256": scorer}
         if (figures := self._ask(job, request, self.score_seconds)) is not None:
-            keep_score(self.store, job, figures)
+            if not all(isinstance(figures[name], float) and math.isfinite(figures[name]) for name in _FIGURES):
+                raise AttemptFailedError("the scorer gave no finite score")
+            queue.keep_score(self.store, job, figures)
 
     def _compare(self, job: Job) -> None:
         with self.store.database.read() as session:
@@ -123,14 +126,14 @@ class ScoringWorker:
         compared = fingerprint(ranked, phase, scorer)
         if len(ranked) < 2:
             rows = [{"name": one.public_id, "cluster": 1, "first_different": None} for one in ranked]
-            keep_comparison(self.store, job, compared, {"rows": rows})
+            queue.keep_comparison(self.store, job, compared, {"rows": rows})
             return
         request = self._request("compare", challenge, phase)
         # In the order of the standing, which the comparison keeps among equals.
         request["submissions"] = [(one.public_id, self._path(one)) for one in ranked]
         request["samples"] = _SAMPLES if phase.items * len(ranked) <= _MANY_ANSWERS else _FEWER_SAMPLES
         if (comparison := self._ask(job, request, self.compare_seconds)) is not None:
-            keep_comparison(self.store, job, compared, comparison)
+            queue.keep_comparison(self.store, job, compared, comparison)
 
     def _request(self, kind: str, challenge: Challenge, phase: Phase) -> dict[str, Any]:
         gold = str(self.store.files.path("gold", phase.gold_sha256))
@@ -162,11 +165,11 @@ class ScoringWorker:
                 if self._stop.is_set():
                     asked_to_stop = asked_to_stop or now
                     if now - asked_to_stop > self.stop_seconds:
-                        release(self.store, job)
+                        queue.release(self.store, job)
                         return None
                 if now >= beat:
                     beat = now + self.lease_seconds / 3
-                    if not extend(self.store, job, timedelta(seconds=self.lease_seconds)):
+                    if not queue.extend(self.store, job, timedelta(seconds=self.lease_seconds)):
                         return None
             raise AttemptFailedError(f"the time limit of {seconds} s was reached")
         finally:

@@ -9,9 +9,8 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from emoscope.server.challenge.scoring.measure import measured
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
-from emoscope.server.challenge.scoring.scorer import scorer_sha256
+from emoscope.server.challenge.scoring.scorer import measured, scorer_sha256
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.definition import read_definition
@@ -226,17 +225,9 @@ def challenge_view(session: Session, store: Store, actor: Actor, challenge: Chal
         labels=task.labels,
         metric=task.metadata.metric.name,
         metric_description=task.metadata.metric.description,
-        phases=tuple(_phase_view(actor, phase, now) for phase in challenge.phases),
+        phases=tuple(
+            PhaseView.of(phase, state=phase_state(phase, now), board_visible=board_visible(actor, phase, now))
+            for phase in challenge.phases
+        ),
         teams=session.scalar(select(func.count()).where(*standing)) or 0,
-        deleted=challenge.deleted_at is not None,
-    )
-
-
-def _phase_view(actor: Actor, phase: Phase, now: datetime) -> PhaseView:
-    return PhaseView.of(
-        phase,
-        state=phase_state(phase, now),
-        opens=phase.opens_at,
-        closes=phase.closes_at,
-        board_visible=board_visible(actor, phase, now),
     )

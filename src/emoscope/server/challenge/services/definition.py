@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
-from emoscope.server.challenge.scoring.measure import is_official, measured
-from emoscope.tasks import TASKS
+from emoscope.server.challenge.scoring.scorer import measured
+from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -92,7 +92,8 @@ class Definition(_Strict):
             task = measured(self.task, self.metric)
         except EmoscopeError as error:
             raise ValueError(str(error)) from None
-        if not is_official(task) and any(phase.published or phase.humans == "published" for phase in self.phases):
+        official = task.metric == get_task(self.task).metric
+        if not official and any(phase.published or phase.humans == "published" for phase in self.phases):
             raise ValueError(f"the paper's figures are not by {self.metric}; leave out 'published', or 'metric'")
         if len({phase.name for phase in self.phases}) != len(self.phases):
             raise ValueError("two phases have the same name")

@@ -7,7 +7,7 @@ from typing import Any
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.evaluation.human import compare_with_humans, published_humans
 from emoscope.evaluation.score import read_gold
-from emoscope.server.challenge.scoring.measure import measured
+from emoscope.server.challenge.scoring.scorer import measured
 from emoscope.server.challenge.services.definition import Definition
 from emoscope.tasks import Task
 

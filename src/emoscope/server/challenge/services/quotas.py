@@ -34,15 +34,13 @@ def usage(session: Session, phase: Phase, team_ids: Sequence[int], now: datetime
     left = phase.per_day - used_today
     if phase.total is not None:
         left = min(left, phase.total - used_total)
-    return QuotaView(
+    return QuotaView.of(
+        phase,
         phase=phase.name,
         day=day,
         used_today=used_today,
-        per_day=phase.per_day,
         used_total=used_total,
-        total=phase.total,
         rejected_today=rejected,
-        rejected_per_day=phase.rejected_per_day,
         left_today=max(0, left),
         next_day=datetime.combine(today_date + timedelta(days=1), time(), ZoneInfo(phase.time_zone)),
     )

@@ -1,17 +1,17 @@
 """Submissions: received whole, verified at once, counted atomically, and on the disk before they are answered."""
 
 import secrets
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
+from emoscope.server.challenge.services import uploads
 from emoscope.server.challenge.services.actor import Actor, require_member, require_team
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import (
@@ -23,19 +23,14 @@ from emoscope.server.challenge.services.lookup import (
     phase_state,
 )
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
-from emoscope.server.challenge.services.uploads import (
-    check_media_type,
-    clean_file_name,
-    clean_key,
-    clean_note,
-    refusals,
-)
 from emoscope.server.challenge.views import Figures, LogLine, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.file_store import Readable
 from emoscope.server.store.models import Challenge, Phase, Submission
 from emoscope.tasks import get_task
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead
 
 
 def submit(
@@ -43,7 +38,7 @@ def submit(
     actor: Actor,
     slug: str,
     phase: str | None,
-    upload: Readable,
+    upload: "SupportsRead[bytes]",
     *,
     file_name: str,
     media_type: str | None = None,
@@ -56,8 +51,8 @@ def submit(
     A refused file is recorded, and counts towards the day's cap of refused files instead. With a `key` the same request
     may be sent again after a lost answer: it gets the first one's answer.
     """
-    check_media_type(media_type)
-    name, note, key = clean_file_name(file_name), clean_note(note), clean_key(key)
+    uploads.check_media_type(media_type)
+    name, note, key = uploads.clean_file_name(file_name), uploads.clean_note(note), uploads.clean_key(key)
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id)
@@ -74,13 +69,13 @@ def submit(
     unlabelled = store.files.path("unlabelled", chosen.unlabelled_sha256)
     with store.files.incoming(upload, limit=chosen.max_bytes) as part:
         received = store.clock()
-        problems = refusals(get_task(challenge.task), part.path, unlabelled, file_name=name, items=chosen.items)
+        problems = uploads.refusals(get_task(challenge.task), part.path, unlabelled, file_name=name, items=chosen.items)
         if not problems:
             store.files.keep(part, "submissions")
         with store.database.write() as session:
             # Nobody else decides for this team until the transaction ends.
             team = find_team(session, challenge, team_id, lock=True)
-            if team.deleted_at is not None or team.merged_into is not None:
+            if not team.is_active:
                 raise Conflict("your team has changed meanwhile; try again")
             current = session.get_one(Phase, chosen.id)
             if earlier := _repeated(session, actor, current, key, received):
@@ -142,7 +137,7 @@ def _repeated(session: Session, actor: Actor, phase: Phase, key: str | None, now
     if submission.state == "rejected":
         raise Rejected(submission.problems, submission.public_id)
     scorer = scorer_sha256(phase.challenge.task, phase.challenge.metric)
-    return replace(_view(actor, submission, scorer, now), repeated=True)
+    return _view(actor, submission, scorer, now).model_copy(update={"repeated": True})
 
 
 def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
@@ -249,10 +244,7 @@ def _view(
         phase=phase.name,
         team=submission.team.name,
         member=submission.member.name,
-        received=submission.received_at,
-        problems=tuple(submission.problems),
-        figures=Figures(newest.score, **newest.figures) if newest and board_visible(actor, phase, now) else None,
+        figures=Figures(score=newest.score, **newest.figures) if newest and board_visible(actor, phase, now) else None,
         stale=newest is not None and not fresh,
-        deleted=submission.deleted_at is not None,
         log=tuple(LogLine.of(line) for line in submission.log) if with_log else (),
     )

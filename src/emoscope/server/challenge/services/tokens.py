@@ -88,7 +88,7 @@ def _add_token(session: Session, store: Store, **values: Any) -> Issued:
     token = Token(hash=hashed(secret), created_at=store.clock(), **values)
     session.add(token)
     session.flush()
-    return Issued(token.id, secret)
+    return Issued(id=token.id, token=secret)
 
 
 def issue_member_token(store: Store, actor: Actor, slug: str, member_id: int | None = None) -> Issued:
@@ -138,10 +138,7 @@ def list_tokens(store: Store, actor: Actor, slug: str | None = None) -> list[Tok
             query = query.where(or_(Token.challenge_id == challenge.id, Token.challenge_id.is_(None)))
             if not actor.organises(None):
                 query = query.where(Token.challenge_id == challenge.id)
-        return [
-            TokenView.of(token, team=team, created=token.created_at, used=token.used_at, revoked=token.revoked_at)
-            for token, team in session.execute(query)
-        ]
+        return [TokenView.of(token, team=team) for token, team in session.execute(query)]
 
 
 def revoke_token(store: Store, actor: Actor, token_id: int) -> None:
