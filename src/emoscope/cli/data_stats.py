@@ -38,8 +38,8 @@ def stats(
         list[str] | None,
         typer.Option("--split", "-s", help="Split to count; may be repeated. All of train, dev, test without it."),
     ] = None,
-    plots: Annotated[Path | None, typer.Option("--plots", help="Also draw the figures, into this folder.")] = None,
-    format: Annotated[Format, typer.Option("--format", help="What figures are written as.")] = "png",
+    plots: Annotated[Path | None, typer.Option(help="Also draw the figures, into this folder.")] = None,
+    format: Annotated[Format, typer.Option(help="What figures are written as.")] = "png",
     json: JsonOption = False,
 ) -> None:
     """Count labels, words, emoticons, turns, speakers and votes; measure the annotators' agreement."""

@@ -42,10 +42,10 @@ def teach_cli(
     pretrained: Annotated[str, typer.Argument(help="A pretrained model: a name on the hub, or a folder.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the teacher's probabilities.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change the plan: --set folds=4.")] = None,
-    fold: Annotated[list[int] | None, typer.Option("--fold", help="Fit only this fold; may be given again.")] = None,
-    keep: Annotated[Path | None, typer.Option("--keep", help="Keep the networks in this folder.")] = None,
+    fold: Annotated[list[int] | None, typer.Option(help="Fit only this fold; may be given again.")] = None,
+    keep: Annotated[Path | None, typer.Option(help="Keep the networks in this folder.")] = None,
     seed: SeedOption = 0,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     data: DataOption = None,
 ) -> None:
     """Fine-tune a pretrained model on all tasks, fold by fold, and write its out-of-fold and test probabilities."""
@@ -125,9 +125,7 @@ def bundle_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],
     report: Annotated[
         Path | None,
-        typer.Option(
-            "--report", help="The report of a student judged with hold_out=true; the student's own if it has one."
-        ),
+        typer.Option(help="The report of a student judged with hold_out=true; the student's own if it has one."),
     ] = None,
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,

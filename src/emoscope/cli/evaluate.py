@@ -32,7 +32,7 @@ SamplesOption = Annotated[int, typer.Option("--samples", min=1, help="Number of 
 def verify_cli(
     file: PredictionArgument,
     task: TaskOption,
-    against: Annotated[Path | None, typer.Option("--against", help="The unlabelled file it answers.")] = None,
+    against: Annotated[Path | None, typer.Option(help="The unlabelled file it answers.")] = None,
     split: SplitOption = None,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -77,7 +77,7 @@ def compare_cli(
     task: TaskOption,
     gold: GoldOption = None,
     split: SplitOption = None,
-    level: Annotated[float, typer.Option("--level", help="Confidence at which a difference is significant.")] = 0.99,
+    level: Annotated[float, typer.Option(help="Confidence at which a difference is significant.")] = 0.99,
     samples: SamplesOption = 10_000,
     seed: SeedOption = 0,
     html: HtmlOption = None,
@@ -104,10 +104,8 @@ def errors_cli(
     task: TaskOption,
     gold: GoldOption = None,
     split: SplitOption = None,
-    by: Annotated[
-        list[str] | None, typer.Option("--by", help=f"Score by a slice of the data: {_SLICES}; repeatable.")
-    ] = None,
-    show: Annotated[int, typer.Option("--show", min=0, help="Examples of each kind and class to show.")] = 3,
+    by: Annotated[list[str] | None, typer.Option(help=f"Score by a slice of the data: {_SLICES}; repeatable.")] = None,
+    show: Annotated[int, typer.Option(min=0, help="Examples of each kind and class to show.")] = 3,
     seed: SeedOption = 0,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -131,7 +129,7 @@ def human_cli(
     systems: Annotated[
         list[Path] | None, typer.Option("--system", "-s", help="Predictions to set beside the people; repeatable.")
     ] = None,
-    by: Annotated[str | None, typer.Option("--by", help=f"Score by a slice of the data: {_SLICES}.")] = None,
+    by: Annotated[str | None, typer.Option(help=f"Score by a slice of the data: {_SLICES}.")] = None,
     published: Annotated[bool, typer.Option("--published", help="Show the people of the task's paper too.")] = False,
     data: DataOption = None,
     as_json: JsonOption = False,

@@ -18,9 +18,8 @@ def export_cli(
     dialogues: Annotated[
         str | None,
         typer.Option(
-            "--dialogues",
             help="A table of dialogues like those to come, from which the ranges of values are learnt; the task's "
-            "training data if not given.",
+            "training data if not given."
         ),
     ] = None,
     prune: Annotated[

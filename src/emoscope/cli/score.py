@@ -47,10 +47,10 @@ def score_cli(
     ] = False,
     batch: Annotated[
         int | None,
-        typer.Option("--batch", min=1, help="Dialogues a model answers together; measured at the start if not given."),
+        typer.Option(min=1, help="Dialogues a model answers together; measured at the start if not given."),
     ] = None,
     part_rows: Annotated[
-        int | None, typer.Option("--part-rows", min=1, help="Rows of a part; 1,000 to 50,000 by the size of the input.")
+        int | None, typer.Option(min=1, help="Rows of a part; 1,000 to 50,000 by the size of the input.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
