@@ -58,40 +58,37 @@ class Desk:
 
     def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> dict[str, Any]:
         """Save a judgement of the current item, and give the next."""
-        return self._act(annotator, version, lambda desk, worker, at: desk.judge(worker, answers, at), answers)
+        return self._act(annotator, lambda desk, worker, at: desk.judge(worker, answers, at), version, answers)
 
     def skip(self, annotator: int, version: int) -> dict[str, Any]:
         """Leave the current item to others, and give the next."""
-        return self._act(annotator, version, lambda desk, worker, at: desk.skip(worker, at))
+        return self._act(annotator, Assignment.skip, version)
 
     def undo(self, annotator: int, version: int) -> dict[str, Any]:
         """Undo the last step."""
-        return self._act(annotator, version, lambda desk, worker, at: desk.undo(worker, at))
+        return self._act(annotator, Assignment.undo, version)
 
     def _act(
-        self, annotator: int, version: int = 0, decide: Decision | None = None, answers: Sequence[Answer] = ()
+        self, annotator: int, decide: Decision | None = None, version: int = 0, answers: Sequence[Answer] = ()
     ) -> dict[str, Any]:
-        def current(desk: Assignment, worker: str, at: float) -> Event | None:
-            # A request sent twice, or from another window, carries an old version and changes nothing.
-            if version != desk.worker(worker).events:
-                raise NotPossibleError("this window was out of date; here is where you are")
-            return None if decide is None else decide(desk, worker, at)
-
         with self._lock:
-            notice = None
-            if decide is not None:
-                notice = self._commit(annotator, current, answers)
-            self._commit(annotator, lambda desk, worker, at: desk.next(worker, at))
+            notice = None if decide is None else self._commit(annotator, decide, version, answers)
+            self._commit(annotator, Assignment.next)
             return self._view(annotator, notice)
 
-    def _commit(self, annotator: int, decide: Decision, answers: Sequence[Answer] = ()) -> str | None:
+    def _commit(
+        self, annotator: int, decide: Decision, version: int | None = None, answers: Sequence[Answer] = ()
+    ) -> str | None:
         """Decide and save the event; returns why nothing was done, if the annotator should know."""
         with self._store.database.write() as session:
             opened = self._catch_up(session)
             _check_answers(opened.rules, answers)
-            now = self._store.clock()
+            now, worker = self._store.clock(), session.get_one(Annotator, annotator).name
+            # A request sent twice, or from another window, carries an old version and changes nothing.
+            if version is not None and version != opened.assignment.worker(worker).events:
+                return "this window was out of date; here is where you are"
             try:
-                event = decide(opened.assignment, session.get_one(Annotator, annotator).name, now.timestamp())
+                event = decide(opened.assignment, worker, now.timestamp())
             except NotPossibleError as error:
                 return str(error)
             except EmoscopeError as error:
