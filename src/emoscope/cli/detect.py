@@ -62,16 +62,13 @@ def detect_cli(
             console(stderr=True).print(f"{count:,} dialogues labelled into {output}")
     elif explains:
         explanation = detector.explain(turns, label=explain_label)
-        if as_json:
-            print_json(explanation)
-        else:
-            show_explanation(console(), explanation)
+        print_json(explanation) if as_json else show_explanation(console(), explanation)
     else:
         detections = detector.timeline(turns) if timeline else [detector.detect(turns)]
         if as_json:
             print_json(detections if timeline else detections[0])
         else:
-            _show(turns if timeline else turns[-1:], detections)
+            _show(turns[-len(detections) :], detections)
 
 
 def file_argument(arguments: list[str]) -> str | None:

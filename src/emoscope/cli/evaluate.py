@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from emoscope.cli.options import DataOption, HtmlOption, SeedOption, TaskOption
-from emoscope.cli.output import JsonOption, console, print_json
+from emoscope.cli.output import JsonOption, bars, console, print_json
 from emoscope.core.errors import EmoscopeError, InputError
 
 if TYPE_CHECKING:
@@ -85,14 +85,11 @@ def compare_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Compare any number of prediction files: which differ significantly, and which form a cluster."""
-    from rich.progress import Progress
-
     from emoscope.cli.evaluation_tables import print_comparison
     from emoscope.evaluation.compare import compare
 
     chosen, reference = _task_and_file(task, gold, split, data)
-    screen = console(stderr=True)
-    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
+    with bars() as progress:
         advance = partial(progress.advance, progress.add_task("resampling", total=samples))
         result = compare(chosen, reference, files, level=level, samples=samples, seed=seed, advance=advance)
     _write_report(result, html)

@@ -7,7 +7,7 @@ process loses nothing it has answered.
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import select
@@ -136,9 +136,7 @@ class Desk:
             name = desk.at_hand(worker, now)
             item = None if name is None else load_item(item_row(session, opened.study, name))
         labels, standing = opened.rules.labels, desk.standing(worker)
-        turns = () if item is None else item.turns
-        targets = () if item is None else item.targets
-        draft = desk.worker(worker).draft if item is not None else ()
+        turns, targets, draft = ((), (), ()) if item is None else (item.turns, item.targets, desk.worker(worker).draft)
         return {
             "annotator": worker,
             "version": desk.worker(worker).events,
@@ -152,16 +150,13 @@ class Desk:
                 {"speaker": turn.speaker, "text": turn.text, "asked": position in targets}
                 for position, turn in enumerate(turns)
             ],
-            "draft": [{"label": answer.label, "others": list(answer.others)} for answer in draft],
+            "draft": [asdict(answer) for answer in draft],
             "judged": standing.judged,
             "skipped": standing.skipped,
             "left": standing.left,
             "can_undo": desk.can_undo(worker, now),
             # Of the last answer, if it was to a gold question.
-            "checks": [
-                {"place": check.place, "said": check.said, "expected": check.expected, "right": check.right}
-                for check in desk.last_checks(worker)
-            ],
+            "checks": [asdict(check) | {"right": check.right} for check in desk.last_checks(worker)],
             "gold": {"right": standing.gold_right, "answers": standing.gold_answers, "least": opened.rules.min_gold},
             "notice": notice,  # why the request was not carried out
         }
