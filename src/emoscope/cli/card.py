@@ -7,6 +7,7 @@ import typer
 
 from emoscope.cli.output import console
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import atomic_write, whole_text
 
 
 def card_cli(
@@ -16,15 +17,11 @@ def card_cli(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the card to this file.")] = None,
 ) -> None:
     """Show a model's card: use and limits, scores with intervals, calibration, size and speed, training data."""
-    from emoscope.core.files import atomic_write
-
-    text = find_card(model)
+    text = _card(model)
     if output is not None:
         with atomic_write(output) as handle:
             handle.write(text)
-        return
-    screen = console()
-    if screen.is_terminal:
+    elif (screen := console()).is_terminal:
         from rich.markdown import Markdown
 
         screen.print(Markdown(text))
@@ -32,9 +29,7 @@ def card_cli(
         typer.echo(text, nl=False)
 
 
-def find_card(model: str) -> str:
-    """The card in a model's folder, or one made from a file of measured results."""
-    from emoscope.core.files import whole_text
+def _card(model: str) -> str:
     from emoscope.detector.bundle import resolve
     from emoscope.evaluation.card import CARD, card_text
     from emoscope.evaluation.results import read_results

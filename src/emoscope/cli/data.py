@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from emoscope.cli.data_stats import stats
 from emoscope.cli.options import DataOption
-from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.cli.output import JsonOption, bars, console, print_json, table
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def get(
 ) -> None:
     """Fetch a task's files from their public home, after showing their terms. Files already here are left alone."""
     from emoscope.tasks import get_task
-    from emoscope.tasks.fetch import fetch, needed
+    from emoscope.tasks.fetch import needed
 
-    chosen = get_task(task)
+    chosen, login = get_task(task), None
     if needed(chosen, data):
         if not accept_terms and not _terminal():
             raise EmoscopeError(
@@ -57,9 +57,8 @@ def get(
         if not accept_terms and not typer.confirm("Do you accept these terms?", err=True):
             typer.echo("terms not accepted, nothing was fetched", err=True)
             raise typer.Exit(1)
-        files = _fetch_watched(chosen, data, mirror, _login(chosen, user))
-    else:
-        files = fetch(chosen, data)  # finds everything present, and goes nowhere
+        login = _login(chosen, user)
+    files = _fetch(chosen, data, mirror, login)
     if as_json:
         rows = [{"file": each.path.name, "path": each.path, "state": each.state, "note": each.note} for each in files]
         print_json({"task": chosen.name, "files": rows})
@@ -100,9 +99,8 @@ def check_rows(task: "Task", root: Path | None = None) -> list[dict[str, Any]]:
         for split, file in revision.splits.items():
             splits[file.name][split] = None
     return [
-        {"file": name, "splits": list(splits[name]), "state": checked.state, "against": checked.against}
-        for checked in check_files(task, root)
-        for name in [checked.path.name]
+        {"file": file.path.name, "splits": list(splits[file.path.name]), "state": file.state, "against": file.against}
+        for file in check_files(task, root)
     ]
 
 
@@ -151,22 +149,18 @@ def _login(task: "Task", user: str | None) -> tuple[str, str] | None:
     return user, typer.prompt(f"Password of {user}", hide_input=True, err=True)
 
 
-def _fetch_watched(
-    task: "Task", root: Path | None, mirror: str | None, login: tuple[str, str] | None
-) -> "list[Fetched]":
-    from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
+def _fetch(task: "Task", root: Path | None, mirror: str | None, login: tuple[str, str] | None) -> "list[Fetched]":
+    from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn, TransferSpeedColumn
 
     from emoscope.tasks.fetch import fetch
 
-    out = console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bars:
+    with bars(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()) as bar:
         started: dict[str, TaskID] = {}
 
         def progress(name: str, done: int, total: int | None) -> None:
             if name not in started:
-                started[name] = bars.add_task(escape(name), total=None)
-            bars.update(started[name], completed=done, total=total)
+                started[name] = bar.add_task(escape(name), total=None)
+            bar.update(started[name], completed=done, total=total)
 
         return fetch(task, root, mirror=mirror, login=login, progress=progress)
 

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from emoscope.cli.options import DataOption
-from emoscope.cli.output import JsonOption, coloured, console, print_json, table
+from emoscope.cli.output import JsonOption, bars, coloured, console, print_json, table
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ _WORDS_SHOWN = 8
 _SPEAKERS_SHOWN = 6
 
 
-Format = Literal["png", "svg", "html"]
-
-
 def stats(
     task: Annotated[str, typer.Argument(help="Task name (`emoscope tasks` lists them), or the folder of a corpus.")],
     data: DataOption = None,
@@ -38,15 +35,16 @@ def stats(
         list[str] | None,
         typer.Option("--split", "-s", help="Split to count; may be repeated. All of train, dev, test without it."),
     ] = None,
-    plots: Annotated[Path | None, typer.Option("--plots", help="Also draw the figures, into this folder.")] = None,
-    format: Annotated[Format, typer.Option("--format", help="What figures are written as.")] = "png",
+    plots: Annotated[Path | None, typer.Option(help="Also draw the figures, into this folder.")] = None,
+    format: Annotated[Literal["png", "svg", "html"], typer.Option(help="What figures are written as.")] = "png",
     json: JsonOption = False,
 ) -> None:
     """Count labels, words, emoticons, turns, speakers and votes; measure the annotators' agreement."""
     from emoscope.tasks import get_task
 
     if plots is not None:
-        from emoscope.core.plots import altair
+        from emoscope.core.plots import altair, save
+        from emoscope.corpus.describe.figures import figures
 
         altair()  # say now, and not after the counting, that the extra is missing
         try:
@@ -56,7 +54,10 @@ def stats(
     chosen = get_task(task)
     located = _locate(chosen, split, data)
     parts = {name: _describe(chosen, name, file) for name, file in located.items()}
-    drawn = [] if plots is None else _draw(chosen.name, parts, plots, format)
+    drawn = []
+    if plots is not None:
+        charts = figures(parts, chosen.name)
+        drawn = [save(chart, plots / f"{chosen.name}-{name}.{format}") for name, chart in charts.items()]
     if json:
         splits = {
             name: {
@@ -78,20 +79,11 @@ def stats(
 
 
 def _describe(task: "Task", split: str, located: "Located") -> "CorpusStatistics":
-    from rich.progress import track
-
     from emoscope.corpus.describe.statistics import describe
 
-    shown = console(stderr=True)
-    examples = track(
-        task.read(located.path),
-        f"{task.name} {split}",
-        total=located.file.examples,
-        console=shown,
-        transient=True,
-        disable=not shown.is_terminal,
-    )
-    return describe(examples, task.labels, neutral=task.metadata.neutral_label)
+    with bars() as bar:
+        examples = bar.track(task.read(located.path), located.file.examples, description=f"{task.name} {split}")
+        return describe(examples, task.labels, neutral=task.metadata.neutral_label)
 
 
 def _locate(task: "Task", splits: Sequence[str] | None, root: Path | None) -> dict[str, "Located"]:
@@ -109,13 +101,6 @@ def _locate(task: "Task", splits: Sequence[str] | None, root: Path | None) -> di
     if not present and first_error:
         raise first_error
     return present
-
-
-def _draw(task: str, parts: "Parts", folder: Path, kind: str) -> list[Path]:
-    from emoscope.core.plots import save
-    from emoscope.corpus.describe.figures import figures
-
-    return [save(chart, folder / f"{task}-{name}.{kind}") for name, chart in figures(parts, task).items()]
 
 
 # Tables

@@ -34,13 +34,13 @@ def detect_cli(
     timeline: Annotated[bool, typer.Option("--timeline", help="A detection for every turn.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show which turns and words carried the answer.")] = False,
     explain_label: Annotated[
-        str | None, typer.Option("--explain-label", help="Explain this label's score instead of the answer's.")
+        str | None, typer.Option(help="Explain this label's score instead of the answer's.")
     ] = None,
     prior: PriorOption = None,
     abstain_below: Annotated[
-        float, typer.Option("--abstain-below", min=0.0, max=1.0, help="Answer 'unsure' below this probability.")
+        float, typer.Option(min=0.0, max=1.0, help="Answer 'unsure' below this probability.")
     ] = 0.0,
-    format: Annotated[str | None, typer.Option("--format", help="csv, tsv, json, jsonl, parquet or text.")] = None,
+    format: Annotated[str | None, typer.Option(help="csv, tsv, json, jsonl, parquet or text.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Label dialogues: turns as arguments, or a file (CSV, TSV, JSON, JSONL, Parquet; .gz, .zst), or a pipe."""
@@ -62,16 +62,13 @@ def detect_cli(
             console(stderr=True).print(f"{count:,} dialogues labelled into {output}")
     elif explains:
         explanation = detector.explain(turns, label=explain_label)
-        if as_json:
-            print_json(explanation)
-        else:
-            show_explanation(console(), explanation)
+        print_json(explanation) if as_json else show_explanation(console(), explanation)
     else:
         detections = detector.timeline(turns) if timeline else [detector.detect(turns)]
         if as_json:
             print_json(detections if timeline else detections[0])
         else:
-            _show(turns if timeline else turns[-1:], detections)
+            _show(turns[-len(detections) :], detections)
 
 
 def file_argument(arguments: list[str]) -> str | None:

@@ -7,6 +7,10 @@ import typer
 
 from emoscope.cli.options import DataOption, DeviceOption, SeedOption
 from emoscope.cli.output import JsonOption, console, print_json, progress_bar
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import check_installed
+from emoscope.core.files import existing_file, folder_size
+from emoscope.core.fit_context import FitContext
 
 app = typer.Typer(help="Teach a small model what large ones know.", no_args_is_help=True)
 
@@ -18,8 +22,6 @@ def label_cli(
     data: DataOption = None,
 ) -> None:
     """Write down a teacher's probabilities: held-out ones for its own data, and those for more text."""
-    from emoscope.core.errors import EmoscopeError
-    from emoscope.core.fit_context import FitContext
     from emoscope.distil.pool import save_answers, teach
     from emoscope.runs.record import load_run, read_record
     from emoscope.tasks import get_task
@@ -42,16 +44,13 @@ def teach_cli(
     pretrained: Annotated[str, typer.Argument(help="A pretrained model: a name on the hub, or a folder.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the teacher's probabilities.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change the plan: --set folds=4.")] = None,
-    fold: Annotated[list[int] | None, typer.Option("--fold", help="Fit only this fold; may be given again.")] = None,
-    keep: Annotated[Path | None, typer.Option("--keep", help="Keep the networks in this folder.")] = None,
+    fold: Annotated[list[int] | None, typer.Option(help="Fit only this fold; may be given again.")] = None,
+    keep: Annotated[Path | None, typer.Option(help="Keep the networks in this folder.")] = None,
     seed: SeedOption = 0,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    device: DeviceOption = "auto",
     data: DataOption = None,
 ) -> None:
     """Fine-tune a pretrained model on all tasks, fold by fold, and write its out-of-fold and test probabilities."""
-    from emoscope.core.errors import EmoscopeError
-    from emoscope.core.extras import check_installed
-    from emoscope.core.fit_context import FitContext
     from emoscope.distil.teacher import TeacherPlan, teach_by_folds
     from emoscope.systems.base import PACKAGES, parse_setting
     from emoscope.tasks.data import data_root
@@ -80,10 +79,6 @@ def student_cli(
     """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
     from dataclasses import asdict, fields
 
-    from emoscope.core.errors import EmoscopeError
-    from emoscope.core.extras import check_installed
-    from emoscope.core.files import existing_file
-    from emoscope.core.fit_context import FitContext
     from emoscope.distil.student import StudentPlan, fit_student, judge, save_report
     from emoscope.runs.record import kept_checkpoints, new_run_folder
     from emoscope.systems.base import PACKAGES, parse_setting
@@ -125,16 +120,12 @@ def bundle_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],
     report: Annotated[
         Path | None,
-        typer.Option(
-            "--report", help="The report of a student judged with hold_out=true; the student's own if it has one."
-        ),
+        typer.Option(help="The report of a student judged with hold_out=true; the student's own if it has one."),
     ] = None,
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
 ) -> None:
     """Write the student as an int8 model that runs without torch, with its priors, temperatures and decisions."""
-    from emoscope.core.files import folder_size
-    from emoscope.core.fit_context import FitContext
     from emoscope.distil.bundle import student_bundle
     from emoscope.distil.student import REPORT
     from emoscope.tasks.data import data_root

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from emoscope.cli.options import DataOption, HtmlOption, SeedOption, TaskOption
-from emoscope.cli.output import JsonOption, console, print_json
+from emoscope.cli.output import JsonOption, bars, console, print_json
 from emoscope.core.errors import EmoscopeError, InputError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ SamplesOption = Annotated[int, typer.Option("--samples", min=1, help="Number of 
 def verify_cli(
     file: PredictionArgument,
     task: TaskOption,
-    against: Annotated[Path | None, typer.Option("--against", help="The unlabelled file it answers.")] = None,
+    against: Annotated[Path | None, typer.Option(help="The unlabelled file it answers.")] = None,
     split: SplitOption = None,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -77,7 +77,7 @@ def compare_cli(
     task: TaskOption,
     gold: GoldOption = None,
     split: SplitOption = None,
-    level: Annotated[float, typer.Option("--level", help="Confidence at which a difference is significant.")] = 0.99,
+    level: Annotated[float, typer.Option(help="Confidence at which a difference is significant.")] = 0.99,
     samples: SamplesOption = 10_000,
     seed: SeedOption = 0,
     html: HtmlOption = None,
@@ -85,14 +85,11 @@ def compare_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Compare any number of prediction files: which differ significantly, and which form a cluster."""
-    from rich.progress import Progress
-
     from emoscope.cli.evaluation_tables import print_comparison
     from emoscope.evaluation.compare import compare
 
     chosen, reference = _task_and_file(task, gold, split, data)
-    screen = console(stderr=True)
-    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
+    with bars() as progress:
         advance = partial(progress.advance, progress.add_task("resampling", total=samples))
         result = compare(chosen, reference, files, level=level, samples=samples, seed=seed, advance=advance)
     _write_report(result, html)
@@ -104,10 +101,8 @@ def errors_cli(
     task: TaskOption,
     gold: GoldOption = None,
     split: SplitOption = None,
-    by: Annotated[
-        list[str] | None, typer.Option("--by", help=f"Score by a slice of the data: {_SLICES}; repeatable.")
-    ] = None,
-    show: Annotated[int, typer.Option("--show", min=0, help="Examples of each kind and class to show.")] = 3,
+    by: Annotated[list[str] | None, typer.Option(help=f"Score by a slice of the data: {_SLICES}; repeatable.")] = None,
+    show: Annotated[int, typer.Option(min=0, help="Examples of each kind and class to show.")] = 3,
     seed: SeedOption = 0,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -131,7 +126,7 @@ def human_cli(
     systems: Annotated[
         list[Path] | None, typer.Option("--system", "-s", help="Predictions to set beside the people; repeatable.")
     ] = None,
-    by: Annotated[str | None, typer.Option("--by", help=f"Score by a slice of the data: {_SLICES}.")] = None,
+    by: Annotated[str | None, typer.Option(help=f"Score by a slice of the data: {_SLICES}.")] = None,
     published: Annotated[bool, typer.Option("--published", help="Show the people of the task's paper too.")] = False,
     data: DataOption = None,
     as_json: JsonOption = False,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from emoscope.cli.output import coloured, console, table
+from emoscope.cli.output import Rows, coloured, console, table
 
 if TYPE_CHECKING:
     from emoscope.evaluation.compare import Comparison
-    from emoscope.evaluation.error_analysis import AnalysedItem, ErrorAnalysis
+    from emoscope.evaluation.error_analysis import ErrorAnalysis
     from emoscope.evaluation.human import HumanComparison
     from emoscope.evaluation.score import Evaluation
 
@@ -35,7 +35,7 @@ def print_evaluation(result: "Evaluation") -> None:
         out.print(escape(result.rank.sentence))
         if result.rank.caveat:
             out.print(f"[yellow]{escape(result.rank.caveat)}[/]")
-    rows: list[Sequence[object]] = [
+    rows = [
         (coloured(_plain(label)), scores.precision, scores.recall, scores.f1, scores.support)
         for label, scores in result.per_class.items()
     ]
@@ -47,14 +47,12 @@ def print_evaluation(result: "Evaluation") -> None:
         f"macro-F1 {scores.macro_f1:.4f} over those that occur"
     )
     out.print()
-    counts: list[Sequence[object]] = [
-        (coloured(_plain(label)), *row) for label, row in zip(result.labels, result.confusion.tolist(), strict=True)
-    ]
     names = [_plain(label) for label in result.labels]
+    counts = ((coloured(name), *row) for name, row in zip(names, result.confusion.tolist(), strict=True))
     _show("Confusion (gold in rows, predicted in columns)", ["", *names], counts)
 
 
-def _show(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, left: int = 1) -> None:
+def _show(title: str, columns: Sequence[str], rows: Rows, *, left: int = 1) -> None:
     # A table's own title would be broken at the width of the table.
     console().print(f"[bold]{escape(title)}[/]")
     console().print(table(None, columns, rows, left=left))
@@ -97,7 +95,8 @@ def print_errors(result: "ErrorAnalysis") -> None:
     out = console()
     rows: list[Sequence[object]] = []
     for label, errors in result.classes.items():
-        parts = ((part, _share(part, errors.items)) for part in (errors.all_right, errors.none_right))
+        right = (errors.all_right, errors.none_right)
+        parts = ((part, f"{100 * part / errors.items:.1f}" if errors.items else "-") for part in right)
         rows.append((coloured(label), errors.items, *chain.from_iterable(parts)))
     count = len(result.systems)
     title = f"{result.task}, {count} system{'s' if count > 1 else ''}: items all get right, items none does"
@@ -105,9 +104,12 @@ def print_errors(result: "ErrorAnalysis") -> None:
     for label, errors in result.classes.items():
         for mark, items in (("+", errors.easy), ("-", errors.hard)):
             for item in items:
-                out.print(f"{coloured(label)} [bold]{mark}[/] {_shown(item, mark)}", soft_wrap=True)
+                answers = ", ".join(f"{_plain(answer)} {count}" for answer, count in item.answers.items())
+                wrong = "" if mark == "+" else f" [dim]({answers})[/]"
+                text = f"[dim]{item.position}[/] {_plain(' / '.join(item.turns))}{wrong}"
+                out.print(f"{coloured(label)} [bold]{mark}[/] {text}", soft_wrap=True)
     for name, part in result.slices.items():
-        cells: list[Sequence[object]] = [
+        cells = [
             (_plain(group), _plain(system), scores.items, scores.accuracy, scores.macro_f1, scores.score)
             for group, systems in part.groups.items()
             for system, scores in systems.items()
@@ -115,17 +117,6 @@ def print_errors(result: "ErrorAnalysis") -> None:
         out.print()
         columns = [name, "system", "items", "accuracy", "macro-F1", f"official {result.metric}"]
         _show(f"By {name}: {part.description}", columns, cells, left=2)
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f}" if whole else "-"
-
-
-def _shown(item: "AnalysedItem", mark: str) -> str:
-    text = _plain(" / ".join(item.turns))
-    answers = ", ".join(f"{_plain(label)} {count}" for label, count in item.answers.items())
-    wrong = "" if mark == "+" else f" [dim]({answers})[/]"
-    return f"[dim]{item.position}[/] {text}{wrong}"
 
 
 def print_humans(result: "HumanComparison") -> None:
@@ -139,13 +130,10 @@ def print_humans(result: "HumanComparison") -> None:
     if result.discarded:
         _print_notes([f"{result.discarded:,} judgements are left out, as the task does not score their items"])
     columns = ["", "answers", "macro-F1", "micro-F1", f"official {result.metric}", "top 2"]
-    rows: list[Sequence[object]] = [
-        (_plain(judge.name), scores.items, scores.macro_f1, scores.micro_f1, scores.score, scores.top2)
-        for judge in result.judges
-        for scores in [judge.overall]
-    ]
+    totals = ((_plain(judge.name), judge.overall) for judge in result.judges)
+    rows = ((name, of.items, of.macro_f1, of.micro_f1, of.score, of.top2) for name, of in totals)
     _show(result.task, columns, rows)
-    parts: list[Sequence[object]] = [
+    parts = [
         (_plain(group), _plain(judge.name), scores.items, scores.accuracy, scores.macro_f1, scores.top2)
         for group in dict.fromkeys(group for judge in result.judges for group in judge.groups)
         for judge in result.judges

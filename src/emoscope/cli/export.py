@@ -7,6 +7,7 @@ import typer
 
 from emoscope.cli.options import DataOption
 from emoscope.cli.output import JsonOption, console, print_json
+from emoscope.core.files import folder_size
 
 
 def export_cli(
@@ -18,9 +19,8 @@ def export_cli(
     dialogues: Annotated[
         str | None,
         typer.Option(
-            "--dialogues",
             help="A table of dialogues like those to come, from which the ranges of values are learnt; the task's "
-            "training data if not given.",
+            "training data if not given."
         ),
     ] = None,
     prune: Annotated[
@@ -31,7 +31,6 @@ def export_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Write a run as a model that `emoscope.load` and `emoscope detect --model` take, without torch."""
-    from emoscope.core.files import folder_size
     from emoscope.runs.export import export_run
     from emoscope.tables import read_records
 

@@ -91,10 +91,7 @@ def _print_tasks(every: Sequence[dict[str, Any]]) -> None:
         for task in every
     ]
     columns = ["task", "title", "labels", "metric", "splits", "data here", "terms"]
-    shown = table(None, columns, rows, left=len(columns))
-    for index in (0, 3, 4):
-        shown.columns[index].no_wrap = True
-    console().print(shown)
+    console().print(table(None, columns, rows, left=len(columns), no_wrap=(0, 3, 4)))
 
 
 def _print_task(task: dict[str, Any]) -> None:
@@ -162,10 +159,8 @@ def systems(
         )
         for metadata in chosen
     ]
-    shown = table(None, ["system", "team", "what it is", "task", "paper", "ours"], rows, left=4)
-    for index in (0, 3, 4, 5):
-        shown.columns[index].no_wrap = True
-    console().print(shown)
+    columns = ["system", "team", "what it is", "task", "paper", "ours"]
+    console().print(table(None, columns, rows, left=4, no_wrap=(0, 3, 4, 5)))
     console().print(
         "The papers' scores are of their test sets. Ours are means over runs, of EmoContext's dev set and of folds of "
         "the others' training data, and IEST is a re-split: see docs/results/systems.md.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import check_installed
 
 if TYPE_CHECKING:
     from emoscope.parallel import Engine, Executor
@@ -51,10 +52,9 @@ def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
 
 def chosen_executor(engine: str, workers: int | None, ray_address: str | None) -> "Executor":
     """Where the work runs; the result does not depend on it."""
-    chosen = chosen_engine(engine, ray_address)
-    from emoscope.core.extras import check_installed
     from emoscope.parallel import Executor
 
+    chosen = chosen_engine(engine, ray_address)
     if chosen == "ray":
         check_installed("ray", extra="ray")
     return Executor(chosen, workers, ray_address)

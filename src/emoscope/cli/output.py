@@ -10,12 +10,22 @@ from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from emoscope.core.colours import COLOURS
 from emoscope.core.jsonable import jsonable
 
 T = TypeVar("T")
+Rows = Iterable[Sequence[object]]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -27,15 +37,17 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False)
 
 
-def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[object]], *, left: int = 1) -> Table:
-    """A table whose first `left` columns are text and the others numbers.
+def table(
+    title: str | None, columns: Sequence[str], rows: Rows, *, left: int = 1, no_wrap: Sequence[int] = ()
+) -> Table:
+    """A table whose first `left` columns are text and the others numbers; those of `no_wrap` are never broken.
 
     >>> table("Scores", ["system", "F1"], [["nano", 0.73]]).row_count
     1
     """
     shown = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for index, column in enumerate(columns):
-        shown.add_column(column, justify="left" if index < left else "right", overflow="fold")
+        shown.add_column(column, justify="left" if index < left else "right", overflow="fold", no_wrap=index in no_wrap)
     for row in rows:
         shown.add_row(*(_cell(value) for value in row))
     return shown
@@ -51,31 +63,24 @@ def _cell(value: object) -> str:
     return str(value)
 
 
+def bars(*columns: ProgressColumn) -> Progress:
+    """Progress bars on standard error, for a terminal only, and gone when done."""
+    screen = console(stderr=True)
+    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
     """A bar on standard error; the function it yields takes a message and the share that is done (0 to 1)."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    screen = console(stderr=True)
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+    with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(title, total=1.0)
-
-        def report(message: str, done: float) -> None:
-            bar.update(task, description=f"{title}: {message}", completed=done)
-
-        yield report
+        yield lambda message, done: bar.update(task, description=f"{title}: {message}", completed=done)
 
 
 def progress(title: str, items: Iterable[T]) -> Iterator[T]:
     """The items of a stream of unknown length, counted on standard error as they pass, with their rate."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
     shown = TextColumn("{task.description}: {task.completed:,.0f}, {task.fields[rate]}")
-    screen = console(stderr=True)
-    with Progress(
-        SpinnerColumn(), shown, TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal
-    ) as bar:
+    with bars(SpinnerColumn(), shown, TimeElapsedColumn()) as bar:
         task = bar.add_task(title, total=None, rate="")
         start = time.perf_counter()
         for number, item in enumerate(items, start=1):

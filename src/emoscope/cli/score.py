@@ -1,8 +1,6 @@
 """`emoscope score`: tables of dialogues of any size, on all cores or on a Ray cluster."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +15,7 @@ from emoscope.cli.options import (
     WorkersOption,
     chosen_engine,
 )
-from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.cli.output import JsonOption, bars, console, print_json, table
 
 if TYPE_CHECKING:
     from emoscope.scoring.manifest import ScoringManifest
@@ -47,25 +45,34 @@ def score_cli(
     ] = False,
     batch: Annotated[
         int | None,
-        typer.Option("--batch", min=1, help="Dialogues a model answers together; measured at the start if not given."),
+        typer.Option(min=1, help="Dialogues a model answers together; measured at the start if not given."),
     ] = None,
     part_rows: Annotated[
-        int | None, typer.Option("--part-rows", min=1, help="Rows of a part; 1,000 to 50,000 by the size of the input.")
+        int | None, typer.Option(min=1, help="Rows of a part; 1,000 to 50,000 by the size of the input.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score millions of dialogues: streamed, in parallel, and from where it stopped if it was stopped."""
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
     from emoscope.scoring import score
 
     chosen = chosen_engine(engine, ray_address)
-    begun = time.perf_counter()
-    kept = 0
-    with _progress() as show:
+    screen, kept = console(stderr=True), 0
+    begun = started = printed = time.perf_counter()
+    with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()) as bar:
+        task = bar.add_task("looking through the input", total=None)
 
         def report(progress: "ScoringProgress") -> None:
-            nonlocal kept
-            kept = progress.kept
-            show(progress)
+            nonlocal kept, started, printed
+            kept, now = progress.kept, time.perf_counter()
+            if progress.done == kept:
+                started = now
+            text = progress_line(progress, now - started)
+            bar.update(task, description=text, completed=progress.done, total=progress.total)
+            if not screen.is_terminal and now - printed >= _LINE_EVERY:
+                printed = now
+                screen.print(text)
 
         manifest = score(
             inputs,
@@ -115,32 +122,6 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
         if manifest.drift >= _FAR:
             mix = ",".join(f"{label}={share:.4f}" for label, share in manifest.estimated_prior.items())
             screen.print(f"To score with it, into another folder: --prior {mix}")
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[["ScoringProgress"], None]]:
-    """A bar on a screen, a line now and then elsewhere: rows, rows a second, time left."""
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    screen = console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    begun = printed = time.perf_counter()
-    with Bar(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        task = bar.add_task("looking through the input", total=None)
-
-        def report(progress: "ScoringProgress") -> None:
-            nonlocal begun, printed
-            now = time.perf_counter()
-            if progress.done == progress.kept:
-                begun = now
-            text = progress_line(progress, now - begun)
-            bar.update(task, description=text, completed=progress.done, total=progress.total)
-            if not screen.is_terminal and now - printed >= _LINE_EVERY:
-                printed = now
-                screen.print(text)
-
-        yield report
 
 
 def progress_line(progress: "ScoringProgress", seconds: float) -> str:

@@ -23,13 +23,11 @@ _PACKAGES = (
 
 
 def serve_cli(
-    host: Annotated[str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="Port to listen on.")] = 8000,
     data_dir: Annotated[
         Path | None,
-        typer.Option(
-            "--data-dir", envvar="EMOSCOPE_SERVER_DATA", help="Folder of the embedded database and the uploads."
-        ),
+        typer.Option(envvar="EMOSCOPE_SERVER_DATA", help="Folder of the embedded database and the uploads."),
     ] = None,
     workers: Annotated[
         int, typer.Option("--workers", "-w", min=1, max=64, help="Server processes; more than one needs PostgreSQL.")
@@ -39,11 +37,11 @@ def serve_cli(
     ] = None,
     public_url: Annotated[
         str | None,
-        typer.Option("--public-url", envvar="EMOSCOPE_PUBLIC_URL", help="The address people use, e.g. behind a proxy."),
+        typer.Option(envvar="EMOSCOPE_PUBLIC_URL", help="The address people use, e.g. behind a proxy."),
     ] = None,
     trusted_proxy: Annotated[
         str | None,
-        typer.Option("--trusted-proxy", help="Address of a proxy whose X-Forwarded headers are believed."),
+        typer.Option(help="Address of a proxy whose X-Forwarded headers are believed."),
     ] = None,
     access_log: Annotated[bool, typer.Option("--access-log", help="Log every request.")] = False,
 ) -> None:

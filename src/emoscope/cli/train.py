@@ -19,10 +19,10 @@ def train_cli(
     task: TaskOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the run.")],
     seed: SeedOption = 0,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Learn from the first N examples only.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Learn from the first N examples only.")] = None,
     splits: Annotated[
         str | None,
-        typer.Option("--splits", help="What to learn from, e.g. train,dev; what the system asks for if not given."),
+        typer.Option(help="What to learn from, e.g. train,dev; what the system asks for if not given."),
     ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; may be given several times.")
@@ -31,7 +31,7 @@ def train_cli(
     workers: WorkersOption = 1,
     devices: Annotated[
         int,
-        typer.Option("--devices", min=1, help="GPUs, or processes on a CPU, that train each network together."),
+        typer.Option(min=1, help="GPUs, or processes on a CPU, that train each network together."),
     ] = 1,
     resumable: Annotated[
         bool, typer.Option("--resumable/--not-resumable", help="Keep finished epochs, to go on after a kill.")
@@ -74,14 +74,14 @@ def train_cli(
 def crossvalidate_cli(
     system: Annotated[str, typer.Argument(help="System name; `emoscope systems` lists them.")],
     task: TaskOption,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds, cut between dialogues.")] = 5,
-    splits: Annotated[str | None, typer.Option("--splits", help="The data to cut, e.g. train,dev.")] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds, cut between dialogues.")] = 5,
+    splits: Annotated[str | None, typer.Option(help="The data to cut, e.g. train,dev.")] = None,
     seed: SeedOption = 0,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Repeat with so many seeds, from --seed on.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="Repeat with so many seeds, from --seed on.")] = 1,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")] = None,
     device: DeviceOption = "auto",
     workers: Annotated[
-        int, typer.Option("--workers", min=1, help="Folds, of any seed, to train at once; what is left, their parts.")
+        int, typer.Option(min=1, help="Folds, of any seed, to train at once; what is left, their parts.")
     ] = 1,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -122,14 +122,12 @@ def predict_cli(
     task: TaskOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     input: Annotated[Path | None, typer.Option("--input", "-i", help="An official file of the task.")] = None,
-    split: Annotated[
-        str | None, typer.Option("--split", help="Instead of --input: a split of the task's data.")
-    ] = None,
+    split: Annotated[str | None, typer.Option(help="Instead of --input: a split of the task's data.")] = None,
     format: Annotated[
-        str, typer.Option("--format", help="`official`, or `labels` for one label a line in input order.")
+        str, typer.Option(help="`official`, or `labels` for one label a line in input order.")
     ] = "official",
-    name: Annotated[str, typer.Option("--name", help="Author's name, for formats that ask for it.")] = "",
-    email: Annotated[str, typer.Option("--email", help="Author's e-mail, for formats that ask for it.")] = "",
+    name: Annotated[str, typer.Option(help="Author's name, for formats that ask for it.")] = "",
+    email: Annotated[str, typer.Option(help="Author's e-mail, for formats that ask for it.")] = "",
     data: DataOption = None,
 ) -> None:
     """Write predictions in the task's official submission format."""

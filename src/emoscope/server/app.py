@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
@@ -20,7 +20,6 @@ from emoscope.server.detect.service import DetectService
 from emoscope.server.http import docs, health, static
 from emoscope.server.http.application import new_app
 from emoscope.server.http.metrics import Metrics
-from emoscope.server.http.openapi import DESCRIPTION, TAGS
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
@@ -36,6 +35,18 @@ ROUTERS = (
     static.router,
     *challenge_pages.ROUTERS,
 )
+DESCRIPTION = """Send a conversation, get the emotion of its turns.
+
+Errors are problem documents (RFC 9457): `detail` is one sentence, `errors` names the fields. The header
+`Server-Timing` tells how long a request waited and how long the model took."""
+TAGS = [
+    {"name": "detect", "description": "Find emotions"},
+    {"name": "challenges", "description": "See shared tasks and their boards"},
+    {"name": "teams", "description": "Take part"},
+    {"name": "submissions", "description": "Hand in and follow"},
+    {"name": "organise", "description": "Run a shared task"},
+    {"name": "operation", "description": "Run the server"},
+]
 _UPLOADS = ("/v1/challenges/", "/challenges/")
 JOB_SECONDS = 20  # how long the current job may take to finish; an interrupted one is redone after the next start
 
@@ -55,7 +66,11 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
             key = load_key(settings.data_dir)
             app.state.sessions = Sessions(key, https=settings.https)
             app.state.annotation_desk = Desk(store, key)
-            stack.push_async_callback(anyio.to_thread.run_sync, _start_worker(store))
+            stop = threading.Event()  # the scoring worker then ends after its current job
+            worker = threading.Thread(target=ScoringWorker(store).run, args=(stop,), name="emoscope-jobs", daemon=True)
+            worker.start()
+            stack.push_async_callback(anyio.to_thread.run_sync, worker.join, JOB_SECONDS)
+            stack.callback(stop.set)
             yield
             # All requests have ended by now; the stack finishes what they left in the queues.
             app.state.detect = app.state.store = app.state.annotation_desk = None
@@ -82,16 +97,3 @@ def app_from_environment() -> FastAPI:
     # The model runs in a thread beside the event loop, which must not wait 5 ms for each switch.
     sys.setswitchinterval(0.001)
     return create_app(Settings.from_environment())
-
-
-def _start_worker(store: Store) -> Callable[[], None]:
-    """Score submissions in a thread of this process; returns a function that stops it after the current job."""
-    stop = threading.Event()
-    thread = threading.Thread(target=ScoringWorker(store).run, args=(stop,), name="emoscope-jobs", daemon=True)
-    thread.start()
-
-    def end() -> None:
-        stop.set()
-        thread.join(JOB_SECONDS)
-
-    return end

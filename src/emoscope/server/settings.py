@@ -9,9 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from emoscope.core.errors import EmoscopeError
 
-PREFIX = "EMOSCOPE_"
-SERVER_DATA = "EMOSCOPE_SERVER_DATA"  # not EMOSCOPE_DATA, which is the folder of the benchmarks
-
 
 def variable(name: str) -> str:
     """The variable that holds a setting.
@@ -19,7 +16,8 @@ def variable(name: str) -> str:
     >>> variable("max_turns"), variable("data_dir")
     ('EMOSCOPE_MAX_TURNS', 'EMOSCOPE_SERVER_DATA')
     """
-    return SERVER_DATA if name == "data_dir" else PREFIX + name.upper()
+    # EMOSCOPE_DATA is the folder of the benchmarks.
+    return f"EMOSCOPE_{'SERVER_DATA' if name == 'data_dir' else name.upper()}"
 
 
 class Limits(BaseModel):

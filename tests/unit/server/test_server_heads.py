@@ -62,7 +62,7 @@ def test_requests_for_different_sets_and_priors_do_not_mix(client: TestClient) -
 
 
 def test_the_same_prior_is_the_same_detector_and_only_so_many_are_kept(folder: Path) -> None:
-    heads = Heads.load(folder)
+    heads = Heads(folder)
     one = heads.detector("tone", {"up": 1.0, "down": 2.0})
     assert heads.detector("tone", {"down": 2.0, "up": 1.0}) is one
     for number in range(300):
@@ -73,7 +73,7 @@ def test_the_same_prior_is_the_same_detector_and_only_so_many_are_kept(folder: P
 def test_the_weights_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loads: list[Path] = []
     monkeypatch.setattr(Even, "load_weights", lambda self, folder: loads.append(folder))
-    heads = Heads.load(folder)
+    heads = Heads(folder)
     assert heads.names == ("mood", "tone")
     assert len(loads) == 1
     detectors = [heads.detector(), heads.detector("tone"), heads.detector("tone", {"up": 1, "down": 2})]

@@ -4,20 +4,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio.to_thread
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from emoscope.server.annotate import api
 from emoscope.server.annotate.desk import Desk
-from emoscope.server.http import problems
 from emoscope.server.http.application import new_app
 from emoscope.server.http.health import healthz
+from emoscope.server.http.problems import problem_of
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
-
-router = APIRouter(include_in_schema=False)
 
 
 def create_annotation_app(settings: Settings) -> FastAPI:
@@ -33,7 +31,7 @@ def create_annotation_app(settings: Settings) -> FastAPI:
 
     app = new_app(
         settings,
-        (api.router, router),
+        (api.router,),
         body_limit=lambda _: settings.limits.max_body_bytes,
         title="emoscope annotation",
         lifespan=lifespan,
@@ -43,15 +41,12 @@ def create_annotation_app(settings: Settings) -> FastAPI:
 
     # The error page of the full server links to pages that do not exist here.
     @app.exception_handler(HTTPException)
-    async def on_http(_: Request, error: HTTPException) -> Response:
-        return problems.from_http(error).response()
+    async def on_http(request: Request, error: HTTPException) -> Response:
+        return problem_of(request, error).response()
 
+    @app.get("/")
+    async def start() -> RedirectResponse:
+        return RedirectResponse("/annotate", 307)
+
+    app.add_api_route("/healthz", healthz)
     return app
-
-
-router.add_api_route("/healthz", healthz)
-
-
-@router.get("/")
-async def _start() -> RedirectResponse:
-    return RedirectResponse("/annotate", 307)

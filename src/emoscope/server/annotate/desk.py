@@ -7,7 +7,7 @@ process loses nothing it has answered.
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import select
@@ -58,40 +58,37 @@ class Desk:
 
     def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> dict[str, Any]:
         """Save a judgement of the current item, and give the next."""
-        return self._act(annotator, version, lambda desk, worker, at: desk.judge(worker, answers, at), answers)
+        return self._act(annotator, lambda desk, worker, at: desk.judge(worker, answers, at), version, answers)
 
     def skip(self, annotator: int, version: int) -> dict[str, Any]:
         """Leave the current item to others, and give the next."""
-        return self._act(annotator, version, lambda desk, worker, at: desk.skip(worker, at))
+        return self._act(annotator, Assignment.skip, version)
 
     def undo(self, annotator: int, version: int) -> dict[str, Any]:
         """Undo the last step."""
-        return self._act(annotator, version, lambda desk, worker, at: desk.undo(worker, at))
+        return self._act(annotator, Assignment.undo, version)
 
     def _act(
-        self, annotator: int, version: int = 0, decide: Decision | None = None, answers: Sequence[Answer] = ()
+        self, annotator: int, decide: Decision | None = None, version: int = 0, answers: Sequence[Answer] = ()
     ) -> dict[str, Any]:
-        def current(desk: Assignment, worker: str, at: float) -> Event | None:
-            # A request sent twice, or from another window, carries an old version and changes nothing.
-            if version != desk.worker(worker).events:
-                raise NotPossibleError("this window was out of date; here is where you are")
-            return None if decide is None else decide(desk, worker, at)
-
         with self._lock:
-            notice = None
-            if decide is not None:
-                notice = self._commit(annotator, current, answers)
-            self._commit(annotator, lambda desk, worker, at: desk.next(worker, at))
+            notice = None if decide is None else self._commit(annotator, decide, version, answers)
+            self._commit(annotator, Assignment.next)
             return self._view(annotator, notice)
 
-    def _commit(self, annotator: int, decide: Decision, answers: Sequence[Answer] = ()) -> str | None:
+    def _commit(
+        self, annotator: int, decide: Decision, version: int | None = None, answers: Sequence[Answer] = ()
+    ) -> str | None:
         """Decide and save the event; returns why nothing was done, if the annotator should know."""
         with self._store.database.write() as session:
             opened = self._catch_up(session)
             _check_answers(opened.rules, answers)
-            now = self._store.clock()
+            now, worker = self._store.clock(), session.get_one(Annotator, annotator).name
+            # A request sent twice, or from another window, carries an old version and changes nothing.
+            if version is not None and version != opened.assignment.worker(worker).events:
+                return "this window was out of date; here is where you are"
             try:
-                event = decide(opened.assignment, session.get_one(Annotator, annotator).name, now.timestamp())
+                event = decide(opened.assignment, worker, now.timestamp())
             except NotPossibleError as error:
                 return str(error)
             except EmoscopeError as error:
@@ -139,9 +136,7 @@ class Desk:
             name = desk.at_hand(worker, now)
             item = None if name is None else load_item(item_row(session, opened.study, name))
         labels, standing = opened.rules.labels, desk.standing(worker)
-        turns = () if item is None else item.turns
-        targets = () if item is None else item.targets
-        draft = desk.worker(worker).draft if item is not None else ()
+        turns, targets, draft = ((), (), ()) if item is None else (item.turns, item.targets, desk.worker(worker).draft)
         return {
             "annotator": worker,
             "version": desk.worker(worker).events,
@@ -155,16 +150,13 @@ class Desk:
                 {"speaker": turn.speaker, "text": turn.text, "asked": position in targets}
                 for position, turn in enumerate(turns)
             ],
-            "draft": [{"label": answer.label, "others": list(answer.others)} for answer in draft],
+            "draft": [asdict(answer) for answer in draft],
             "judged": standing.judged,
             "skipped": standing.skipped,
             "left": standing.left,
             "can_undo": desk.can_undo(worker, now),
             # Of the last answer, if it was to a gold question.
-            "checks": [
-                {"place": check.place, "said": check.said, "expected": check.expected, "right": check.right}
-                for check in desk.last_checks(worker)
-            ],
+            "checks": [asdict(check) | {"right": check.right} for check in desk.last_checks(worker)],
             "gold": {"right": standing.gold_right, "answers": standing.gold_answers, "least": opened.rules.min_gold},
             "notice": notice,  # why the request was not carried out
         }

@@ -71,9 +71,7 @@ def add_annotators(store: Store, names: Iterable[str]) -> None:
             clean = clean_name(name, "annotator")
             if name_key(clean) not in there:
                 there.add(name_key(clean))
-                session.add(
-                    Annotator(study_id=study.id, name=clean, key=name_key(clean), created_at=store.clock()),
-                )
+                session.add(Annotator(study_id=study.id, name=clean, key=name_key(clean), created_at=store.clock()))
 
 
 def annotators(store: Store) -> dict[int, str]:

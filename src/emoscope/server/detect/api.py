@@ -1,7 +1,7 @@
 """The detection page, `/v1/detect`, `/v1/detect/batch`, `/v1/timeline`, `/v1/explain` and `/v1/models`."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse
@@ -15,6 +15,7 @@ from emoscope.server.http.problems import invalid, responses, running
 from emoscope.server.http.rendering import page
 from emoscope.server.settings import Limits
 
+Result = TypeVar("Result")
 page_router = APIRouter(include_in_schema=False)
 router = APIRouter(prefix="/v1", tags=["detect"], responses=responses(400, 408, 413, 415, 422, 429, 503))
 
@@ -37,9 +38,8 @@ async def detect(body: schemas.DetectIn, request: Request, response: Response) -
     """Judges the last turn, given the turns before it."""
     service, limits = _served(request)
     detector = service.heads.detector(body.labels, body.prior)
-    answer = await service.detect(detector, [_dialogue(body.turns, limits)])
-    _report(response, answer)
-    return schemas.DetectOut(**answer.results[0].as_dict(), model=service.heads.model)
+    results = _timed(response, await service.detect(detector, [_dialogue(body.turns, limits)]))
+    return schemas.DetectOut(**results[0].as_dict(), model=service.heads.model)
 
 
 @router.post("/detect/batch", summary="The emotions of many dialogues")
@@ -50,9 +50,8 @@ async def detect_batch(body: schemas.BatchIn, request: Request, response: Respon
         raise invalid("dialogues", f"holds {len(body.dialogues):,} dialogues; at most {limits.max_dialogues:,} go")
     detector = service.heads.detector(body.labels, body.prior)
     dialogues = [_dialogue(one.turns, limits, f"dialogues[{row}].") for row, one in enumerate(body.dialogues)]
-    answer = await service.detect(detector, dialogues)
-    _report(response, answer)
-    return schemas.BatchOut(results=_all(answer.results), model=service.heads.model)
+    results = _timed(response, await service.detect(detector, dialogues))
+    return schemas.BatchOut(results=_all(results), model=service.heads.model)
 
 
 @router.post("/timeline", summary="The emotion of every turn")
@@ -61,9 +60,8 @@ async def timeline(body: schemas.TimelineIn, request: Request, response: Respons
     service, limits = _served(request)
     detector = service.heads.detector(body.labels, body.prior)
     dialogue = _dialogue(body.turns, limits)
-    answer = await service.detect(detector, [dialogue.upto(turn) for turn in range(len(dialogue))])
-    _report(response, answer)
-    return schemas.TimelineOut(turns=_all(answer.results), model=service.heads.model)
+    results = _timed(response, await service.detect(detector, [dialogue.upto(turn) for turn in range(len(dialogue))]))
+    return schemas.TimelineOut(turns=_all(results), model=service.heads.model)
 
 
 @router.post("/explain", summary="The turns and words that carried an answer")
@@ -73,9 +71,8 @@ async def explain(body: schemas.ExplainIn, request: Request, response: Response)
     detector = service.heads.detector(body.labels, body.prior)
     if body.label is not None and body.label not in detector.labels:
         raise invalid("label", f"is not one of: {', '.join(detector.labels)}")
-    answer = await service.explain(detector, (_dialogue(body.turns, limits), body.label))
-    _report(response, answer)
-    return schemas.ExplainOut(**answer.results[0].as_dict(), model=service.heads.model)
+    results = _timed(response, await service.explain(detector, (_dialogue(body.turns, limits), body.label)))
+    return schemas.ExplainOut(**results[0].as_dict(), model=service.heads.model)
 
 
 @router.get("/models", summary="What can be asked of this server")
@@ -109,8 +106,9 @@ def _all(detections: Sequence[Detection]) -> list[schemas.DetectionOut]:
     return [schemas.DetectionOut(**detection.as_dict()) for detection in detections]
 
 
-def _report(response: Response, answer: BatchResult[Any]) -> None:
-    """How long the request waited and how long the model took, in milliseconds."""
+def _timed(response: Response, answer: BatchResult[Result]) -> list[Result]:
+    """The results; how long the request waited and how long the model took, in milliseconds, go into a header."""
     response.headers["Server-Timing"] = (
         f"queue;dur={answer.queued * 1000:.3f}, inference;dur={answer.inferred * 1000:.3f}"
     )
+    return answer.results

@@ -38,7 +38,6 @@ class BatchResult(Generic[Result]):
 class _Job(Generic[Key, Item, Result]):
     key: Key
     items: Sequence[Item]
-    loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[BatchResult[Result]]"
     accepted: float
     begun: float | None = None
@@ -75,7 +74,7 @@ class Batcher(Generic[Key, Item, Result]):
         self._waiting_now = metrics.waiting.labels(lane)
         self._batch_sizes = metrics.batch_dialogues
         self._jobs: deque[_Job[Key, Item, Result]] = deque()
-        self._waiting = 0
+        self.waiting = 0  # items in the queue
         self._seconds_per_item = 0.0
         self._changed = threading.Condition()
         self._closed = False
@@ -84,14 +83,14 @@ class Batcher(Generic[Key, Item, Result]):
 
     async def submit(self, key: Key, items: Sequence[Item]) -> BatchResult[Result]:
         """Run the items; refuses at once when too many wait, and gives up at the deadline."""
-        loop = asyncio.get_running_loop()
-        job: _Job[Key, Item, Result] = _Job(key, items, loop, loop.create_future(), time.perf_counter())
+        future: asyncio.Future[BatchResult[Result]] = asyncio.get_running_loop().create_future()
+        job = _Job(key, items, future, time.perf_counter())
         with self._changed:
             if self._closed:
                 raise self._refusal("closing", 503, "the server is shutting down", seconds=1)
-            if self._waiting + len(items) > self._capacity:
+            if self.waiting + len(items) > self._capacity:
                 raise self._refusal("full", 429, "too much is waiting already; try again later", seconds=self._wait())
-            self._waiting += len(items)
+            self.waiting += len(items)
             self._jobs.append(job)
             self._changed.notify()
         self._accepted.inc()
@@ -105,21 +104,16 @@ class Batcher(Generic[Key, Item, Result]):
         self._inference_seconds.observe(answer.inferred)
         return answer
 
-    def close(self, timeout: float | None = None) -> None:
+    def close(self) -> None:
         """Finish what was accepted, and accept nothing more."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._thread.join(timeout)
-
-    @property
-    def waiting(self) -> int:
-        """How many items wait."""
-        return self._waiting
+        self._thread.join()
 
     def _wait(self) -> int:
         """Estimated seconds until the queue is empty."""
-        return min(60, max(1, math.ceil(self._waiting * self._seconds_per_item)))
+        return min(60, max(1, math.ceil(self.waiting * self._seconds_per_item)))
 
     def _refusal(self, reason: str, status: int, detail: str, *, seconds: int) -> Problem:
         self._refused.labels(self._lane, reason).inc()
@@ -133,7 +127,7 @@ class Batcher(Generic[Key, Item, Result]):
                 if not self._jobs:
                     return
                 taken = self._take()
-                self._waiting_now.set(self._waiting)
+                self._waiting_now.set(self.waiting)
             if taken:
                 self._answer(taken)
 
@@ -144,12 +138,12 @@ class Batcher(Generic[Key, Item, Result]):
         while self._jobs and room:
             job = self._jobs.popleft()
             if job.future.done():
-                self._waiting -= len(job.items) - job.taken
+                self.waiting -= len(job.items) - job.taken
                 continue
             share = list(job.items[job.taken : job.taken + room])
             job.taken += len(share)
             room -= len(share)
-            self._waiting -= len(share)
+            self.waiting -= len(share)
             taken.append((job, share))
             if job.taken < len(job.items):
                 self._jobs.append(job)
@@ -195,7 +189,7 @@ def _deliver(done: list[_Done]) -> None:
     """Hand results to the waiting requests; each event loop is woken only once."""
     by_loop: dict[asyncio.AbstractEventLoop, list[_Done]] = {}
     for job, outcome in done:
-        by_loop.setdefault(job.loop, []).append((job, outcome))
+        by_loop.setdefault(job.future.get_loop(), []).append((job, outcome))
     for loop, theirs in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle, theirs)

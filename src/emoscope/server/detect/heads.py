@@ -12,27 +12,19 @@ from emoscope.server.http.problems import invalid
 class Heads:
     """Detectors by label set and prior. The same request gets the same detector, so that requests can be batched.
 
-    >>> heads = Heads.load("nano")
+    >>> heads = Heads("nano")
     >>> heads.names, heads.detector().labels
     (('emocontext',), ('angry', 'happy', 'others', 'sad'))
     """
 
-    def __init__(self, detector: Detector) -> None:
+    def __init__(self, model: str | Path) -> None:
+        detector = load(model)
         self._standard = {name: detector.with_(labels=name) for name in detector.heads}
         # Clients choose priors freely: only so many are kept.
         self._with_prior = lru_cache(256)(lambda name, prior: self._standard[name].with_(prior=dict(prior)))
+        self.names = tuple(self._standard)  # the first is the one meant when none is named
         self.model = detector.name
         self.task = detector.task
-
-    @classmethod
-    def load(cls, model: str | Path) -> "Heads":
-        """Read a model once, whatever the number of its heads."""
-        return cls(load(model))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The sets of labels; the first is the one meant when none is named."""
-        return tuple(self._standard)
 
     def detector(self, labels: str | None = None, prior: Mapping[str, float] | None = None) -> Detector:
         """The detector a request asks for, or the problem with what it asks for."""

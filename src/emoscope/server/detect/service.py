@@ -17,7 +17,7 @@ class DetectService:
     """The model behind two queues: detections, and explanations, which take a thousand times as long."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
-        self.heads = Heads.load(settings.model)
+        self.heads = Heads(settings.model)
         self._metrics = metrics
         self._detections: Batcher[Detector, Dialogue, Detection] = Batcher(
             lambda detector, dialogues: list(detector.detect_many(dialogues)),

@@ -4,15 +4,31 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 
 from emoscope import __version__
-from emoscope.server.http import problems
+from emoscope.core.errors import EmoscopeError
 from emoscope.server.http.limits import BodyLimit
 from emoscope.server.http.metrics import Metrics, RequestMetrics
-from emoscope.server.http.openapi import DescribedApp
+from emoscope.server.http.problems import Faults, Problem, ProblemDocument, answer
 from emoscope.server.http.security import SecurityHeaders
 from emoscope.server.http.static import ASSETS
 from emoscope.server.settings import Settings
+
+
+class DescribedApp(FastAPI):
+    """An app that describes our problem documents in place of the framework's errors, which are never sent."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            schemas = super().openapi().setdefault("components", {}).setdefault("schemas", {})
+            for unused in ("HTTPValidationError", "ValidationError"):
+                schemas.pop(unused, None)
+            own = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
+            schemas |= own.pop("$defs", {})
+            schemas["ProblemDocument"] = own
+        return super().openapi()
 
 
 def new_app(
@@ -32,12 +48,13 @@ def new_app(
     )
     app.state.settings = settings
     app.state.metrics = metrics
-    problems.add_handlers(app)
+    for kind in (Problem, RequestValidationError, HTTPException, EmoscopeError):
+        app.add_exception_handler(kind, answer)
     for router in routers:
         app.include_router(router)
     app.mount("/static", ASSETS, name="static")
     # The last one added is the outermost.
-    app.add_middleware(problems.Faults)
+    app.add_middleware(Faults)
     app.add_middleware(BodyLimit, limit_of=body_limit, receive_seconds=settings.receive_seconds)
     if metrics is not None:
         app.add_middleware(RequestMetrics, metrics=metrics)

@@ -10,7 +10,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # set where several workers answer as one server
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -38,7 +37,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """Everything in Prometheus' format."""
-        if os.environ.get(SHARED_FOLDER):
+        if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # several workers answer as one server
             shared = CollectorRegistry()
             MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
             return generate_latest(shared)

@@ -5,13 +5,12 @@ import logging
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from emoscope.core.errors import EmoscopeError
 from emoscope.server.errors import ServerError, StoreUnavailable
 from emoscope.server.http.rendering import page
 
@@ -45,6 +44,11 @@ _EXPECTED = {
     "bool_type": "true or false",
     "float_type": "a number",
     "finite_number": "a finite number",
+}
+_REFUSED = {  # by the framework, which says it less clearly
+    400: "the body is not what its Content-Type says",
+    404: "there is nothing at this address",
+    405: "this address does not take this method",
 }
 
 
@@ -161,16 +165,6 @@ def _sentence(fault: Mapping[str, Any]) -> str:
     return message[:1].lower() + message[1:]
 
 
-def add_handlers(app: FastAPI) -> None:
-    """Answer every error of the app with a problem document, or with a page in a browser."""
-
-    async def handle(request: Request, error: Exception) -> Response:
-        return answer(request, problem_of(request, error))
-
-    for kind in (Problem, RequestValidationError, HTTPException, EmoscopeError):
-        app.add_exception_handler(kind, handle)
-
-
 def problem_of(request: Request, error: Exception) -> Problem:
     """The problem an error is answered with."""
     match error:
@@ -178,15 +172,22 @@ def problem_of(request: Request, error: Exception) -> Problem:
             return error
         case RequestValidationError():
             return from_validation(error, request.headers.get("content-type", ""))
+        case HTTPException(__cause__=OSError()):  # the framework takes a full disk for a body it cannot parse
+            full = StoreUnavailable("the body could not be kept while it arrived; nothing was accepted")
+            return problem_of(request, full)
         case HTTPException():
-            return from_http(error)
+            detail = _REFUSED.get(error.status_code, str(error.detail))
+            return Problem(error.status_code, "http", detail, headers=error.headers)
         case ServerError():
-            return from_server_error(error)
+            fields = [FieldProblem(field=error.field, problem=str(error))] if error.field else []
+            code = type(error).__name__.lower()
+            return Problem(error.status, code, str(error), errors=fields, headers=error.headers, extra=error.extra)
     return Problem(422, "invalid", str(error))
 
 
-def answer(request: Request, problem: Problem) -> Response:
-    """The problem as a document for programs, as a page for browsers."""
+async def answer(request: Request, error: Exception) -> Response:
+    """The error as a problem document for programs, as a page for browsers."""
+    problem = problem_of(request, error)
     if request.url.path.startswith("/v1/") or "text/html" not in request.headers.get("accept", ""):
         return problem.response()
     response = page("error.html.j2", status=problem.status, problem=problem.document())
@@ -204,13 +205,6 @@ def running(name: str, problem: str) -> Callable[[Request], Any]:
         return value
 
     return get
-
-
-def from_server_error(error: ServerError) -> Problem:
-    """The problem for a request that our own code refused."""
-    fields = [FieldProblem(field=error.field, problem=str(error))] if error.field else []
-    code = type(error).__name__.lower()
-    return Problem(error.status, code, str(error), errors=fields, headers=error.headers, extra=error.extra)
 
 
 class Faults:
@@ -238,16 +232,3 @@ class Faults:
             _log.exception("unexpected error in %s %s", scope["method"], scope["path"])
             problem = Problem(500, "server-error", "something went wrong on the server; it has been logged")
             await problem.response()(scope, receive, send)
-
-
-def from_http(error: HTTPException) -> Problem:
-    """The problem for what the framework refuses: an unknown address, a wrong method, an unreadable body."""
-    details = {
-        400: "the body is not what its Content-Type says",
-        404: "there is nothing at this address",
-        405: "this address does not take this method",
-    }
-    if isinstance(error.__cause__, OSError):  # the framework takes a full disk for a body it cannot parse
-        return from_server_error(StoreUnavailable("the body could not be kept while it arrived; nothing was accepted"))
-    detail = details.get(error.status_code, str(error.detail))
-    return Problem(error.status_code, "http", detail, headers=error.headers)
