@@ -1,7 +1,7 @@
 """Several prediction files on the same gold: which systems differ, and by how much."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Floats, confusion_matrix, encode
 from emoscope.core.significance import (
     SAMPLES,
@@ -27,6 +26,7 @@ from emoscope.evaluation.score import (
     GoldSource,
     Scores,
     class_results,
+    flat_dict,
     label_names,
     label_notes,
     outside_labels,
@@ -74,19 +74,7 @@ class ComparedSystem:
     outside: Mapping[str, int]  # predicted labels that the task does not have
 
     def as_dict(self) -> dict[str, Any]:
-        row = {
-            "row": self.number,
-            "name": self.name,
-            "predictions": self.path,
-            **asdict(self.scores),
-            "interval": self.interval,
-            "cluster": self.cluster,
-            "first_different": self.first_different,
-            "to_next": self.to_next,
-            "per_class": self.per_class,
-            "outside": self.outside,
-        }
-        return dict(jsonable(row))
+        return flat_dict(self, number="row", path="predictions")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,15 @@ class Scores:
     macro_f1: float
 
 
+def flat_dict(result: Any, **renamed: str) -> dict[str, Any]:
+    """A result as plain values, with its scores beside its other fields, some of which are renamed."""
+    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= asdict(value) if isinstance(value, Scores) else {renamed.get(name, name): value}
+    return dict(jsonable(flat))
+
+
 def scores_of(task: Task, confusion: Counts, names: Sequence[str]) -> Scores:
     """The score by the task's metric and the usual averages of a confusion matrix.
 
@@ -148,6 +157,8 @@ class Evaluation:
     """The scores of one prediction file."""
 
     task: str
+    gold: str | None
+    predictions: str | None
     metric: str
     metric_description: str
     scores: Scores
@@ -155,11 +166,9 @@ class Evaluation:
     per_class: Mapping[str, ClassResult]
     confusion: NDArray[np.int64]
     rank: Placement | None
+    discarded: Mapping[str, int]
+    outside: Mapping[str, int]  # predicted labels that the task does not have
     seed: int
-    discarded: Mapping[str, int] = field(default_factory=dict)
-    outside: Mapping[str, int] = field(default_factory=dict)  # predicted labels that the task does not have
-    gold: str | None = None
-    predictions: str | None = None
 
     @property
     def score(self) -> float:
@@ -175,22 +184,10 @@ class Evaluation:
         return label_notes(self.discarded, self.outside)
 
     def as_dict(self) -> dict[str, Any]:
-        evaluation = {
-            "task": self.task,
-            "gold": self.gold,
-            "predictions": self.predictions,
-            "metric": self.metric,
-            "metric_description": self.metric_description,
-            **asdict(self.scores),
-            "interval": {**asdict(self.interval), "seed": self.seed},
-            "per_class": self.per_class,
-            "confusion": {"labels": self.labels, "matrix": self.confusion},
-            "rank": self.rank,
-            "discarded": self.discarded,
-            "outside": self.outside,
-            "notes": self.notes,
-        }
-        return dict(jsonable(evaluation))
+        flat = flat_dict(self)
+        flat["interval"]["seed"] = flat.pop("seed")
+        flat["confusion"] = {"labels": list(self.labels), "matrix": flat["confusion"]}
+        return {**flat, "notes": self.notes}
 
 
 def label_notes(discarded: Mapping[str, int], outside: Mapping[str, int]) -> list[str]:
@@ -257,6 +254,8 @@ def _evaluation(
         rank = place(scores.score, results, split=gold.split, revision=gold.revision)
     return Evaluation(
         task=task.name,
+        gold=gold.path,
+        predictions=path,
         metric=task.metric.name,
         metric_description=task.metric.description,
         scores=scores,
@@ -266,9 +265,7 @@ def _evaluation(
         per_class=class_results(confusion, names),
         confusion=confusion,
         rank=rank,
-        seed=seed,
         discarded=gold.discarded(task),
         outside=outside_labels(task, predicted),
-        gold=gold.path,
-        predictions=path,
+        seed=seed,
     )
