@@ -27,16 +27,16 @@ def card_text(results: ModelResults) -> str:
         "## Limits",
         bullets(about.limits),
         "## Scores",
-        score_table(results.heads),
+        _score_table(results.heads),
         *([bullets(notes)] if notes else []),
         _SCORES_NOTE,
     ]
     for head in results.heads:
-        parts += [f"### {head.head} on {head.data}, {head.split}", class_table(head)]
+        parts += [f"### {head.head} on {head.data}, {head.split}", _class_table(head)]
         if head.slices:
-            parts += ["By what is in the text:", slice_table(head)]
+            parts += ["By what is in the text:", _slice_table(head)]
     if results.checks:
-        parts += ["## Hand-written checks", _CHECKS_NOTE, check_table(results)]
+        parts += ["## Hand-written checks", _CHECKS_NOTE, _check_table(results)]
     if results.speed is not None:
         figures = [[figure.name, f"{significant(figure.value)} {figure.unit}"] for figure in results.speed.figures]
         parts += ["## Speed", f"Measured on {results.speed.machine}.", markdown_table(["measure", "value"], figures)]
@@ -56,8 +56,7 @@ _CHECKS_NOTE = (
 )
 
 
-def score_table(heads: Sequence[HeadResults]) -> str:
-    """One line for each set of labels and data."""
+def _score_table(heads: Sequence[HeadResults]) -> str:
     columns = ["labels", "data", "split", "items", "metric", "score", _interval_head(*heads), "accuracy", "macro-F1"]
     rows = []
     for head in heads:
@@ -68,8 +67,7 @@ def score_table(heads: Sequence[HeadResults]) -> str:
     return markdown_table([*columns, "calibration error"], rows, left=3)
 
 
-def class_table(head: HeadResults) -> str:
-    """Precision, recall and F1 of each label."""
+def _class_table(head: HeadResults) -> str:
     rows = [
         [label, four(scores.precision), four(scores.recall), four(scores.f1), whole(scores.support)]
         for label, scores in head.per_class.items()
@@ -77,8 +75,7 @@ def class_table(head: HeadResults) -> str:
     return markdown_table(["label", "precision", "recall", "F1", "items"], rows)
 
 
-def slice_table(head: HeadResults) -> str:
-    """The score on parts of the data."""
+def _slice_table(head: HeadResults) -> str:
     rows = [
         [part.name, whole(part.n), "too few" if part.score is None else four(part.score), span(part.interval)]
         for part in head.slices
@@ -86,8 +83,7 @@ def slice_table(head: HeadResults) -> str:
     return markdown_table(["part", "items", head.metric, _interval_head(head)], rows)
 
 
-def check_table(results: ModelResults) -> str:
-    """The hand-written checks, a column for each set of labels."""
+def _check_table(results: ModelResults) -> str:
     heads = list(dict.fromkeys(check.head for check in results.checks))
     kinds = list(dict.fromkeys(check.kind for check in results.checks))
     cells = {(check.head, check.kind): f"{check.right} of {check.n}" for check in results.checks}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
 
@@ -212,12 +212,8 @@ def significance_clusters(differs: NDArray[np.bool_]) -> list[int]:
     >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], bool))
     [1, 1, 2]
     """
-    clusters, number = [], 1
-    for row in range(len(differs)):
-        if row and differs[:row, row:].all():
-            number += 1
-        clusters.append(number)
-    return clusters
+    begins = [row > 0 and bool(differs[:row, row:].all()) for row in range(len(differs))]
+    return [1 + number for number in accumulate(map(int, begins))]
 
 
 def _gap(first: float, second: float) -> float:
