@@ -20,9 +20,9 @@ from emoscope.core.significance import (
     resampled_scores,
     wilcoxon,
 )
+from emoscope.evaluation.results import ClassFigures
 from emoscope.evaluation.score import (
     LEVEL,
-    ClassResult,
     GoldSource,
     Scores,
     class_results,
@@ -70,7 +70,7 @@ class ComparedSystem:
     cluster: int
     first_different: int | None
     to_next: PairedTest | None
-    per_class: Mapping[str, ClassResult]
+    per_class: Mapping[str, ClassFigures]
     outside: Mapping[str, int]  # predicted labels that the task does not have
 
     def as_dict(self) -> dict[str, Any]:

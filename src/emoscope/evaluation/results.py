@@ -23,7 +23,7 @@ class IntervalFigures(FrozenModel):
 
 
 class ClassFigures(FrozenModel):
-    """How one label fared."""
+    """Precision, recall and F1 of one label, and how many gold items have it."""
 
     precision: Share
     recall: Share

@@ -16,6 +16,7 @@ from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.evaluation.ranking import Placement, place
+from emoscope.evaluation.results import ClassFigures
 from emoscope.tasks import Task
 from emoscope.tasks.base import is_label_list, label_lines
 from emoscope.tasks.data import Located, sha256_of
@@ -131,25 +132,16 @@ def scores_of(task: Task, confusion: Counts, names: Sequence[str]) -> Scores:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ClassResult:
-    """Precision, recall and F1 of one label, and how many gold items have it."""
-
-    precision: float
-    recall: float
-    f1: float
-    support: int
-
-
-def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassResult]:
+def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassFigures]:
     """The figures of each label.
 
     >>> class_results(np.array([[1, 0], [1, 1]]), ["a", "b"])["a"]
-    ClassResult(precision=0.5, recall=1.0, f1=0.6666666666666666, support=1)
+    ClassFigures(precision=0.5, recall=1.0, f1=0.6666666666666666, support=1)
     """
     scores = class_scores(confusion)
     columns = (scores.precision, scores.recall, scores.f1, scores.support.astype(int))
-    return {name: ClassResult(*row) for name, *row in zip(names, *map(np.ndarray.tolist, columns), strict=True)}
+    rows = zip(names, *map(np.ndarray.tolist, columns), strict=True)
+    return {name: ClassFigures(precision=p, recall=r, f1=f1, support=support) for name, p, r, f1, support in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +155,7 @@ class Evaluation:
     metric_description: str
     scores: Scores
     interval: Interval
-    per_class: Mapping[str, ClassResult]
+    per_class: Mapping[str, ClassFigures]
     confusion: NDArray[np.int64]
     rank: Placement | None
     discarded: Mapping[str, int]
