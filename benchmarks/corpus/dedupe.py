@@ -12,7 +12,7 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from benchmarks.common.memory import MB, peak_memory
 from benchmarks.common.pages import printed_section
 from benchmarks.common.processes import module_output
 from emoscope.corpus.dedupe.deduplicate import deduplicate
-from emoscope.corpus.dedupe.duplicates import find_duplicates
+from emoscope.corpus.dedupe.duplicates import Duplicate, DuplicateFinder
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
@@ -64,8 +64,15 @@ def with_other_ends(dialogues: list[Turns], number: int, chance: random.Random) 
     return [(*chance.choice(dialogues)[:2], chance.choice(dialogues)[2]) for _ in range(number)]
 
 
+def find_duplicates(texts: Iterable[str], threshold: float) -> Iterator[Duplicate]:
+    finder = DuplicateFinder(threshold=threshold)
+    for number, text in enumerate(texts):
+        finder.add(number, text)
+    return finder.duplicates()
+
+
 def quality(dialogues: list[Turns], chance: random.Random) -> None:
-    dropped = {copy.item for copy in find_duplicates(map("\n".join, dialogues), threshold=0.7)}
+    dropped = {copy.item for copy in find_duplicates(map("\n".join, dialogues), 0.7)}
     # Of some length: in "ok", every edit makes another text.
     originals = [turns for place, turns in enumerate(dialogues) if place not in dropped and sum(map(len, turns)) >= 40]
     print("| edit | threshold | recall | precision |\n|---|---:|---:|---:|")
@@ -76,7 +83,7 @@ def quality(dialogues: list[Turns], chance: random.Random) -> None:
         # Told from the copies must be dialogues that share two turns with one there is.
         others = [(*originals[place][:2], chance.choice(originals)[2]) for place in chance.sample(sources, 1000)]
         texts = ["\n".join(turns) for turns in originals + copies + others]
-        found = {(copy.item, copy.of) for copy in find_duplicates(texts, threshold=threshold)}
+        found = {(copy.item, copy.of) for copy in find_duplicates(texts, threshold)}
         right = len(found & true)
         print(f"| {name} | {threshold} | {right / len(true):.3f} | {right / len(found):.3f} |", flush=True)
 

@@ -30,6 +30,9 @@ import emoscope
 from benchmarks.common import paths
 from benchmarks.common.pages import write_section
 from benchmarks.common.tables import Row, read_rows
+from benchmarks.quality.behaviour import run_checks
+from benchmarks.quality.card_numbers import unsupported_numbers
+from benchmarks.quality.measure import MIN_SLICE, Answers, answers_of, measure
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write, whole_text
@@ -39,9 +42,7 @@ from emoscope.core.metrics import Metric, standard_metric
 from emoscope.detector.bundle import PRESETS, resolve
 from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
 from emoscope.distil.student import is_held_out
-from emoscope.evaluation.behaviour import run_checks
-from emoscope.evaluation.card import CARD, bullets, card_text, four, markdown_table, span, unsupported_numbers
-from emoscope.evaluation.measure import MIN_SLICE, Answers, answers_of, measure
+from emoscope.evaluation.card import CARD, bullets, card_text, four, markdown_table, span
 from emoscope.evaluation.results import (
     AboutModel,
     CheckFigures,
@@ -49,7 +50,6 @@ from emoscope.evaluation.results import (
     ModelResults,
     Speed,
     read_results,
-    write_results,
 )
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.tasks import get_task
@@ -230,7 +230,8 @@ def run(
         speed=_speed(name),
     )
     RESULTS.mkdir(parents=True, exist_ok=True)
-    write_results(results, target)
+    with atomic_write(target) as handle:
+        handle.write(results.model_dump_json(indent=1) + "\n")
     return results
 
 

@@ -22,10 +22,10 @@ import numpy as np
 import emoscope
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PACKAGE, PAGES
+from benchmarks.quality.measure import calibration_error
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.metrics import confusion_matrix
 from emoscope.core.significance import bootstrap_interval
-from emoscope.evaluation.measure import calibration_error
 from emoscope.evaluation.ranking import place
 from emoscope.models.linear.ngram_block import fields
 from emoscope.runs.train import official_score

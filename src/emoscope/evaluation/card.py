@@ -1,15 +1,10 @@
 """A model card in Markdown, made from measured results alone."""
 
-import json
-import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from emoscope.evaluation.results import HeadResults, IntervalFigures, ModelResults
 
 CARD = "card.md"
-
-_NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)*(?:e[+-]?\d+)?(?!\w)")
 
 
 def card_text(results: ModelResults) -> str:
@@ -32,20 +27,20 @@ def card_text(results: ModelResults) -> str:
         "## Limits",
         bullets(about.limits),
         "## Scores",
-        score_table(results.heads),
+        _score_table(results.heads),
         *([bullets(notes)] if notes else []),
         _SCORES_NOTE,
     ]
     for head in results.heads:
-        parts += [f"### {head.head} on {head.data}, {head.split}", class_table(head)]
+        parts += [f"### {head.head} on {head.data}, {head.split}", _class_table(head)]
         if head.slices:
-            parts += ["By what is in the text:", slice_table(head)]
+            parts += ["By what is in the text:", _slice_table(head)]
     if results.checks:
-        parts += ["## Hand-written checks", _CHECKS_NOTE, check_table(results)]
+        parts += ["## Hand-written checks", _CHECKS_NOTE, _check_table(results)]
     if results.speed is not None:
         figures = [[figure.name, f"{significant(figure.value)} {figure.unit}"] for figure in results.speed.figures]
         parts += ["## Speed", f"Measured on {results.speed.machine}.", markdown_table(["measure", "value"], figures)]
-    rows = [[data.name, data.use, _whole(data.items), data.terms] for data in about.training_data]
+    rows = [[data.name, data.use, whole(data.items), data.terms] for data in about.training_data]
     parts += ["## Training data", markdown_table(["data", "used for", "items", "terms"], rows, left=4)]
     return "\n\n".join(parts) + "\n"
 
@@ -61,38 +56,34 @@ _CHECKS_NOTE = (
 )
 
 
-def score_table(heads: Sequence[HeadResults]) -> str:
-    """One line for each set of labels and data."""
+def _score_table(heads: Sequence[HeadResults]) -> str:
     columns = ["labels", "data", "split", "items", "metric", "score", _interval_head(*heads), "accuracy", "macro-F1"]
     rows = []
     for head in heads:
         scores = [four(head.score), span(head.interval), four(head.accuracy), four(head.macro_f1), four(head.ece)]
         if head.ece_training_prior is not None:
             scores[-1] += f" ({four(head.ece_training_prior)})"
-        rows.append([head.head, head.data, head.split, _whole(head.n), head.metric, *scores])
+        rows.append([head.head, head.data, head.split, whole(head.n), head.metric, *scores])
     return markdown_table([*columns, "calibration error"], rows, left=3)
 
 
-def class_table(head: HeadResults) -> str:
-    """Precision, recall and F1 of each label."""
+def _class_table(head: HeadResults) -> str:
     rows = [
-        [label, four(scores.precision), four(scores.recall), four(scores.f1), _whole(scores.support)]
+        [label, four(scores.precision), four(scores.recall), four(scores.f1), whole(scores.support)]
         for label, scores in head.per_class.items()
     ]
     return markdown_table(["label", "precision", "recall", "F1", "items"], rows)
 
 
-def slice_table(head: HeadResults) -> str:
-    """The score on parts of the data."""
+def _slice_table(head: HeadResults) -> str:
     rows = [
-        [part.name, _whole(part.n), "too few" if part.score is None else four(part.score), span(part.interval)]
+        [part.name, whole(part.n), "too few" if part.score is None else four(part.score), span(part.interval)]
         for part in head.slices
     ]
     return markdown_table(["part", "items", head.metric, _interval_head(head)], rows)
 
 
-def check_table(results: ModelResults) -> str:
-    """The hand-written checks, a column for each set of labels."""
+def _check_table(results: ModelResults) -> str:
     heads = list(dict.fromkeys(check.head for check in results.checks))
     kinds = list(dict.fromkeys(check.kind for check in results.checks))
     cells = {(check.head, check.kind): f"{check.right} of {check.n}" for check in results.checks}
@@ -146,17 +137,19 @@ def significant(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _whole(value: int | None) -> str:
+def whole(value: int | None) -> str:
+    """A count."""
     return "-" if value is None else f"{value:,}"
 
 
-def _percent(level: float) -> str:
+def percent(level: float) -> str:
+    """A share in percent."""
     return f"{level * 100:g}"
 
 
 def _interval_head(*heads: HeadResults) -> str:
     levels = {head.interval.level for head in heads}
-    return f"{_percent(*levels)} % interval" if len(levels) == 1 else "interval"
+    return f"{percent(*levels)} % interval" if len(levels) == 1 else "interval"
 
 
 def _notes(heads: Sequence[HeadResults]) -> Iterator[str]:
@@ -167,33 +160,3 @@ def _notes(heads: Sequence[HeadResults]) -> Iterator[str]:
             notes.append(f"seeds {', '.join(map(str, head.seeds))}{scores}")
         if notes:
             yield f"{head.head} on {head.data}: {'; '.join(notes)}."
-
-
-# The promise
-
-
-def unsupported_numbers(card: str, results: ModelResults) -> list[str]:
-    """The numbers of a card that are not in the results; an honest card has none.
-
-    >>> unsupported_numbers("It scores 0.9999.", results)  # doctest: +SKIP
-    ['0.9999']
-    """
-    allowed: set[str] = set()
-    for value in _leaves(json.loads(results.model_dump_json())):
-        if isinstance(value, str):
-            allowed |= set(_NUMBER.findall(value))
-        elif not isinstance(value, bool):
-            allowed |= {four(value), significant(value), _percent(value)}
-            if isinstance(value, int):
-                allowed |= {_whole(value), str(value), megabytes(value)}
-    return [number for number in _NUMBER.findall(card) if number not in allowed]
-
-
-def _leaves(value: Any) -> Iterator[str | int | float]:
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner)
-    elif value is not None:
-        yield value

@@ -2,8 +2,7 @@
 
 from itertools import pairwise
 
-from emoscope.core.colours import colours_of
-from emoscope.core.plots import FAINT, INK, QUIET, Chart, altair, rows
+from emoscope.core.plots import FAINT, INK, QUIET, Chart, altair, label_colours, rows
 from emoscope.evaluation.compare import Comparison
 from emoscope.evaluation.score import Evaluation
 from emoscope.tasks.published import Published
@@ -60,7 +59,6 @@ def class_bars(evaluation: Evaluation) -> Chart:
     """F1 of each label as a bar, precision and recall as marks on it."""
     alt = altair()
     labels = list(evaluation.labels)
-    colours = colours_of(labels)
     unit = alt.Scale(domain=[0, 1])
     y = alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(domain=False, ticks=False, labelColor=INK))
     bars = (
@@ -69,7 +67,7 @@ def class_bars(evaluation: Evaluation) -> Chart:
         .encode(
             x=alt.X("F1:Q", scale=unit, title="F1 (bar), precision and recall (marks)", axis=alt.Axis(tickCount=5)),
             y=y,
-            color=alt.Color("label:N", scale=alt.Scale(domain=labels, range=list(colours.values())), legend=None),
+            color=alt.Color("label:N", scale=label_colours(labels), legend=None),
         )
     )
     values = [

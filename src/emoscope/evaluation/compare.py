@@ -1,8 +1,8 @@
 """Several prediction files on the same gold: which systems differ, and by how much."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Floats, confusion_matrix, encode
 from emoscope.core.significance import (
     SAMPLES,
@@ -21,12 +20,13 @@ from emoscope.core.significance import (
     resampled_scores,
     wilcoxon,
 )
+from emoscope.evaluation.results import ClassFigures
 from emoscope.evaluation.score import (
     LEVEL,
-    ClassResult,
     GoldSource,
     Scores,
     class_results,
+    flat_dict,
     label_names,
     label_notes,
     outside_labels,
@@ -70,23 +70,11 @@ class ComparedSystem:
     cluster: int
     first_different: int | None
     to_next: PairedTest | None
-    per_class: Mapping[str, ClassResult]
+    per_class: Mapping[str, ClassFigures]
     outside: Mapping[str, int]  # predicted labels that the task does not have
 
     def as_dict(self) -> dict[str, Any]:
-        row = {
-            "row": self.number,
-            "name": self.name,
-            "predictions": self.path,
-            **asdict(self.scores),
-            "interval": self.interval,
-            "cluster": self.cluster,
-            "first_different": self.first_different,
-            "to_next": self.to_next,
-            "per_class": self.per_class,
-            "outside": self.outside,
-        }
-        return dict(jsonable(row))
+        return flat_dict(self, number="row", path="predictions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +212,8 @@ def significance_clusters(differs: NDArray[np.bool_]) -> list[int]:
     >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], bool))
     [1, 1, 2]
     """
-    clusters, number = [], 1
-    for row in range(len(differs)):
-        if row and differs[:row, row:].all():
-            number += 1
-        clusters.append(number)
-    return clusters
+    begins = [row > 0 and bool(differs[:row, row:].all()) for row in range(len(differs))]
+    return [1 + number for number in accumulate(map(int, begins))]
 
 
 def _gap(first: float, second: float) -> float:

@@ -15,11 +15,10 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import text_lines
-from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.compare import system_names
 from emoscope.evaluation.error_analysis import examples_of, scores_on
-from emoscope.evaluation.score import Gold, GoldSource, Scores, read_gold, read_predictions, scores_of
+from emoscope.evaluation.score import Gold, GoldSource, Scores, flat_dict, read_gold, read_predictions, scores_of
 from emoscope.evaluation.slices import SLICES
 from emoscope.tasks import Task
 from emoscope.tasks.published import published
@@ -55,7 +54,7 @@ class Judge:
     groups: Mapping[str, JudgeScores] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **asdict(self.overall), "groups": jsonable(self.groups)}
+        return flat_dict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,9 +55,6 @@ def place(score: float, published: Published, *, split: str | None = None, revis
     # No unknown score is above the first, so they matter only to scores below it.
     open_places = published.unknown if better else 0
     rank_range = (len(better) + 1, len(better) + 1 + open_places)
-    above = better[-1] if better else None
-    below = worse[0] if worse else None
-    describe = _rank_range if open_places else _certain_rank
     caveats = [_other_data(published, split, revision), _left_out(rounded, published)]
     return Placement(
         task=published.task,
@@ -65,39 +62,35 @@ def place(score: float, published: Published, *, split: str | None = None, revis
         rank=None if open_places else rank_range[0],
         rank_range=rank_range,
         of=published.size,
-        above=above,
+        above=better[-1] if better else None,
         level=level,
-        below=below,
-        sentence=f"{score:.4f} would rank {describe(published, rank_range[0], above, level, below)}",
+        below=worse[0] if worse else None,
+        sentence=f"{score:.4f} would rank {_standing(published, better, level, worse)}",
         published_split=published.split_name,
         caveat="; ".join(caveat for caveat in caveats if caveat) or None,
     )
 
 
-def _certain_rank(
-    published: Published, rank: int, above: NamedScore | None, level: Sequence[NamedScore], below: NamedScore | None
+def _standing(
+    published: Published, better: Sequence[NamedScore], level: Sequence[NamedScore], worse: Sequence[NamedScore]
 ) -> str:
-    place = f"{_ordinal(rank)} of {published.size}"
+    """The rank and its neighbours, or the ranks it could be where better systems' scores are unknown."""
+    rank, size, unknown = len(better) + 1, published.size, published.unknown
+    certain = f"{_ordinal(rank)} of {size}"
+    if better and unknown:
+        worst = rank + unknown
+        ranks = f"between {_ordinal(rank)} and {_ordinal(worst)} of {size}" if worst <= size else f"{certain} or lower"
+        known = [("under", entry) for entry in better[-1:]]
+        known += [("level with", entry) for entry in level] + [("above", entry) for entry in worse[:1]]
+        facts = [f"{word} {entry.name} ({entry.score:.{published.decimals}f})" for word, entry in known]
+        return f"{ranks}: {', '.join(facts)}, {unknown} score{'s' if unknown > 1 else ''} unknown"
     if level:
-        return f"{place}, level with {' and '.join(entry.name for entry in level)}"
-    if above is None:
-        return f"{place}, ahead of {published.entries[0].name}"
-    if below is None:
-        return f"below all {published.size}, under {above.name}"
-    return f"{place}, between {above.name} and {below.name}"
-
-
-def _rank_range(
-    published: Published, best: int, above: NamedScore | None, level: Sequence[NamedScore], below: NamedScore | None
-) -> str:
-    worst = best + published.unknown
-    ranks = f"{_ordinal(best)} of {published.size} or lower"
-    if worst <= published.size:
-        ranks = f"between {_ordinal(best)} and {_ordinal(worst)} of {published.size}"
-    known = [("under", above), *(("level with", entry) for entry in level), ("above", below)]
-    facts = [f"{word} {entry.name} ({entry.score:.{published.decimals}f})" for word, entry in known if entry]
-    unknown = f"{published.unknown} score{'s' if published.unknown > 1 else ''} unknown"
-    return f"{ranks}: {', '.join([*facts, unknown])}"
+        return f"{certain}, level with {' and '.join(entry.name for entry in level)}"
+    if not better:
+        return f"{certain}, ahead of {published.entries[0].name}"
+    if not worse:
+        return f"below all {size}, under {better[-1].name}"
+    return f"{certain}, between {better[-1].name} and {worse[0].name}"
 
 
 def _other_data(published: Published, split: str | None, revision: str | None) -> str | None:

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from emoscope.core.errors import InputError
-from emoscope.core.files import atomic_write
 from emoscope.core.frozen import FrozenModel, first_problem
 from emoscope.core.jsonable import read_json
 
@@ -24,7 +23,7 @@ class IntervalFigures(FrozenModel):
 
 
 class ClassFigures(FrozenModel):
-    """How one label fared."""
+    """Precision, recall and F1 of one label, and how many gold items have it."""
 
     precision: Share
     recall: Share
@@ -128,9 +127,3 @@ def read_results(path: str | Path) -> ModelResults:
     if results.format != FORMAT:
         raise InputError(path, f"has format {results.format!r}; this version reads {FORMAT!r}")
     return results
-
-
-def write_results(results: BaseModel, path: str | Path) -> None:
-    """Write results whole or not at all."""
-    with atomic_write(path) as handle:
-        handle.write(results.model_dump_json(indent=1) + "\n")

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from emoscope.core.jsonable import jsonable
 from emoscope.core.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.evaluation.ranking import Placement, place
+from emoscope.evaluation.results import ClassFigures
 from emoscope.tasks import Task
 from emoscope.tasks.base import is_label_list, label_lines
 from emoscope.tasks.data import Located, sha256_of
@@ -103,6 +104,15 @@ class Scores:
     macro_f1: float
 
 
+def flat_dict(result: Any, **renamed: str) -> dict[str, Any]:
+    """A result as plain values, with its scores beside its other fields, some of which are renamed."""
+    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= asdict(value) if isinstance(value, Scores) else {renamed.get(name, name): value}
+    return dict(jsonable(flat))
+
+
 def scores_of(task: Task, confusion: Counts, names: Sequence[str]) -> Scores:
     """The score by the task's metric and the usual averages of a confusion matrix.
 
@@ -122,25 +132,16 @@ def scores_of(task: Task, confusion: Counts, names: Sequence[str]) -> Scores:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ClassResult:
-    """Precision, recall and F1 of one label, and how many gold items have it."""
-
-    precision: float
-    recall: float
-    f1: float
-    support: int
-
-
-def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassResult]:
+def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassFigures]:
     """The figures of each label.
 
     >>> class_results(np.array([[1, 0], [1, 1]]), ["a", "b"])["a"]
-    ClassResult(precision=0.5, recall=1.0, f1=0.6666666666666666, support=1)
+    ClassFigures(precision=0.5, recall=1.0, f1=0.6666666666666666, support=1)
     """
     scores = class_scores(confusion)
     columns = (scores.precision, scores.recall, scores.f1, scores.support.astype(int))
-    return {name: ClassResult(*row) for name, *row in zip(names, *map(np.ndarray.tolist, columns), strict=True)}
+    rows = zip(names, *map(np.ndarray.tolist, columns), strict=True)
+    return {name: ClassFigures(precision=p, recall=r, f1=f1, support=support) for name, p, r, f1, support in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +149,18 @@ class Evaluation:
     """The scores of one prediction file."""
 
     task: str
+    gold: str | None
+    predictions: str | None
     metric: str
     metric_description: str
     scores: Scores
     interval: Interval
-    per_class: Mapping[str, ClassResult]
+    per_class: Mapping[str, ClassFigures]
     confusion: NDArray[np.int64]
     rank: Placement | None
+    discarded: Mapping[str, int]
+    outside: Mapping[str, int]  # predicted labels that the task does not have
     seed: int
-    discarded: Mapping[str, int] = field(default_factory=dict)
-    outside: Mapping[str, int] = field(default_factory=dict)  # predicted labels that the task does not have
-    gold: str | None = None
-    predictions: str | None = None
 
     @property
     def score(self) -> float:
@@ -175,22 +176,10 @@ class Evaluation:
         return label_notes(self.discarded, self.outside)
 
     def as_dict(self) -> dict[str, Any]:
-        evaluation = {
-            "task": self.task,
-            "gold": self.gold,
-            "predictions": self.predictions,
-            "metric": self.metric,
-            "metric_description": self.metric_description,
-            **asdict(self.scores),
-            "interval": {**asdict(self.interval), "seed": self.seed},
-            "per_class": self.per_class,
-            "confusion": {"labels": self.labels, "matrix": self.confusion},
-            "rank": self.rank,
-            "discarded": self.discarded,
-            "outside": self.outside,
-            "notes": self.notes,
-        }
-        return dict(jsonable(evaluation))
+        flat = flat_dict(self)
+        flat["interval"]["seed"] = flat.pop("seed")
+        flat["confusion"] = {"labels": list(self.labels), "matrix": flat["confusion"]}
+        return {**flat, "notes": self.notes}
 
 
 def label_notes(discarded: Mapping[str, int], outside: Mapping[str, int]) -> list[str]:
@@ -257,6 +246,8 @@ def _evaluation(
         rank = place(scores.score, results, split=gold.split, revision=gold.revision)
     return Evaluation(
         task=task.name,
+        gold=gold.path,
+        predictions=path,
         metric=task.metric.name,
         metric_description=task.metric.description,
         scores=scores,
@@ -266,9 +257,7 @@ def _evaluation(
         per_class=class_results(confusion, names),
         confusion=confusion,
         rank=rank,
-        seed=seed,
         discarded=gold.discarded(task),
         outside=outside_labels(task, predicted),
-        gold=gold.path,
-        predictions=path,
+        seed=seed,
     )

@@ -1,7 +1,6 @@
 """`verify` and `evaluate`: official scores end to end, and clear words for files that cannot be scored."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ def test_emocontext_by_hand(tmp_path: Path) -> None:
     # Computed in test_metrics: three hits, six gold emotions, six said ones.
     assert found.score == pytest.approx(0.5)
     assert found.scores.accuracy == found.scores.micro_f1 == pytest.approx(5 / 10)
-    assert asdict(found.per_class["sad"]) == pytest.approx(
+    assert found.per_class["sad"].model_dump() == pytest.approx(
         {"precision": 1 / 3, "recall": 1 / 2, "f1": 0.4, "support": 2}
     )
     # F1: others 2*2/(4+4), happy 2*1/(2+2), sad 2*1/(3+2), angry 2*1/(1+2).

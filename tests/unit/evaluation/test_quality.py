@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.evaluation.card import card_text, unsupported_numbers
+from emoscope.evaluation.card import card_text
 from emoscope.evaluation.results import read_results
 from kits.task_files import emocontext_file
 
@@ -17,6 +17,7 @@ pytest.importorskip("benchmarks", reason="the benchmarks are not in the package"
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.tables import write_rows
 from benchmarks.quality import __main__ as benchmark
+from benchmarks.quality.card_numbers import unsupported_numbers
 
 
 @pytest.fixture

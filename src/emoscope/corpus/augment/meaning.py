@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Protocol
 
 import numpy as np
@@ -100,13 +101,7 @@ def word_key(text: str) -> str:
 
 
 # Function words, which translation moves and changes; without negations.
-_FUNCTION_WORDS = set(
-    words_in(
-        "a an the this that these those it its i me my mine you your yours he him his she her hers we us our they them "
-        "their am is are was were be been being do does did have has had will would shall should can could may might "
-        "must to of in on at by for with from into as and or but if so then than there here just s t d m re ve ll"
-    )
-)
+_FUNCTION_WORDS = set((files("emoscope.corpus.augment") / "function_words.txt").read_text(encoding="utf-8").split())
 
 
 def _grams(text: str) -> Counter[str]:

@@ -1,7 +1,7 @@
 """Exact and near copies among items of one or more texts, such as dialogues and their back-translations."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,16 +160,3 @@ class _NearTexts:
             similarity = min(jaccard(own, shingles(self._texts[other])), 1.0 - 1e-6)
             if similarity >= self._threshold:
                 yield other, similarity
-
-
-def find_duplicates(items: Iterable[str | Sequence[str]], *, threshold: float = THRESHOLD) -> list[Duplicate]:
-    """The items that are copies of earlier ones; an item is a text, or a text and its back-translations.
-
-    >>> find_duplicates(["see you at nine tomorrow", ("bis morgen", "See you at nine tomorrow"), "no"])
-    [Duplicate(item=1, of=0, similarity=1.0)]
-    """
-    finder = DuplicateFinder(threshold=threshold)
-    for number, item in enumerate(items):
-        for text in (item,) if isinstance(item, str) else item:
-            finder.add(number, text)
-    return list(finder.duplicates())

@@ -14,8 +14,6 @@ from emoscope.corpus.describe.figures import figures
 from emoscope.corpus.describe.statistics import CorpusStatistics
 from emoscope.evaluation.report import render
 
-PACKAGES = ("jinja2", "altair", "vl_convert")
-
 
 @dataclass(frozen=True, slots=True)
 class Datasheet:
@@ -50,7 +48,7 @@ class Datasheet:
 
 def check_datasheet() -> None:
     """Raise an error if an extra that datasheets need is not installed."""
-    check_installed(*PACKAGES, extra="plots")
+    check_installed("jinja2", "altair", "vl_convert", extra="plots")
 
 
 def markdown(sheet: Datasheet) -> str:

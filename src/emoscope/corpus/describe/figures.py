@@ -55,16 +55,9 @@ def label_shares(splits: Mapping[str, CorpusStatistics], title: str) -> Chart:
         for label in labels
     ]
     highest = max(split.share(label) for split in labelled.values() for label in labels)
-    width = max(280, _WIDTH // len(labelled))
-    base = alt.Chart().encode(
-        y=alt.Y("label:N", sort=labels, title=None, axis=_names()),
-        x=alt.X("share:Q", axis=None, scale=_room(highest, width, 105)),
-    )
-    bars = base.mark_bar().encode(color=alt.Color("label:N", scale=label_colours(labels), legend=None))
-    texts = base.mark_text(align="left", dx=5).encode(text="text:N")
+    bars = _bars(table, "label", "share", width=max(280, _WIDTH // len(labelled)), text=105, to=highest, labels=labels)
     header = alt.Header(title=None, labelAnchor="start")
-    column = alt.Column("split:N", sort=[row["split"] for row in table], header=header)
-    chart = alt.layer(bars, texts, data=rows(table)).properties(width=width, height={"step": 26}).facet(column=column)
+    chart = bars.facet(column=alt.Column("split:N", sort=[row["split"] for row in table], header=header))
     silent = [f"{name} ({split.examples:,})" for name, split in splits.items() if not split.labelled]
     note = f"; without labels: {', '.join(silent)}" if silent else ""
     return titled(chart, f"Labels: {title}", f"Share of each label, with its count{note}")
@@ -125,8 +118,8 @@ def emoticons(split: CorpusStatistics, title: str) -> Chart:
         table = [{"emoticon": emoticon, "share": share, "text": f"{share:.1%}"} for emoticon, share in shares]
         subtitle = f"{wording.emoticon_share:.1%} of {wording.utterances:,} utterances have any"
         heading = _panel_title(name, offset=6, subtitle=subtitle, subtitlePadding=3, subtitleFontSize=12)
-        scale = _room(top, 230, 45)
-        return _bars(table, ("emoticon", "share"), 230, 22, scale, heading, colour=_colour(name))
+        chart = _bars(table, "emoticon", "share", width=230, step=22, text=45, to=top, colour=_colour(name))
+        return chart.properties(title=heading)
 
     share = split.conversations.emoticon_share
     chart = alt.concat(*map(bars, chosen), columns=2, spacing={"row": 24, "column": 48})
@@ -156,23 +149,21 @@ def agreement(votes: Votes, title: str) -> Chart:
     alt = altair()
     kappas = {label: kappa for label, kappa in votes.kappa_per_label.items() if kappa is not None}
     raters = next(iter(votes.raters.counts)) if len(votes.raters.counts) == 1 else None
-    minds = []
-    for value, count in sorted(votes.largest.counts.items(), reverse=True):
-        share = count / votes.items
-        minds.append(
-            {"votes": f"{value} of {raters}" if raters else f"{value}", "share": share, "text": f"{share:.1%}"}
-        )
+    of_raters = f" of {raters}" if raters else ""
+    minds = [
+        {"votes": f"{value}{of_raters}", "share": count / votes.items, "text": f"{count / votes.items:.1%}"}
+        for value, count in sorted(votes.largest.counts.items(), reverse=True)
+    ]
     scores = [{"label": label, "kappa": kappa, "text": f"{kappa:.3f}"} for label, kappa in kappas.items()]
     most = max(votes.largest.counts.values()) / votes.items
     lowest, highest = min([0.0, *kappas.values()]), max([0.1, *kappas.values()])
     overall = "not defined" if votes.kappa is None else f"{votes.kappa:.3f}"
 
-    votes_title = _panel_title("Votes for the most chosen label", offset=8)
-    kappa_title = _panel_title(f"Fleiss' kappa per label (overall {overall})", offset=8)
-    room = _room(highest, 300, 55, lowest)
+    left = _bars(minds, "votes", "share", width=260, text=55, to=most, colour=_ACCENT)
+    right = _bars(scores, "label", "kappa", width=300, text=55, start=lowest, to=highest, labels=list(kappas))
     chart = alt.hconcat(
-        _bars(minds, ("votes", "share"), 260, 26, _room(most, 260, 55), votes_title, colour=_ACCENT),
-        _bars(scores, ("label", "kappa"), 300, 26, room, kappa_title, labels=list(kappas)),
+        left.properties(title=_panel_title("Votes for the most chosen label", offset=8)),
+        right.properties(title=_panel_title(f"Fleiss' kappa per label (overall {overall})", offset=8)),
         spacing=48,
     )
     return titled(chart, f"Agreement of the annotators: {title}", f"{votes.items:,} utterances with votes")
@@ -219,39 +210,35 @@ def _names(**options: object) -> object:
     return altair().Axis(ticks=False, domain=False, labelAngle=0, labelColor=INK, **options)
 
 
-def _room(highest: float, width: int, text: int, lowest: float = 0.0) -> object:
-    """A scale that leaves `text` of `width` pixels free beside the longest bar."""
-    return altair().Scale(domain=[lowest, (highest or 1.0) * width / (width - text)], nice=False)
-
-
 def _panel_title(text: str, **options: Any) -> object:
     return altair().TitleParams(text=text, fontSize=13, frame="group", **options)
 
 
 def _bars(
     table: list[dict[str, Any]],
-    fields: tuple[str, str],
-    width: int,
-    step: int,
-    scale: object,
-    title: object,
+    name: str,
+    value: str,
     *,
+    width: int,
+    text: int,
+    to: float,
+    start: float = 0.0,
+    step: int = 26,
     labels: list[str] | None = None,
     colour: str | None = None,
 ) -> Chart:
-    """Bars of (name, value) with their `text` beside them, in one colour, or in those of `labels`."""
+    """Bars in one colour, or in those of `labels`, with `text` of `width` pixels for their text beside the longest."""
     alt = altair()
-    name, value = fields
-    base = alt.Chart(rows(table), width=width, height={"step": step}).encode(
-        y=alt.Y(f"{name}:N", sort=labels, title=None, axis=_names()),
-        x=alt.X(f"{value}:Q", axis=None, scale=scale),
+    scale = alt.Scale(domain=[start, (to or 1.0) * width / (width - text)], nice=False)
+    base = alt.Chart().encode(
+        y=alt.Y(f"{name}:N", sort=labels, title=None, axis=_names()), x=alt.X(f"{value}:Q", axis=None, scale=scale)
     )
     if labels is None:
         bars = base.mark_bar(color=colour)
     else:
         bars = base.mark_bar().encode(color=alt.Color(f"{name}:N", scale=label_colours(labels), legend=None))
     texts = base.mark_text(align="left", dx=5).encode(text="text:N")
-    return alt.layer(bars, texts).properties(title=title)
+    return alt.layer(bars, texts, data=rows(table)).properties(width=width, height={"step": step})
 
 
 def _heading(name: str, note: str, width: int) -> tuple[Chart, Chart]:

@@ -1,41 +1,36 @@
 """All filters applied to a part of a table: the work of one process, as lines of JSON that outlive a kill."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.parallel.parts import packed, unpacked
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyFilters:
-    """Runs filters over a part's dialogues, one after the other; later filters see what earlier ones masked.
+def apply_filters(filters: Sequence[DialogueFilter], part: bytes) -> bytes:
+    """Run filters over a part's dialogues, one after the other; later filters see what earlier ones masked.
 
     A line has the `reasons` to drop a dialogue, what each filter `masked`, and the dialogue if that `changed` it.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> from emoscope.corpus.filters.offensive import OffensiveFilter
     >>> rude = OffensiveFilter(lambda texts: ["idiot" in text for text in texts], threshold=0.5)
-    >>> ApplyFilters((rude,))(packed([Dialogue.of(["hello"]), Dialogue.of(["you idiot"])])).splitlines()
+    >>> apply_filters([rude], packed([Dialogue.of(["hello"]), Dialogue.of(["you idiot"])])).splitlines()
     [b'{}', b'{"reasons": [{"filter": "offensive", "reason": "offensive", "turn": 1, "score": 1.0}]}']
     """
-
-    filters: tuple[DialogueFilter, ...]
-
-    def __call__(self, part: bytes) -> bytes:
-        before = dialogues = unpacked(part)
-        verdicts: list[dict[str, Any]] = [{} for _ in before]
-        for each in self.filters:
-            reviews = each.review(dialogues)
-            dialogues = [review.dialogue for review in reviews]
-            for verdict, review in zip(verdicts, reviews, strict=True):
-                if review.reason is not None:
-                    reason = {"filter": each.name, "reason": review.reason, **review.details}
-                    verdict.setdefault("reasons", []).append(reason)
-                if review.masked:
-                    verdict.setdefault("masked", {})[each.name] = dict(review.masked)
-        for verdict, old, new in zip(verdicts, before, dialogues, strict=True):
-            if new != old and "reasons" not in verdict:
-                verdict["changed"] = packed([new]).decode()
-        return "".join(json.dumps(verdict) + "\n" for verdict in verdicts).encode()
+    before = dialogues = unpacked(part)
+    verdicts: list[dict[str, Any]] = [{} for _ in before]
+    for each in filters:
+        reviews = each.review(dialogues)
+        dialogues = [review.dialogue for review in reviews]
+        for verdict, review in zip(verdicts, reviews, strict=True):
+            if review.reason is not None:
+                reason = {"filter": each.name, "reason": review.reason, **review.details}
+                verdict.setdefault("reasons", []).append(reason)
+            if review.masked:
+                verdict.setdefault("masked", {})[each.name] = dict(review.masked)
+    for verdict, old, new in zip(verdicts, before, dialogues, strict=True):
+        if new != old and "reasons" not in verdict:
+            verdict["changed"] = packed([new]).decode()
+    return "".join(json.dumps(verdict) + "\n" for verdict in verdicts).encode()

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """Kinds of personal data; where spans overlap, the kind listed first wins."""
+    """Kinds of personal data, masked as `<EMAIL>` and so on; where spans overlap, the kind listed first wins."""
 
     EMAIL = "email"
     URL = "url"
@@ -18,15 +18,6 @@ class Kind(StrEnum):
     PHONE = "phone"
     HANDLE = "handle"
     NAME = "name"
-
-    @property
-    def mask(self) -> str:
-        """What replaces it in a masked text.
-
-        >>> Kind.EMAIL.mask
-        '<EMAIL>'
-        """
-        return f"<{self.name}>"
 
 
 _RANK = {kind: rank for rank, kind in enumerate(Kind)}
@@ -67,6 +58,6 @@ def masked_text(text: str, spans: Iterable[Span]) -> str:
     """
     parts, end = [], 0
     for span in spans:
-        parts += [text[end : span.start], span.kind.mask]
+        parts += [text[end : span.start], f"<{span.kind.name}>"]
         end = span.end
     return "".join([*parts, text[end:]])

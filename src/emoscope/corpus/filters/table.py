@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder, atomic_write
-from emoscope.corpus.filters.apply import ApplyFilters
+from emoscope.corpus.filters.apply import apply_filters
 from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.corpus.filters.row_turns import whole_dialogue, with_turns
 from emoscope.corpus.filters.shipped import error_rates
@@ -98,7 +99,7 @@ def filter_table(
                 pending.append(rows)
                 yield packed(whole_dialogue(record, column) for record in rows)
 
-        for path in verdict_folder.fill(parts(), ApplyFilters(tuple(filters)), executor):
+        for path in verdict_folder.fill(parts(), partial(apply_filters, tuple(filters)), executor):
             for record, line in zip(pending.popleft(), path.read_bytes().splitlines(), strict=True):
                 verdict = json.loads(line)
                 report.read += 1

@@ -17,7 +17,7 @@ from emoscope.core.files import atomic_write
 from emoscope.corpus.mining.embedder import Embedder
 from emoscope.corpus.mining.pruning import Pruner, PruneReason
 from emoscope.corpus.mining.seed_classifier import SeedClassifier, sample_vectors
-from emoscope.corpus.mining.similarity import NEIGHBOURS, SeedVectors
+from emoscope.corpus.mining.similarity import NEIGHBOURS, Floats, SeedVectors
 from emoscope.corpus.mining.vectors import VectorFolder, as_bytes
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel import SERIAL, Executor
@@ -66,29 +66,22 @@ class MiningCounts:
     others: int
 
 
-@dataclass(frozen=True, slots=True)
-class Nearness:
-    """For each dialogue of the pool the class with the highest score (`NONE` below its threshold), and that score."""
+def nearest_classes(scores: Floats, thresholds: Sequence[float]) -> tuple[NDArray[np.int16], Floats]:
+    """The class with the highest score of each dialogue (`NONE` below its threshold), and that score.
 
-    classes: NDArray[np.int16]
-    score: NDArray[np.float32]
+    >>> classes, score = nearest_classes(np.array([[0.5, 0.75], [0.5, 0.25]], np.float32), [0.6, 0.6])
+    >>> classes.tolist(), score.tolist()
+    ([1, -1], [0.75, 0.5])
+    """
+    classes = scores.argmax(axis=1).astype(np.int16)
+    best = scores.max(axis=1)
+    classes[best < np.array(thresholds, np.float32)[classes]] = NONE
+    return classes, best
 
-    @classmethod
-    def of(cls, scores: NDArray[np.float32], thresholds: Sequence[float]) -> "Nearness":
-        """From a row of scores for each dialogue, and a threshold for each column.
 
-        >>> nearness = Nearness.of(np.array([[0.5, 0.75], [0.5, 0.25]], np.float32), [0.6, 0.6])
-        >>> nearness.classes.tolist(), nearness.score.tolist()
-        ([1, -1], [0.75, 0.5])
-        """
-        classes = scores.argmax(axis=1).astype(np.int16)
-        best = scores.max(axis=1)
-        classes[best < np.array(thresholds, np.float32)[classes]] = NONE
-        return cls(classes, best)
-
-    def best(self, rows: NDArray[np.int64], count: int | None) -> NDArray[np.int64]:
-        """The `count` rows with the highest scores, or all; equal scores in the order of the pool."""
-        return rows[np.lexsort((rows, -self.score[rows]))][:count]
+def best_rows(rows: NDArray[np.int64], score: Floats, count: int | None) -> NDArray[np.int64]:
+    """The `count` rows with the highest scores, or all; equal scores in the order of the pool."""
+    return rows[np.lexsort((rows, -score[rows]))][:count]
 
 
 def sample_rows(rows: NDArray[np.int64], count: int, *, seed: int) -> NDArray[np.int64]:
@@ -164,11 +157,11 @@ def mine(
         )
         for name, threshold in zip(names, thresholds, strict=True)
     }
-    nearness = Nearness.of(np.concatenate(list(executor.map(scorer.scores, vectors.shards()))), thresholds)
-    passed, eligible = _pruned(records("pruning"), nearness, counts, seeds, prune=settings.prune)
+    classes, score = nearest_classes(np.concatenate(list(executor.map(scorer.scores, vectors.shards()))), thresholds)
+    passed, eligible = _pruned(records("pruning"), classes, counts, seeds, prune=settings.prune)
     chosen: dict[int, str] = {}
     for (name, each), rows in zip(counts.items(), passed, strict=True):
-        best = nearness.best(rows, settings.per_class)
+        best = best_rows(rows, score, settings.per_class)
         each.candidates = len(best)
         each.dropped[PruneReason.SURPLUS] = len(rows) - len(best)
         chosen |= dict.fromkeys(best.tolist(), name)
@@ -180,7 +173,7 @@ def mine(
     with open_writer(str(target / CANDIDATES)) as writer:
         for row, record in enumerate(records("writing")):
             if row in chosen:
-                mined = {"mined_as": chosen[row], "mined_score": round(float(nearness.score[row]), 4)}
+                mined = {"mined_as": chosen[row], "mined_score": round(float(score[row]), 4)}
                 writer.write({"id": str(record.row), **record.columns, **mined})
     totals = MiningCounts(len(eligible), seeds_in_pool, counts, len(others))
     with atomic_write(target / COUNTS) as handle:
@@ -200,16 +193,21 @@ def _prepared(target: Path) -> Path:
 
 
 def _pruned(
-    records: Iterator[Record], nearness: Nearness, counts: Mapping[str, ClassCounts], seeds: Seeds, *, prune: bool
+    records: Iterator[Record],
+    classes: NDArray[np.int16],
+    counts: Mapping[str, ClassCounts],
+    seeds: Seeds,
+    *,
+    prune: bool,
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
     """The rows of each class that no rule drops, and which rows of the pool are not seeds."""
     seed_texts = {dialogue.texts for dialogues in seeds.values() for dialogue in dialogues}
     pruner = Pruner.of(seeds) if prune else None
     names = list(counts)
     passed: list[list[int]] = [[] for _ in names]
-    eligible = np.ones(len(nearness.classes), np.bool_)
+    eligible = np.ones(len(classes), np.bool_)
     read = 0
-    for row, (record, index) in enumerate(zip(records, nearness.classes.tolist(), strict=False)):
+    for row, (record, index) in enumerate(zip(records, classes.tolist(), strict=False)):
         read += 1
         is_seed = record.dialogue.texts in seed_texts
         eligible[row] = not is_seed

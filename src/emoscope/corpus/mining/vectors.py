@@ -6,7 +6,7 @@ a pool that has grown are embedded, and no vector is ever used for another text.
 
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -42,17 +42,10 @@ class VectorFolder:
 
     def fill(self, dialogues: Iterable[Dialogue], *, shard: int = SHARD, executor: Executor = SERIAL) -> int:
         """Embed new dialogues, delete vectors of those no longer in the pool, and return the size of the pool."""
-        read = 0
-
-        def parts() -> Iterator[bytes]:
-            nonlocal read
-            for part in batches(dialogues, shard):
-                read += len(part)
-                yield packed(part)
-
         folder = PartFolder(self.folder, self.embedder.name, ".npy")
-        self._files = list(folder.fill(parts(), _Embedding(self.embedder), executor))
-        return read
+        parts = (packed(part) for part in batches(dialogues, shard))
+        self._files = list(folder.fill(parts, partial(_embedded, self.embedder), executor))
+        return sum(map(len, self.shards()))
 
     def shards(self) -> Iterator[Bytes]:
         """The vectors file by file, memory-mapped."""
@@ -60,17 +53,12 @@ class VectorFolder:
             yield np.load(path, mmap_mode="r", allow_pickle=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Embedding:
-    """Embeds a part's dialogues into the bytes of a `.npy` file."""
-
-    embedder: Embedder
-
-    def __call__(self, part: bytes) -> bytes:
-        dialogues = unpacked(part)
-        vectors = self.embedder.vectors(dialogues)
-        if len(vectors) != len(dialogues) or not np.isfinite(vectors).all():
-            raise EmoscopeError(f"{self.embedder.name}: expected {len(dialogues)} finite vectors")
-        buffer = io.BytesIO()
-        np.save(buffer, as_bytes(vectors))
-        return buffer.getvalue()
+def _embedded(embedder: Embedder, part: bytes) -> bytes:
+    """A part's vectors as the content of a `.npy` file."""
+    dialogues = unpacked(part)
+    vectors = embedder.vectors(dialogues)
+    if len(vectors) != len(dialogues) or not np.isfinite(vectors).all():
+        raise EmoscopeError(f"{embedder.name}: expected {len(dialogues)} finite vectors")
+    buffer = io.BytesIO()
+    np.save(buffer, as_bytes(vectors))
+    return buffer.getvalue()

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.dedupe.deduplicate import deduplicate
-from emoscope.corpus.dedupe.duplicates import DuplicateFinder, comparable, find_duplicates
+from emoscope.corpus.dedupe.duplicates import DuplicateFinder, comparable
 from emoscope.corpus.dedupe.minhash import BANDS, ROWS, jaccard, shared_buckets, shingles, signatures
 from kits.corpus_command import kill_once_writing, stdout_of
+from kits.duplicates import find_duplicates
 
 WORDS = [
     "apple",

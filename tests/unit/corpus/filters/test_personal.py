@@ -148,8 +148,8 @@ def test_finds_are_in_order_and_nothing_else_is_touched(text: str) -> None:
     assert all(0 <= span.start < span.end <= len(text) for span in spans)
     assert all(one.end <= other.start for one, other in pairwise(spans))
     made = masked_text(text, spans)
-    assert len(made) == len(text) + sum(len(span.kind.mask) - (span.end - span.start) for span in spans)
-    assert _MASK.find(" ".join(span.kind.mask for span in spans)) == []  # masks are nobody's data
+    assert len(made) == len(text) + sum(len(span.kind.name) + 2 - (span.end - span.start) for span in spans)
+    assert _MASK.find(" ".join(f"<{span.kind.name}>" for span in spans)) == []  # masks are nobody's data
 
 
 def test_long_texts_are_looked_at_in_pieces() -> None:

@@ -23,8 +23,9 @@ from emoscope.corpus.mining.mine import (
     COUNTS,
     NONE,
     MiningSettings,
-    Nearness,
+    best_rows,
     mine,
+    nearest_classes,
     read_seeds,
     sample_rows,
 )
@@ -199,12 +200,12 @@ def test_one_seed_is_no_class() -> None:
 
 def test_each_dialogue_has_the_class_it_is_nearest_to_and_its_threshold() -> None:
     scores = np.array([[0.9, 0.8], [0.4, 0.5], [0.5, 0.4]], np.float32)
-    assert Nearness.of(scores, [0.6, 0.45]).classes.tolist() == [0, 1, NONE]
+    assert nearest_classes(scores, [0.6, 0.45])[0].tolist() == [0, 1, NONE]
 
 
 def test_the_best_first_and_then_the_first_of_the_pool() -> None:
-    found = Nearness(np.zeros(4, np.int16), np.array([0.5, 0.9, 0.5, 0.7], np.float32))
-    assert found.best(np.arange(4), 3).tolist() == [1, 3, 0]
+    scores = np.array([0.5, 0.9, 0.5, 0.7], np.float32)
+    assert best_rows(np.arange(4), scores, 3).tolist() == [1, 3, 0]
 
 
 @given(size=st.integers(0, 30), count=st.integers(0, 40), seed=st.integers(0, 5))

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.detector import Detector
@@ -39,8 +39,8 @@ class BehaviourCheck:
 
 
 def read_checks() -> list[BehaviourCheck]:
-    """The checks that come with the package."""
-    lines = (files("emoscope.evaluation") / "behaviour.jsonl").read_text(encoding="utf-8").splitlines()
+    """All checks."""
+    lines = Path(__file__).with_name("behaviour.jsonl").read_text(encoding="utf-8").splitlines()
     entries = [json.loads(line) for line in lines]
     return [BehaviourCheck(entry["kind"], Dialogue.of(entry["turns"]), tuple(entry["emotions"])) for entry in entries]
 
