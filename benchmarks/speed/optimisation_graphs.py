@@ -87,7 +87,7 @@ class QuantisedFirst(EncoderGraph):
     def _linear(self, number: int, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
         if site != "output":
             return super()._linear(number, site, value, layers)
-        graph, arithmetic, name = self._graph, self._arithmetic, f"{number}.output"
+        graph, arithmetic, name = self.graph, self.arithmetic, f"{number}.output"
         assert isinstance(arithmetic, Int8)
         transposed = graph._nodes.pop()
         step, zero = graph.number(0.05), graph.constant("zero.128", np.array(128, np.uint8))
@@ -103,15 +103,15 @@ class OneProduct(EncoderGraph):
     def _linear(self, number: int, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
         if site != "attention":
             return super()._linear(number, site, value, layers)
-        assert isinstance(self._arithmetic, Int8)
-        weights = self._arithmetic.weights
+        assert isinstance(self.arithmetic, Int8)
+        weights = self.arithmetic.weights
         three = [weights.tables[f"{number}.{part}"] for part in layers]
         joined = ByteTable(np.concatenate([t.numbers for t in three], 1), np.concatenate([t.scales for t in three]))
         arithmetic = Int8(replace(weights, tables={f"{number}.three": joined}))
         bias = np.concatenate([linear.bias for linear in layers.values()])
         linear = Linear(np.zeros((0, 0), np.float32), bias)
-        (made,) = arithmetic.linear(self._graph, f"{number}.attention", value, {f"{number}.three": linear})
-        graph, width = self._graph, self._architecture.width
+        (made,) = arithmetic.linear(self.graph, f"{number}.attention", value, {f"{number}.three": linear})
+        graph, width = self.graph, self.architecture.width
         borders = [graph.numbers(place * width) for place in range(4)]
         return [graph.node("Slice", made, first, last, graph.numbers(1)) for first, last in pairwise(borders)]
 
@@ -120,11 +120,11 @@ class OwnAttention(EncoderGraph):
     """onnxruntime's own node for attention. It reads dialogue by dialogue, so what it computes here has no meaning."""
 
     def _attention(self, query: str, key: str, value: str) -> str:
-        graph = self._graph
+        graph = self.graph
         places, rows = (graph.node("Slice", self._shape, graph.numbers(n), graph.numbers(n + 1)) for n in (0, 1))
-        shape = graph.node("Concat", rows, places, graph.numbers(self._architecture.width), axis=0)
+        shape = graph.node("Concat", rows, places, graph.numbers(self.architecture.width), axis=0)
         query, key, value = (graph.node("Reshape", each, shape) for each in (query, key, value))
-        answer = graph.node("MultiHeadAttention", query, key, value, own=True, num_heads=self._architecture.heads)
+        answer = graph.node("MultiHeadAttention", query, key, value, own=True, num_heads=self.architecture.heads)
         return self._as_table(answer)
 
 
@@ -132,7 +132,7 @@ class SkipNorm(EncoderGraph):
     """Adding and normalising in one node."""
 
     def _added(self, name: str, value: str, change: str, norm: Linear) -> str:
-        graph = self._graph
+        graph = self.graph
         weight, bias = graph.constant(f"{name}.weight", norm.weight), graph.constant(f"{name}.bias", norm.bias)
         return graph.node("SkipLayerNormalization", change, value, weight, bias, own=True, epsilon=1e-12)
 
@@ -141,14 +141,14 @@ class FastGelu(EncoderGraph):
     """The activation by way of tanh."""
 
     def _active(self, value: str) -> str:
-        return self._graph.node("FastGelu", value, own=True)
+        return self.graph.node("FastGelu", value, own=True)
 
 
 class QuickGelu(EncoderGraph):
     """The activation by way of the logistic function."""
 
     def _active(self, value: str) -> str:
-        return self._graph.node("QuickGelu", value, own=True, alpha=1.702)
+        return self.graph.node("QuickGelu", value, own=True, alpha=1.702)
 
 
 class NoBias(Int8):
@@ -195,7 +195,7 @@ def write(folder: Path, layout: Layout, architecture: Architecture, arithmetic: 
     folder.mkdir(parents=True)
     weights = WeightFile(WEIGHTS)
     head = [Linear(np.ones((HIDDEN * layout.vectors, OUTPUTS), np.float32), np.zeros(OUTPUTS, np.float32))]
-    graph = kind(architecture, layout, arithmetic, GraphWriter(weights), rounded=False)
+    graph = kind(architecture, arithmetic, GraphWriter(weights), layout.segments, layout=layout, rounded=False)
     path = folder / INT8
     path.write_bytes(graph.write(head))
     weights.save(folder)

@@ -32,16 +32,14 @@ class BrokenDetector(Detector):
 class FragileModel(ModelSpec):
     def load(self) -> Detector:
         detector = ModelSpec.load(self)
-        detector.__class__ = FragileDetector
-        return detector
+        return FragileDetector(detector._model, labels=self.labels, prior=self.prior)
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenModel(ModelSpec):
     def load(self) -> Detector:
         detector = ModelSpec.load(self)
-        detector.__class__ = BrokenDetector
-        return detector
+        return BrokenDetector(detector._model, labels=self.labels, prior=self.prior)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def crossvalidate_cli(
             root=data,
         )
     if as_json:
-        print_json(results[0].as_dict() if seeds == 1 else [result.as_dict() for result in results])
+        print_json(results[0] if seeds == 1 else results)
         return
     rows = [
         (f"fold {number}", *scores) for number, scores in enumerate(zip(*(r.scores for r in results), strict=True), 1)

@@ -29,3 +29,12 @@ class InputError(EmoscopeError):
 
 class MissingExtraError(EmoscopeError):
     """An optional dependency is not installed; the message is the command that installs it."""
+
+
+def first_line(error: Exception) -> str:
+    """What another library's exception says, without the details after its first line.
+
+    >>> first_line(ValueError("too long\\nby far"))
+    'too long'
+    """
+    return (str(error).strip().splitlines() or ["?"])[0]

@@ -1,6 +1,7 @@
 """Reading text strictly and writing it whole or not at all."""
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -46,6 +47,12 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
+
+
+def write_file(path: str | Path, content: str | bytes) -> None:
+    """Write a whole file, or none."""
+    with atomic_write(path, "wb" if isinstance(content, bytes) else "w") as handle:
+        handle.write(content)
 
 
 @contextmanager
@@ -194,3 +201,13 @@ def whole_text(path: str | Path, *, max_bytes: int = 1 << 30) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(path, "not valid UTF-8", row=raw[: error.start].count(b"\n") + 1) from None
+
+
+def read_json(path: str | Path) -> Any:
+    """The content of a JSON file."""
+    try:
+        return json.loads(whole_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"is not valid JSON ({error.msg})", row=error.lineno) from None
+    except RecursionError:
+        raise InputError(path, "is nested too deeply") from None

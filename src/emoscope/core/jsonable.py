@@ -1,15 +1,11 @@
-"""JSON: results as plain values, and files read with a clear line for what is wrong."""
+"""Results as plain values for JSON."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import BaseModel
-
-from emoscope.core.errors import InputError
-from emoscope.core.files import whole_text
 
 
 def jsonable(value: object) -> Any:
@@ -39,13 +35,3 @@ def jsonable(value: object) -> Any:
     else:
         return [jsonable(inner) for inner in cast(Iterable[Any], value)]
     return jsonable(plain)
-
-
-def read_json(path: str | Path) -> Any:
-    """The content of a JSON file."""
-    try:
-        return json.loads(whole_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"is not valid JSON ({error.msg})", row=error.lineno) from None
-    except RecursionError:
-        raise InputError(path, "is nested too deeply") from None

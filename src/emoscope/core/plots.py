@@ -18,7 +18,7 @@ from typing import Any
 from emoscope.core.colours import colours_of
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_file
 
 Chart = Any  # an altair chart of any kind; altair is imported only when a chart is drawn
 
@@ -96,17 +96,16 @@ def save(chart: Chart, path: str | Path) -> Path:
     if draw is None:
         known = ", ".join(_DRAWN)
         raise EmoscopeError(f"{target}: cannot draw a chart as {target.suffix or 'this'!r}, expected one of {known}")
-    content = draw(chart)
-    with atomic_write(target, "wb" if isinstance(content, bytes) else "w") as handle:
-        handle.write(content)
+    write_file(target, draw(chart))
     return target
 
 
-def _json(chart: Chart) -> str:
-    return json.dumps(spec(chart), indent=1, ensure_ascii=False) + "\n"
-
-
-_DRAWN: dict[str, Callable[[Chart], str | bytes]] = {".png": png, ".svg": svg, ".html": page, ".json": _json}
+_DRAWN: dict[str, Callable[[Chart], str | bytes]] = {
+    ".png": png,
+    ".svg": svg,
+    ".html": page,
+    ".json": lambda chart: json.dumps(spec(chart), indent=1, ensure_ascii=False) + "\n",
+}
 
 
 def _render(kind: str, chart: Chart, **options: Any) -> Any:
@@ -127,13 +126,10 @@ def _with_own_ids(drawing: str) -> str:
     `clip0` would mean whichever comes first.
     """
     names = dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawing))
-    plain = _renamed(drawing, {name: str(number) for number, name in enumerate(names)})
-    mark = hashlib.sha256(plain.encode()).hexdigest()[:8]
-    return _renamed(drawing, {name: f"c{mark}-{number}" for number, name in enumerate(names)})
 
+    def renamed(prefix: str) -> str:
+        numbered = {name: f"{prefix}{number}" for number, name in enumerate(names)}
+        pattern = r'(\bid="|url\(#|href="#)([^")]+)([")])'
+        return re.sub(pattern, lambda match: match[1] + numbered.get(match[2], match[2]) + match[3], drawing)
 
-def _renamed(drawing: str, names: Mapping[str, str]) -> str:
-    def rename(match: re.Match[str]) -> str:
-        return match[1] + names.get(match[2], match[2]) + match[3]
-
-    return re.sub(r'(\bid="|url\(#|href="#)([^")]+)([")])', rename, drawing)
+    return renamed(f"c{hashlib.sha256(renamed('').encode()).hexdigest()[:8]}-")

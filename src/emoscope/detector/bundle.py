@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.files import whole_text, write_file
 
 FILE = "bundle.json"
 FORMAT = "emoscope-bundle-2"
@@ -80,8 +80,7 @@ class Bundle:
 
     def save(self, folder: Path) -> None:
         """Write `bundle.json`."""
-        with atomic_write(folder / FILE) as handle:
-            handle.write(json.dumps(_plain(asdict(self)), indent=2, ensure_ascii=False) + "\n")
+        write_file(folder / FILE, json.dumps(_plain(asdict(self)), indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> "Bundle":

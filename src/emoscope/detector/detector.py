@@ -79,6 +79,11 @@ class Detector:
         factors = (head.decision or {}) if options.get("for_metric") else {}
         self._decision = np.array([factors.get(label, 1.0) for label in self.labels])
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_decision" in self.__dict__:
+            raise AttributeError(f"a detector does not change, so {name!r} cannot be set; see with_()")
+        super().__setattr__(name, value)
+
     def _by_label(self, values: Floats) -> dict[str, float]:
         return dict(zip(self.labels, values.tolist(), strict=True))
 

@@ -18,12 +18,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.emoticons import EMOJI_PATTERN, emoji_words
+from emoscope.core.metrics import Floats
 
-Floats = NDArray[np.float64]
 Predict = Callable[[list[Dialogue]], Floats]  # probabilities, one row a dialogue
 State = tuple[int, ...]  # of each turn, the parts that are there, as bits
 
@@ -77,17 +76,12 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        turns = [
-            {
-                **asdict(turn.turn),
-                "read": turn.read,
-                "contribution": turn.contribution,
-                "words": [asdict(word) for word in turn.words],
-            }
-            for turn in self.turns
-        ]
-        own = {"label": self.label, "score": self.score, "unit": "log-odds", "log_odds": self.log_odds}
-        return {**own, "baseline": self.baseline, "turns": turns}
+        turns = []
+        for turn in self.turns:
+            own = {"read": turn.read, "contribution": turn.contribution}
+            turns.append({**asdict(turn.turn), **own, "words": [asdict(word) for word in turn.words]})
+        whole = {"label": self.label, "score": self.score, "unit": "log-odds", "log_odds": self.log_odds}
+        return {**whole, "baseline": self.baseline, "turns": turns}
 
 
 def explain(
@@ -265,7 +259,7 @@ def _among_words(parts: int, contexts: int, rng: np.random.Generator) -> list[di
 def _read_part(predict: Predict, dialogue: Dialogue) -> Dialogue:
     """The last turns, as few as give the same answer, and of very long ones their beginning: what the model reads."""
     cut = Dialogue(tuple(Turn(turn.text[:LONG_TEXT], turn.speaker) for turn in dialogue.turns), dialogue.id)
-    if cut != dialogue and _same(*predict([cut, dialogue])):
+    if cut != dialogue and np.ptp(predict([cut, dialogue]), axis=0).max() <= 1e-12:
         dialogue = cut
     step = 16
     for first in range(1, len(dialogue), step):
@@ -273,10 +267,6 @@ def _read_part(predict: Predict, dialogue: Dialogue) -> Dialogue:
         candidates = [Dialogue(dialogue.turns[-length:], dialogue.id) for length in lengths]
         whole, *answers = predict([dialogue, *candidates])
         for candidate, answer in zip(candidates, answers, strict=True):
-            if _same(whole, answer):
+            if np.allclose(whole, answer, rtol=0, atol=1e-12):
                 return candidate
     return dialogue
-
-
-def _same(one: Floats, other: Floats) -> bool:
-    return bool(np.abs(one - other).max() <= 1e-12)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.dialogue import Example
 from emoscope.core.errors import InputError
 from emoscope.core.files import whole_text
 from emoscope.core.fit_context import FitContext
@@ -35,7 +35,7 @@ def student_bundle(student: Path, report: Path, folder: Path, fit_context: FitCo
         name=NAME,
         task="emocontext",
         heads=student_heads(_read(report), known),
-        dialogues=_calibration(known),
+        dialogues=[each.context for examples in known.values() for each in spread(examples, CALIBRATION // len(known))],
         vocabulary=[text for examples in known.values() for example in examples for text in example.dialogue.texts],
         force=force,
     )
@@ -83,8 +83,3 @@ def _known(fit_context: FitContext) -> dict[str, list[Example]]:
     for name in ("friends", "push"):
         known["ekman"] += [example for example in pool_part(name, fit_context) if example.label in EKMAN]
     return known
-
-
-def _calibration(known: Mapping[str, Sequence[Example]]) -> list[Dialogue]:
-    share = CALIBRATION // len(known)
-    return [example.context for examples in known.values() for example in spread(examples, share)]

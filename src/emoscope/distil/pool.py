@@ -8,14 +8,13 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.core.text import TRIGGER
-from emoscope.models.block import Block
+from emoscope.models.block import Block, Floats
 from emoscope.tasks import Task, get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import plain
@@ -23,7 +22,6 @@ from emoscope.tasks.datasets.auxiliary import chosen, source_examples, unlabelle
 from emoscope.tasks.datasets.triggers import masked_places
 from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
 
-Floats = NDArray[np.float64]
 RECOMBINED = 24_000
 SCRIPTS = 30_000
 MASKED_PLACES = 40_000
@@ -46,12 +44,20 @@ HEAD_OF: Mapping[str, str] = {
 }
 
 
-def own_examples(task_name: str, fit_context: FitContext) -> list[Example]:
-    """What the task's teacher was trained on, in that order."""
+def own_examples(task_name: str, fit_context: FitContext, splits: Sequence[str] | None = None) -> list[Example]:
+    """What the task's teacher was trained on, in that order: by default the large systems' splits."""
     task = get_task(task_name)
-    splits = ("train", "dev") if task_name == "iest" else ("train",)
+    splits = splits or (("train", "dev") if task_name == "iest" else ("train",))
     examples = (example for split in splits for example in read_split(task, split, fit_context.resources))
     return [example for example in examples if example.label in task.labels]
+
+
+def vote_shares(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
+    """The annotators' votes as probabilities of the labels; not numbers where nobody voted for one."""
+    counts = np.array([[example.votes.get(label, 0) for label in labels] for example in examples], float)
+    counts = counts.reshape(len(examples), len(labels))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(counts / counts.sum(1, keepdims=True))
 
 
 def pool_part(name: str, fit_context: FitContext) -> list[Example]:

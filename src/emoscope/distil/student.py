@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import confusion_matrix
 from emoscope.distil.context_cases import context_cases
-from emoscope.distil.pool import HEAD_OF, load_answers, own_examples, pool_part
-from emoscope.models.block import one_hot
+from emoscope.distil.pool import HEAD_OF, load_answers, own_examples, pool_part, vote_shares
+from emoscope.models.block import Floats, one_hot
 from emoscope.models.decision import choose_multipliers
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.models.label_shift import prior_vector, shift_prior
@@ -32,7 +31,6 @@ from emoscope.tasks.datasets.auxiliary import EKMAN, source_examples
 if TYPE_CHECKING:
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
-Floats = NDArray[np.float64]
 FOLDS = 10
 REPORT = "student.json"
 HEADS: Mapping[str, tuple[str, ...]] = {
@@ -141,7 +139,7 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
             targets.add(head, [part[number] for number in allowed], soft[allowed])
     for name in ("friends", "push"):
         voted = [e for e in pool_part(name, fit_context) if e.votes and _allowed(e, plan)][: plan.limit]
-        targets.add("ekman", voted, vote_shares(voted))
+        targets.add("ekman", voted, vote_shares(voted, EKMAN))
     cases = context_cases()
     targets.repeat("emocontext", cases, _certain(cases, HEADS["emocontext"]), plan.misleading)
     return targets
@@ -170,14 +168,6 @@ def _certain(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
 def _allowed(example: Example, plan: StudentPlan, judged: Collection[str] = ()) -> bool:
     """Whether to learn from an example: with `hold_out`, neither from a held-out one nor from a line judged on."""
     return not (plan.hold_out and (is_held_out(example) or plain(example.text) in judged))
-
-
-def vote_shares(examples: Sequence[Example]) -> Floats:
-    """The annotators' votes as probabilities of the six emotions and neutral."""
-    counts = np.array([[example.votes.get(label, 0) for label in EKMAN] for example in examples], float)
-    counts = counts.reshape(len(examples), len(EKMAN))
-    with np.errstate(invalid="ignore"):
-        return np.asarray(counts / counts.sum(1, keepdims=True))
 
 
 def is_held_out(example: Example) -> bool:
@@ -298,5 +288,4 @@ def _score(task_name: str, examples: Sequence[Example], answers: Floats, labels:
 
 def save_report(folder: Path, report: Mapping[str, Any]) -> None:
     """Write what `judge` found beside the student."""
-    with atomic_write(folder / REPORT) as handle:
-        json.dump(report, handle, indent=2)
+    write_file(folder / REPORT, json.dumps(report, indent=2))

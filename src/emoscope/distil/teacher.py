@@ -5,6 +5,7 @@ The networks are too large to keep, so each fold answers as soon as it is fitted
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +16,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
+from emoscope.distil.pool import own_examples, vote_shares
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.tasks import get_task
@@ -80,13 +82,6 @@ def teacher_heads() -> dict[str, tuple[str, ...]]:
     return {**tasks, **{head: source(name).labels for head, name in corpora.items()}, **NAMED_LABELS}
 
 
-def task_examples(task_name: str, fit_context: FitContext) -> list[Example]:
-    """The labelled examples of a task, in a fixed order."""
-    task = get_task(task_name)
-    examples = [e for split in SPLITS[task_name] for e in read_split(task, split, fit_context.resources)]
-    return [example for example in examples if example.label in task.labels]
-
-
 def test_set(task_name: str, fit_context: FitContext) -> list[Example]:
     """The examples of a task's test set, none where its file is not at hand."""
     try:
@@ -114,7 +109,7 @@ def teach_by_folds(
     leave the networks in.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    own = {name: task_examples(name, fit_context)[: plan.limit] for name in SPLITS}
+    own = {name: own_examples(name, fit_context, SPLITS[name])[: plan.limit] for name in SPLITS}
     tests = {name: test_set(name, fit_context)[: plan.limit] for name in SPLITS}
     folds = {name: fold_numbers(examples, plan.folds) for name, examples in own.items()}
     start = plan.pretrained
@@ -127,8 +122,8 @@ def teach_by_folds(
         path = folder / f"fold{fold}.npz"
         if path.is_file():
             continue
-        kept = {name: _select(own[name], folds[name] != fold) for name in own}
-        held_out = {name: _select(own[name], folds[name] == fold) for name in own}
+        kept = {name: list(compress(own[name], folds[name] != fold)) for name in own}
+        held_out = {name: list(compress(own[name], folds[name] == fold)) for name in own}
         lessons = {name: (rows, _targets(rows, name, plan)) for name, rows in kept.items()}
         # MELD has many of EmotionX's scenes.
         lines = {plain(example.text) for example in held_out["emotionx-friends"]} - {""}
@@ -157,20 +152,14 @@ def auxiliary_lessons(plan: TeacherPlan, share: float, fit_context: FitContext) 
     return {head: (examples, _targets(examples, head, plan)) for head, examples in selected.items()}
 
 
-def _select(examples: Sequence[Example], mask: NDArray[np.bool_]) -> list[Example]:
-    return [example for example, selected in zip(examples, mask, strict=True) if selected]
-
-
 def _targets(examples: Sequence[Example], head: str, plan: TeacherPlan) -> Floats:
     """One-hot targets, smoothed, and mixed with the annotators' votes where there are any."""
     labels = teacher_heads()[head]
     names = [str(example.label) for example in examples]
     targets = one_hot([labels[int(name)] for name in names] if head in NAMED_LABELS else names, labels)
-    votes = np.array([[example.votes.get(label, 0) for label in labels] for example in examples], float)
-    votes = votes.reshape(targets.shape)
-    voted = votes.sum(1) > 0
-    shares = votes[voted] / votes[voted].sum(1, keepdims=True)
-    targets[voted] = (1 - plan.votes) * targets[voted] + plan.votes * shares
+    shares = vote_shares(examples, labels)
+    voted = ~np.isnan(shares).any(1)
+    targets[voted] = (1 - plan.votes) * targets[voted] + plan.votes * shares[voted]
     return np.asarray((1 - plan.label_smoothing) * targets + plan.label_smoothing / len(labels))
 
 
@@ -224,7 +213,7 @@ def merged_probabilities(folder: Path, plan: TeacherPlan, fit_context: FitContex
         raise EmoscopeError(f"{folder}: holds no teacher's probabilities (fold0.npz is missing)")
     merged = {}
     for task_name in SPLITS:
-        numbers = fold_numbers(task_examples(task_name, fit_context)[: plan.limit], plan.folds)
+        numbers = fold_numbers(own_examples(task_name, fit_context, SPLITS[task_name])[: plan.limit], plan.folds)
         own = np.full((len(numbers), len(get_task(task_name).labels)), np.nan)
         for path, file in files.items():
             own[numbers == int(path.stem.removeprefix("fold"))] = file[f"{task_name}/own"]

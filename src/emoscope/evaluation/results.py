@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 
 from emoscope.core.errors import InputError
+from emoscope.core.files import read_json
 from emoscope.core.frozen import FrozenModel, first_problem
-from emoscope.core.jsonable import read_json
 
 FORMAT = "emoscope-model-results-1"
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.files import whole_text, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.registry import Registry
 
@@ -100,8 +100,7 @@ class Component(ABC):
         content: dict[str, Any] = {self.registered_as: name, "config": self.config()}
         if children:
             content["children"] = list(children)
-        with atomic_write(folder / CONFIG) as handle:
-            json.dump(content, handle, indent=2)
+        write_file(folder / CONFIG, json.dumps(content, indent=2))
 
     def export(self, exporter: "Exporter") -> "Component":
         """The same without torch: a component that holds a network gives a graph, any other exports its children."""

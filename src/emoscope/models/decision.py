@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from emoscope.core.metrics import Metric
-from emoscope.models.probabilities import Floats
+from emoscope.core.metrics import Floats, Metric
 
 _STEPS = np.exp(np.linspace(-1.2, 1.2, 25))
 _TRIES = 3

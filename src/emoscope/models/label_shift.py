@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from emoscope.core.errors import EmoscopeError
-
-Floats = NDArray[np.float64]
+from emoscope.core.metrics import Floats
 
 
 def prior_vector(prior: Mapping[str, float], labels: Sequence[str]) -> Floats:

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.extras import require
-
-Floats = NDArray[np.float64]
+from emoscope.core.metrics import Floats
 
 
 @dataclass(frozen=True, slots=True)

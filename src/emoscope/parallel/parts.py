@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from emoscope.core.dialogue import Dialogue, Turn
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_file
 from emoscope.parallel.executor import SERIAL, Executor
 
 T = TypeVar("T")
@@ -76,8 +76,7 @@ class PartFolder:
             path, exists = waiting.popleft()
             if not exists:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                with atomic_write(path, "wb") as handle:
-                    handle.write(result)
+                write_file(path, result)
             yield path
         name = re.compile(rf"\d{{5,}}-[0-9a-f]{{32}}{re.escape(self.suffix)}|\..*\.part")
         for old in self.folder.glob("*"):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from hashlib import blake2b
 from typing import Any
 
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, first_line
 from emoscope.core.extras import require
 from emoscope.parallel.executor import PartResult, TakeItem, WorkItem
 from emoscope.parallel.progress import Report, reporting_to
@@ -48,7 +48,7 @@ def run_on_ray(
             except ray.exceptions.RayTaskError:
                 raise
             except ray.exceptions.RayError as error:
-                outcome, advanced = item.death(ATTEMPTS, str(error).strip().splitlines()[0]), 0
+                outcome, advanced = item.death(ATTEMPTS, first_line(error)), 0
             progress(advanced)
             yield outcome
     finally:
@@ -65,7 +65,7 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
             ray.init(num_cpus=workers, include_dashboard=False, **quiet)
     except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         where = f"no Ray cluster answers at {address}" if address else "Ray does not start"
-        raise EmoscopeError(f"{where} ({(str(error).strip().splitlines() or ['?'])[0]})") from None
+        raise EmoscopeError(f"{where} ({first_line(error)})") from None
 
 
 def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, int]:

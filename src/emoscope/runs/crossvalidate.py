@@ -1,7 +1,7 @@
 """Folds cut between dialogues, the same for the same data: how tasks without a development set are judged."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -29,10 +29,6 @@ class CrossValidation:
     mean: float
     deviation: float
     pooled: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def crossvalidate(

@@ -11,11 +11,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field, ValidationError
 
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.files import whole_text, write_file
+from emoscope.core.frozen import FrozenModel
 from emoscope.detector.model import FittedModel
 from emoscope.systems.base import System
 from emoscope.tasks import get_task
@@ -24,10 +25,8 @@ FILE = "run.json"
 _RECORDED_PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "lightgbm", "xgboost")
 
 
-class RunRecord(BaseModel):
+class RunRecord(FrozenModel):
     """What `run.json` says: which system learnt what from which files, and where."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     system: str
     task: str
@@ -38,7 +37,7 @@ class RunRecord(BaseModel):
     seconds: float
     limit: int | None = None
     devices: int = 1  # that trained each network together: with another number the weights differ in the last digits
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = Field(default_factory=dict)
     finished: str
     emoscope: str
     python: str
@@ -100,8 +99,7 @@ def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
     if folder.exists() and (not mark.is_file() or json.loads(mark.read_text(encoding="utf-8")) != dict(what)):
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with atomic_write(mark) as handle:
-        json.dump(dict(what), handle)
+    write_file(mark, json.dumps(dict(what)))
     try:
         yield folder
     except BaseException:
@@ -114,8 +112,7 @@ def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
 def save_run(folder: Path, system: System, record: RunRecord) -> None:
     """Write the system's files and `run.json`."""
     system.save(folder)
-    with atomic_write(folder / FILE) as handle:
-        handle.write(record.model_dump_json(indent=2) + "\n")
+    write_file(folder / FILE, record.model_dump_json(indent=2) + "\n")
 
 
 def read_record(folder: Path) -> RunRecord:

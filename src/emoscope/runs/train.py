@@ -11,7 +11,7 @@ from typing import Any
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.score import evaluate_labels
@@ -134,8 +134,7 @@ def _dev_report(
         return None
     examples = list(task.read(dev.path))
     report = evaluate_labels(task, [str(example.label) for example in examples], system.predict(examples))
-    with atomic_write(folder / "dev.json") as handle:
-        json.dump(report.as_dict(), handle, indent=2)
+    write_file(folder / "dev.json", json.dumps(report.as_dict(), indent=2))
     return {"metric": task.metadata.metric.name, "score": round(report.score, 6), "file": dev.path.name}
 
 

@@ -1,11 +1,10 @@
 """What a run did: inputs, model, counts, the mix of labels and how far it drifted; written when all parts are there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
@@ -99,19 +98,14 @@ def _estimated_prior(plan: ScoringPlan, output: OutputFolder, detector: Detector
     """The mix of labels that explains the scores best; nothing without scores."""
     if not scored:
         return {}
-    probabilities = np.concatenate(list(_sample(plan, output, detector.labels, scored)))
-    expected, trained = (np.array(list(prior.values())) for prior in (detector.prior, detector.training_prior))
-    estimated = estimate_prior(shift_prior(probabilities, expected, trained), trained)
-    return dict(zip(detector.labels, estimated.tolist(), strict=True))
-
-
-def _sample(
-    plan: ScoringPlan, output: OutputFolder, labels: Sequence[str], scored: int
-) -> Iterator[NDArray[np.float64]]:
-    _, _, *names = detection_names(labels, plan.schema.names)
+    _, _, *names = detection_names(detector.labels, plan.schema.names)
     parts = range(0, plan.parts, -(-plan.parts // SAMPLE_PARTS))
     step = max(1, -(-scored * len(parts) // (plan.parts * SAMPLE_ROWS)))
+    samples = []
     for part in parts:
         with output.parquet(scores_file(part)) as file:
             table = file.read(names)
-        yield np.stack([table.column(name).to_numpy() for name in names], axis=1)[::step].astype(np.float64)
+        samples.append(np.stack([table.column(name).to_numpy() for name in names], axis=1)[::step].astype(np.float64))
+    expected, trained = (np.array(list(prior.values())) for prior in (detector.prior, detector.training_prior))
+    estimated = estimate_prior(shift_prior(np.concatenate(samples), expected, trained), trained)
+    return dict(zip(detector.labels, estimated.tolist(), strict=True))

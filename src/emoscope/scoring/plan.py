@@ -132,7 +132,10 @@ def make_plan(
             unreadable.append((file.path, summary.problem))
     if not summaries:
         raise InputError(*unreadable[0])
-    _check_columns(summaries)
+    tables = [(file, summary.schema) for file, summary in summaries if summary.rows]
+    if tables and all(schema is not None and not turn_columns(schema.names) for _, schema in tables):
+        file, schema = tables[0]  # no file could hold a single turn: the user meant something else
+        raise InputError(file.path, f"{EXPECTED}; found {schema.names}")
     rows = sum(summary.rows for _, summary in summaries)
     planned = [PlannedFile(file, summary.rows, summary.marks) for file, summary in summaries]
     return ScoringPlan(settings, planned, unreadable, part_rows or usual_part_rows(rows), common_schema(summaries))
@@ -161,11 +164,3 @@ def _summarise(files: Sequence[InputFile], workers: int) -> Iterator[RowSummary 
             results = list(islice(summaries, len(file)))
             problem = next((result for result in results if isinstance(result, InputError)), None)
             yield problem or join(result for result in results if isinstance(result, RowSummary))
-
-
-def _check_columns(summaries: Sequence[tuple[InputFile, RowSummary]]) -> None:
-    """Where no file could hold a single turn, the user meant something else."""
-    tables = [(file, summary) for file, summary in summaries if summary.rows]
-    if tables and all(summary.schema is not None and not turn_columns(summary.schema.names) for _, summary in tables):
-        file, summary = tables[0]
-        raise InputError(file.path, f"{EXPECTED}; found {summary.schema.names}")

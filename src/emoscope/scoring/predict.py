@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from emoscope.core.dialogue import Dialogue
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, first_line
 from emoscope.detector import Detector
 from emoscope.models.block import Floats, Truncated
 
@@ -77,9 +77,4 @@ def _not_finite(probabilities: Floats) -> Problems:
 
 
 def _one_line(error: Exception) -> str:
-    """An exception in one line.
-
-    >>> _one_line(ValueError("too long\\nby far"))
-    'ValueError: too long'
-    """
-    return " ".join([f"{type(error).__name__}:", *str(error).strip().splitlines()[:1]]).rstrip(" :")
+    return f"{type(error).__name__}: {first_line(error)}" if str(error).strip() else type(error).__name__

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError, first_line
 from emoscope.core.extras import require
 from emoscope.scoring.columns import Schema, json_array
 from emoscope.scoring.plan import RowRange, ScoringPlan
@@ -108,7 +108,7 @@ def _read_parquet(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
                     yield from _row_group(path, file, group, (begin, end), (max(first, begin), min(last, end)), schema)
                 begin = end
     except pa.ArrowException as error:
-        raise InputError(path, f"cannot be read ({(str(error).splitlines() or ['?'])[0]})") from None
+        raise InputError(path, f"cannot be read ({first_line(error)})") from None
     if begin < last:
         raise InputError(path, "has fewer rows than when the run began")
 
@@ -129,7 +129,7 @@ def _row_group(
             if done == last:
                 return
     except (pa.ArrowException, OSError) as error:
-        problem = f"cannot be read ({(str(error).splitlines() or ['?'])[0]})"
+        problem = f"cannot be read ({first_line(error)})"
     while done < last:
         end = min(last, done + CHUNK)
         missing = [Reject(path, number + 1, problem) for number in range(done, end)]
@@ -143,41 +143,32 @@ def _parquet_chunk(path: str, table: Any, first: int, schema: Schema) -> Chunk:
     columns = [_values(table.column(name)) for name in names]
     for number in range(len(table)):
         try:
-            dialogues.append(dialogue_of(names, [_checked(column[number]) for column in columns]))
+            dialogues.append(dialogue_of(names, [_cell(column, number) for column in columns]))
         except EmoscopeError as error:
             rejects.append(Reject(path, first + number + 1, str(error)))
         else:
             kept.append(number)
     if rejects:
         table = table.take(pa.array(kept, pa.int64()))
-    return Chunk(path, _conform(table, schema), dialogues, [first + number + 1 for number in kept], rejects)
-
-
-def _values(column: Any) -> list[Any]:
-    """A column's values; in place of one that is not text, the problem."""
-    try:
-        return list(column.to_pylist())
-    except UnicodeDecodeError:
-        return [_value(scalar) for scalar in column]
-
-
-def _value(scalar: Any) -> Any:
-    try:
-        return scalar.as_py()
-    except UnicodeDecodeError:
-        return EmoscopeError("a turn is not valid UTF-8")
-
-
-def _checked(value: Any) -> Any:
-    if isinstance(value, EmoscopeError):
-        raise value
-    return value
-
-
-def _conform(table: Any, schema: Schema) -> Any:
-    present = set(table.column_names)
-    columns = [
-        table.column(field.name).cast(field.type) if field.name in present else pa.nulls(len(table), field.type)
+    arrays = [
+        table.column(field.name).cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(len(table), field.type)
         for field in schema
     ]
-    return pa.table(columns, schema=schema)
+    rows = [first + number + 1 for number in kept]
+    return Chunk(path, pa.table(arrays, schema=schema), dialogues, rows, rejects)
+
+
+def _values(column: Any) -> Any:
+    try:
+        return column.to_pylist()
+    except UnicodeDecodeError:  # which of them it is shows when each is read
+        return column
+
+
+def _cell(column: Any, number: int) -> Any:
+    try:
+        return column[number].as_py() if isinstance(column, pa.ChunkedArray) else column[number]
+    except UnicodeDecodeError:
+        raise EmoscopeError("a turn is not valid UTF-8") from None

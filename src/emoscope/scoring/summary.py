@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError, first_line
 from emoscope.core.extras import require
 from emoscope.scoring.columns import Kinds, Schema, json_schema, merge_kinds, unify, value_kind
 from emoscope.tables.files import open_binary
@@ -95,8 +95,7 @@ def _summarise_parquet(file: InputFile) -> RowSummary:
             with pq.ParquetFile(handle) as table:
                 return RowSummary(table.metadata.num_rows, schema=table.schema_arrow)
         except (pa.ArrowException, OSError) as error:
-            problem = (str(error).splitlines() or ["?"])[0]
-            raise InputError(file.path, f"is not a readable Parquet file ({problem})") from None
+            raise InputError(file.path, f"is not a readable Parquet file ({first_line(error)})") from None
 
 
 def _summarise_jsonl(scanned: ByteRange) -> RowSummary:

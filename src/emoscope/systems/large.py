@@ -11,9 +11,9 @@ from emoscope.core.dialogue import Example
 from emoscope.core.emotion_words import EMOTION_OF
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
+from emoscope.core.files import read_json
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats
-from emoscope.models.features.base import load_json
 from emoscope.models.former_names import current_names
 from emoscope.systems.base import PACKAGES, System, SystemMetadata
 from emoscope.systems.idea import MAIN_CHARACTERS
@@ -134,7 +134,7 @@ class Large(System):
             folder = Path(self.settings.taught) if self.settings.taught else own
             if not (folder / TAUGHT).is_file():
                 self._teach(fit_context.part("teaching"), folder)
-            elif current_names(load_json(folder / TAUGHT).get("settings", {})) != self._teaching():
+            elif current_names(read_json(folder / TAUGHT).get("settings", {})) != self._teaching():
                 raise EmoscopeError(
                     f"{folder}: was taught with other settings; name another folder, or remove this one"
                 )

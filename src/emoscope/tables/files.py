@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError, first_line
 from emoscope.core.extras import require
 from emoscope.core.files import atomic_write
 from emoscope.tables.formats import compression_of
@@ -35,7 +35,7 @@ def open_binary(path: str) -> Iterator[IO[bytes]]:
                 case None:
                     yield raw
         except (OSError, EOFError, zlib.error) as error:
-            reason = getattr(error, "strerror", None) or (str(error).splitlines() or ["?"])[0]
+            reason = getattr(error, "strerror", None) or first_line(error)
             raise InputError(path, f"cannot be read ({reason})") from None
 
 

@@ -29,10 +29,9 @@ def format_of(path: str, named: str | None = None) -> Format | None:
     ('csv', 'tsv')
     """
     if named is not None:
-        for known in FORMATS:
-            if named == known:
-                return known
-        raise EmoscopeError(f"unknown format {named!r}; expected one of: {', '.join(FORMATS)}")
+        if named not in FORMATS:
+            raise EmoscopeError(f"unknown format {named!r}; expected one of: {', '.join(FORMATS)}")
+        return named
     if path == PIPE:
         return None
     format = suffix_format(path)

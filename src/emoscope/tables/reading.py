@@ -7,7 +7,7 @@ from itertools import chain, count
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError, first_line
 from emoscope.core.files import existing_file
 from emoscope.tables.formats import PIPE, Format, format_of
 from emoscope.tables.json_stream import array_elements
@@ -134,4 +134,4 @@ def _parquet_rows(path: str, column: str | None) -> Iterator[TextRow]:
                 yield TextRow(Place(0, next(numbers)), columns)
             begin += len(part)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(path, f"is not a readable Parquet file ({str(error).splitlines()[0]})") from None
+        raise InputError(path, f"is not a readable Parquet file ({first_line(error)})") from None

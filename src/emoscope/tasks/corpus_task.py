@@ -14,9 +14,8 @@ from pydantic import Field, ValidationError
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import text_lines
+from emoscope.core.files import read_json, text_lines
 from emoscope.core.frozen import FrozenModel, first_problem
-from emoscope.core.jsonable import read_json
 from emoscope.core.metrics import MetricName, standard_metric
 from emoscope.tables.labelled import read_labelled
 from emoscope.tasks.base import Submitted, Task

@@ -30,7 +30,6 @@ _CHUNK = 1 << 16
 _TIMEOUT = (10, 60)  # seconds to connect, seconds of silence
 _LONGEST_WAIT = 30.0
 _TRANSIENT = {429, 500, 502, 503, 504}
-_SAVED_NOTHING = "nothing was saved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,11 @@ class Fetched:
     path: Path
     state: Literal["fetched", "present", "skipped"]
     note: str = ""
+
+
+class _NothingSavedError(EmoscopeError):
+    def __init__(self, url: str, problem: str) -> None:
+        super().__init__(f"{url}: {problem}; nothing was saved")
 
 
 class _LoginNeededError(Exception):
@@ -88,6 +92,8 @@ def fetch(
     >>> fetch(get_task("emocontext"), progress=print)  # doctest: +SKIP
     [Fetched(path=PosixPath('.../emocontext/train.txt'), state='fetched', note='checksum ok'), ...]
     """
+    if mirror is not None and not mirror.startswith(("http://", "https://")):
+        raise EmoscopeError(f"{mirror}: a mirror's address starts with http:// or https://")
     folder = data_folder(task, root)
     missing = needed(task, root)
     results: list[Fetched] = []
@@ -95,12 +101,12 @@ def fetch(
         if download not in missing:
             results += [Fetched(folder / name, "present") for name in download.saves]
             continue
-        url = _address(download.url, mirror)
+        url = download.url if mirror is None else f"{mirror.rstrip('/')}/{download.url.rsplit('/', 1)[1]}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-", ignore_cleanup_errors=True) as stage:
                 sent = Path(stage, "sent")
-                _transfer(url, sent, login=login, retries=retries, pause=pause, progress=progress)
+                _transfer(url, sent, login, retries, pause, progress)
                 results += _install(task, folder, download, url, sent)
         except _LoginNeededError:
             note = "asks for a name and password, which its organisers give out: --user NAME"
@@ -114,19 +120,10 @@ def _downloads(task: Task) -> list[DataDownload]:
     return list(dict.fromkeys(download for revision in task.metadata.revisions for download in revision.downloads))
 
 
-def _address(url: str, mirror: str | None) -> str:
-    if mirror is None:
-        return url
-    if not mirror.startswith(("http://", "https://")):
-        raise EmoscopeError(f"{mirror}: a mirror's address starts with http:// or https://")
-    return f"{mirror.rstrip('/')}/{url.rsplit('/', 1)[1]}"
-
-
 def _install(task: Task, folder: Path, download: DataDownload, url: str, sent: Path) -> list[Fetched]:
     """Check and unpack what was sent, beside the target, and only then move it into place."""
     _refuse_other_content(url, sent)
-    if download.sha256 is not None:
-        _hold_to(download.sha256, sent, url, "the published file")
+    _hold_to(download.sha256, sent, url, "the published file")
     files = _unpack(url, sent, download.saves, sent.parent)
     published, first = published_sums(task.metadata), first_sums(folder)
     notes: dict[str, str] = {}
@@ -158,21 +155,17 @@ def _refuse_other_content(url: str, path: Path) -> None:
     with path.open("rb") as handle:
         start = handle.read(1024).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if not start:
-        raise EmoscopeError(f"{url}: the answer is empty; {_SAVED_NOTHING}")
+        raise _NothingSavedError(url, "the answer is empty")
     if start.startswith((b"<!doctype html", b"<html", b"<head")) or (start.startswith(b"<") and b"<html" in start):
-        raise EmoscopeError(
-            f"{url}: answered with a web page, not with data (a login page, a proxy or a moved file?); {_SAVED_NOTHING}"
-        )
+        problem = "answered with a web page, not with data (a login page, a proxy or a moved file?)"
+        raise _NothingSavedError(url, problem)
     if start.startswith(b"version https://git-lfs"):
-        raise EmoscopeError(f"{url}: answered with a Git LFS pointer, not with the file itself; {_SAVED_NOTHING}")
+        raise _NothingSavedError(url, "answered with a Git LFS pointer, not with the file itself")
 
 
-def _hold_to(expected: str, path: Path, url: str, whose: str) -> None:
-    actual = sha256_of(path)
-    if actual != expected:
-        raise EmoscopeError(
-            f"{url}: is not {whose}: sha256 {actual[:12]}..., expected {expected[:12]}...; {_SAVED_NOTHING}"
-        )
+def _hold_to(expected: str | None, path: Path, url: str, whose: str) -> None:
+    if expected is not None and (actual := sha256_of(path)) != expected:
+        raise _NothingSavedError(url, f"is not {whose}: sha256 {actual[:12]}..., expected {expected[:12]}...")
 
 
 def _unpack(url: str, sent: Path, saves: Sequence[str], stage: Path) -> dict[str, Path]:
@@ -190,8 +183,8 @@ def _unpack(url: str, sent: Path, saves: Sequence[str], stage: Path) -> dict[str
     except EmoscopeError:
         raise
     except Exception as error:  # a damaged archive can make zipfile raise nearly anything
-        problem = f"cannot be unpacked ({str(error).rstrip('.') or type(error).__name__})"
-        raise EmoscopeError(f"{url}: {problem}; {_SAVED_NOTHING}") from None
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise _NothingSavedError(url, f"cannot be unpacked ({reason})") from None
     return {saves[0]: sent}
 
 
@@ -201,7 +194,7 @@ def _copy(url: str, source: IO[bytes] | gzip.GzipFile, target: Path) -> Path:
         while chunk := source.read(_CHUNK):
             size += len(chunk)
             if size > MAX_BYTES:
-                raise EmoscopeError(f"{url}: unpacks to more than {MAX_BYTES:,} bytes; {_SAVED_NOTHING}")
+                raise _NothingSavedError(url, f"unpacks to more than {MAX_BYTES:,} bytes")
             handle.write(chunk)
     return target
 
@@ -215,28 +208,27 @@ def _members(url: str, archive: zipfile.ZipFile, saves: Sequence[str]) -> dict[s
         link = stat.S_ISLNK(member.external_attr >> 16)
         # We write under names of our own choosing, so this could do no harm; but nobody honest packs such a file.
         if path.is_absolute() or ".." in path.parts or drive or link:
-            raise EmoscopeError(f"{url}: holds an unsafe path, {member.filename!r}; {_SAVED_NOTHING}")
+            raise _NothingSavedError(url, f"holds an unsafe path, {member.filename!r}")
         if not member.is_dir():
             members.setdefault(path.name, []).append(member)
     for name in saves:
         if len(members.get(name, [])) != 1:
             count = "no" if name not in members else "more than one"
             held = ", ".join(repr(member) for member in sorted(members)[:10]) or "nothing"
-            raise EmoscopeError(f"{url}: holds {count} {name}; it holds {held}; {_SAVED_NOTHING}")
+            raise _NothingSavedError(url, f"holds {count} {name}; it holds {held}")
     return {name: members[name][0] for name in saves}
 
 
 def _transfer(
-    url: str, target: Path, *, login: tuple[str, str] | None, retries: int, pause: float, progress: Progress
+    url: str, target: Path, login: tuple[str, str] | None, retries: int, pause: float, progress: Progress
 ) -> None:
     for attempt in range(retries + 1):
         try:
-            _stream(url, target, login, progress)
-            return
+            return _stream(url, target, login, progress)
         except _TransientError as trouble:
             if attempt == retries:
                 tries = f", tried {retries + 1} times" if retries else ""
-                raise EmoscopeError(f"{url}: {trouble}{tries}; {_SAVED_NOTHING}") from None
+                raise _NothingSavedError(url, f"{trouble}{tries}") from None
             time.sleep(min(max(pause * 2**attempt, trouble.wait), _LONGEST_WAIT))
 
 
@@ -262,7 +254,7 @@ def _stream(url: str, target: Path, login: tuple[str, str] | None, progress: Pro
                 for chunk in response.raw.stream(_CHUNK, decode_content=not url.endswith(".gz")):
                     handle.write(chunk)
                     if handle.tell() > MAX_BYTES:
-                        raise EmoscopeError(f"{url}: is larger than {MAX_BYTES:,} bytes; {_SAVED_NOTHING}")
+                        raise _NothingSavedError(url, f"is larger than {MAX_BYTES:,} bytes")
                     progress(name, response.raw.tell() or handle.tell(), length)
             received = response.raw.tell()
             if length is not None and received != length:
@@ -270,13 +262,13 @@ def _stream(url: str, target: Path, login: tuple[str, str] | None, progress: Pro
     except (requests.Timeout, urllib3.exceptions.TimeoutError):
         raise _TransientError("the server did not answer in time") from None
     except requests.exceptions.SSLError:
-        raise EmoscopeError(f"{url}: the server's certificate is not valid; {_SAVED_NOTHING}") from None
+        raise _NothingSavedError(url, "the server's certificate is not valid") from None
     except requests.ConnectionError:
         raise _TransientError("cannot be reached (behind a firewall, --mirror URL takes another address)") from None
     except urllib3.exceptions.HTTPError:
         raise _TransientError("the transfer was cut off") from None
     except requests.RequestException as error:
-        raise EmoscopeError(f"{url}: cannot be fetched ({error}); {_SAVED_NOTHING}") from None
+        raise _NothingSavedError(url, f"cannot be fetched ({error})") from None
 
 
 def _refuse_status(url: str, status: int, retry_after: str | None, logged_in: bool) -> None:
@@ -291,7 +283,7 @@ def _refuse_status(url: str, status: int, retry_after: str | None, logged_in: bo
         403: "the server refuses access (403)",
         404: "there is no such file (404); it may have moved",
     }.get(status, f"the server answered with status {status}")
-    raise EmoscopeError(f"{url}: {reason}; {_SAVED_NOTHING}")
+    raise _NothingSavedError(url, f"{reason}")
 
 
 def _number(header: str | None) -> int | None:

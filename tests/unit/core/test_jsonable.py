@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from emoscope.core.errors import InputError
+from emoscope.core.files import read_json
 from emoscope.core.frozen import FrozenModel
-from emoscope.core.jsonable import jsonable, read_json
+from emoscope.core.jsonable import jsonable
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,3 +170,12 @@ def test_the_embedded_model_is_small() -> None:
     from emoscope.detector.bundle import resolve
 
     assert sum(file.stat().st_size for file in resolve("nano").rglob("*") if file.is_file()) < 4 * 2**20
+
+
+@pytest.mark.parametrize("name", ["name", "task", "head", "heads", "labels", "prior", "training_prior"])
+def test_a_detector_cannot_be_changed(name: str) -> None:
+    detector = emoscope.load("nano")
+    before = getattr(detector, name)
+    with pytest.raises(AttributeError, match="does not change"):
+        setattr(detector, name, None)
+    assert getattr(detector, name) == before

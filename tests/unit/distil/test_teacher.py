@@ -12,13 +12,13 @@ pytest.importorskip("torch")
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
+from emoscope.distil.pool import own_examples
 from emoscope.distil.teacher import (
     PRETAUGHT,
     SPLITS,
     TeacherPlan,
     fold_numbers,
     merged_probabilities,
-    task_examples,
     teach_by_folds,
 )
 from kits.affect_files import make_data
@@ -41,7 +41,7 @@ def test_every_example_is_answered_by_the_fold_that_had_not_seen_it(
     merged = merged_probabilities(tmp_path / "out", plan, context)
     assert list(merged) == list(SPLITS)
     for name, tables in merged.items():
-        assert len(tables["own"]) == len(task_examples(name, context))
+        assert len(tables["own"]) == len(own_examples(name, context, SPLITS[name]))
         assert np.allclose(tables["own"].sum(1), 1, atol=1e-2)
         assert np.allclose(tables["test"].sum(1), 1, atol=1e-2)
 
@@ -54,7 +54,7 @@ def test_a_killed_run_goes_on_with_the_folds_that_are_missing(data: Path, tmp_pa
     paths = [tmp_path / "out" / "fold0.npz", tmp_path / "out" / PRETAUGHT / "model.safetensors"]
     stamps = [path.stat().st_mtime_ns for path in paths]
     own = merged_probabilities(tmp_path / "out", plan, context)["iest"]["own"]
-    missing = fold_numbers(task_examples("iest", context), 2) == 1
+    missing = fold_numbers(own_examples("iest", context, SPLITS["iest"]), 2) == 1
     assert np.array_equal(np.isnan(own).all(1), missing)
     teach_by_folds(plan, tmp_path / "out", context)
     assert [path.stat().st_mtime_ns for path in paths] == stamps

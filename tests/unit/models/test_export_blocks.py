@@ -222,7 +222,7 @@ def test_a_damaged_blend_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match=r"out_of_fold\.npz: is not a file of arrays"):
         emoscope.load(tmp_path / "model")
     (tmp_path / "model" / "model" / "blend.json").write_text("{", encoding="utf-8")
-    with pytest.raises(EmoscopeError, match=r"blend\.json: is not JSON"):
+    with pytest.raises(EmoscopeError, match=r"blend\.json, row 1: is not valid JSON"):
         emoscope.load(tmp_path / "model")
 
 

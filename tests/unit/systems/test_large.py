@@ -29,6 +29,7 @@ from emoscope.distil.pool import (
     save_answers,
     teach,
     varied,
+    vote_shares,
 )
 from emoscope.distil.student import (
     HEADS,
@@ -40,7 +41,6 @@ from emoscope.distil.student import (
     is_held_out,
     judge,
     save_report,
-    vote_shares,
 )
 from emoscope.models.block import FitContext
 from emoscope.models.decision import choose_multipliers
@@ -55,6 +55,7 @@ from emoscope.systems.large import Large
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import affect_examples, affect_labels, auxiliary_examples
+from emoscope.tasks.datasets.auxiliary import EKMAN
 from emoscope.tasks.emocontext import EmoContext
 from emoscope.tasks.metadata import TaskMetadata
 
@@ -383,7 +384,7 @@ def test_new_wordings_keep_the_trigger_and_know_their_original(fit_context: FitC
 
 def test_votes_become_shares() -> None:
     example = Example(Dialogue.of(["hi"]), 0, votes={"joy": 3, "neutral": 1})
-    assert vote_shares([example]).tolist() == [[0, 0, 0, 0.75, 0.25, 0, 0]]
+    assert vote_shares([example], EKMAN).tolist() == [[0, 0, 0, 0.75, 0.25, 0, 0]]
 
 
 def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encoder: str, tmp_path: Path) -> None:

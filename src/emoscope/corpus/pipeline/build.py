@@ -22,8 +22,7 @@ from typing import Any
 
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write
-from emoscope.core.jsonable import read_json
+from emoscope.core.files import atomic_write, read_json
 from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import COUNTS, RECORD, digests, write_json
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext

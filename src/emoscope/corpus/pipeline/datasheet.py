@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from emoscope import __version__
 from emoscope.core.dialogue import Example
-from emoscope.core.jsonable import read_json
+from emoscope.core.files import read_json
 from emoscope.core.metrics import standard_metric
 from emoscope.corpus.describe.datasheet import Datasheet, check_datasheet, markdown, page
 from emoscope.corpus.describe.statistics import describe

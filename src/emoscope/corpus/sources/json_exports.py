@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from emoscope.core.errors import InputError
-from emoscope.core.jsonable import read_json
+from emoscope.core.files import read_json
 from emoscope.corpus.sources.messages import Message, NoTurn
 
 _SLACK_LINK = re.compile(r"<([@#!]?)([^|<>]+)(?:\|([^<>]*))?>")

@@ -1,5 +1,6 @@
 """Different blocks, each fitted fold by fold, blended with weights found on what none of them had seen."""
 
+import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -11,11 +12,12 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
+from emoscope.core.files import read_json, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, Prediction, one_hot
 from emoscope.models.ensembles.combine import Ensemble, dialogue_folds
 from emoscope.models.ensembles.fit_members import MemberFit, fit_members
-from emoscope.models.features.base import load_arrays, load_json, save_arrays, save_json
+from emoscope.models.features.base import load_arrays, save_arrays
 from emoscope.models.probabilities import softmax
 
 WEIGHTS = "blend.json"
@@ -116,11 +118,12 @@ class Blend(Ensemble):
         return blend
 
     def save_weights(self, folder: Path) -> None:
-        save_json(folder / WEIGHTS, {"weights": self.weights.tolist(), "bias": self.bias.tolist()})
+        weights = {"weights": self.weights.tolist(), "bias": self.bias.tolist()}
+        write_file(folder / WEIGHTS, json.dumps(weights))
         save_arrays(folder / OUT_OF_FOLD, {"members": self.held_out.astype(np.float32), "fold": self.cut})
 
     def load_weights(self, folder: Path) -> None:
-        content, arrays = load_json(folder / WEIGHTS), load_arrays(folder / OUT_OF_FOLD)
+        content, arrays = read_json(folder / WEIGHTS), load_arrays(folder / OUT_OF_FOLD)
         try:
             self.weights, self.bias = np.array(content["weights"], float), np.array(content["bias"], float)
             self.held_out, self.cut = arrays["members"].astype(np.float64), arrays["fold"]

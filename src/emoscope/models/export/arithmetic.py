@@ -12,24 +12,24 @@ from emoscope.models.export.writer import GraphWriter
 Bytes = NDArray[np.int8]
 
 
+@dataclass(frozen=True)
 class Plain:
     """Weights in single precision; with `half`, those that have half precision already are stored as such."""
 
-    def __init__(self, pieces: Floats, *, half: bool = False) -> None:
-        self._pieces = pieces
-        self._half = half
+    pieces: Floats
+    half: bool = False
 
     def embed(self, graph: GraphWriter, pieces: str) -> str:
-        table = graph.constant("pieces.table", self._pieces.astype(np.float16) if self._half else self._pieces)
+        table = graph.constant("pieces.table", self.pieces.astype(np.float16) if self.half else self.pieces)
         rows = graph.node("Gather", table, pieces)
-        return graph.cast(rows, np.float32) if self._half else rows
+        return graph.cast(rows, np.float32) if self.half else rows
 
     def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
         del site
         products = []
         for name, linear in layers.items():
-            weight = graph.constant(f"{name}.weight", linear.weight.astype(np.float16) if self._half else linear.weight)
-            if self._half:  # made plain when the graph is loaded
+            weight = graph.constant(f"{name}.weight", linear.weight.astype(np.float16) if self.half else linear.weight)
+            if self.half:  # made plain when the graph is loaded
                 weight = graph.cast(weight, np.float32)
             products.append(graph.node("Gemm", value, weight, graph.constant(f"{name}.bias", linear.bias)))
         return products
@@ -66,11 +66,11 @@ class ByteWeights:
     tables: Mapping[str, ByteTable]
 
 
+@dataclass(frozen=True)
 class Int8:
     """Sums of products of bytes, which are exact; so no row of a batch depends on another."""
 
-    def __init__(self, weights: ByteWeights) -> None:
-        self.weights = weights
+    weights: ByteWeights
 
     def embed(self, graph: GraphWriter, pieces: str) -> str:
         table = self.weights.pieces

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_file
 from emoscope.models.export.architecture import read_architecture
 from emoscope.models.export.arithmetic import Plain
 from emoscope.models.export.graph import EncoderLayers
@@ -51,10 +51,8 @@ def write_graph(
 ) -> None:
     """Write a graph with its weights, its tokenizer and what is to be known of it."""
     folder.mkdir(parents=True, exist_ok=True)
-    with atomic_write(folder / TOKENIZER) as handle:
-        handle.write(tokenizer.description())
-    with atomic_write(folder / FLOAT, "wb") as handle:
-        handle.write(content)
+    write_file(folder / TOKENIZER, tokenizer.description())
+    write_file(folder / FLOAT, content)
     weights.save(folder)
-    with atomic_write(folder / about_file) as handle:
-        json.dump({"special": {role: getattr(tokenizer, role) for role in ROLES}, **about}, handle)
+    special = {role: getattr(tokenizer, role) for role in ROLES}
+    write_file(folder / about_file, json.dumps({"special": special, **about}))

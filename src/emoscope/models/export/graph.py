@@ -1,6 +1,7 @@
 """An encoder, its pooling and its head as one ONNX graph, written so that each node is one fast kernel."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,40 +13,34 @@ from emoscope.models.onnx.layout import Layout
 SCORES = "scores"
 
 
+@dataclass
 class EncoderLayers:
     """An encoder. All pieces of a batch are rows of one table, place by place; only attention looks at dialogues."""
 
-    def __init__(
-        self, architecture: Architecture, arithmetic: Arithmetic, graph: GraphWriter, *, segments: bool = False
-    ) -> None:
-        self._architecture = architecture
-        self._arithmetic = arithmetic
-        self._graph = graph
-        self._segments = segments
-        self.sites: dict[str, str] = {}  # what comes in at each site of each layer
+    architecture: Architecture
+    arithmetic: Arithmetic
+    graph: GraphWriter
+    segments: bool = False
+    sites: dict[str, str] = field(default_factory=dict)  # what comes in at each site of each layer
 
     def layers(self) -> list[str]:
         """Add the encoder: what comes out of its embeddings and of each layer."""
-        graph = self._graph
+        graph = self.graph
         self._shape = graph.node("Shape", "pieces")
         self._places = graph.node("Slice", self._shape, graph.numbers(0), graph.numbers(1))
-        self._by_head = graph.node(
-            "Concat",
-            self._shape,
-            graph.numbers(self._architecture.heads, self._architecture.width // self._architecture.heads),
-            axis=0,
-        )
+        heads = graph.numbers(self.architecture.heads, self.architecture.width // self.architecture.heads)
+        self._by_head = graph.node("Concat", self._shape, heads, axis=0)
         values = [self._embedded()]
-        for number, layer in enumerate(self._architecture.layers):
+        for number, layer in enumerate(self.architecture.layers):
             values.append(self._layer(values[-1], number, layer))
         return values
 
     def _embedded(self) -> str:
-        graph, architecture = self._graph, self._architecture
+        graph, architecture = self.graph, self.architecture
         positions = graph.constant("positions", architecture.positions[:, None])
         used = graph.node("Slice", positions, graph.numbers(0), self._places, graph.numbers(0))
-        value = graph.node("Add", self._arithmetic.embed(graph, "pieces"), used)
-        if self._segments:
+        value = graph.node("Add", self.arithmetic.embed(graph, "pieces"), used)
+        if self.segments:
             assert architecture.segments is not None
             second = graph.node("Unsqueeze", "segments", graph.numbers(2))
             vector = graph.constant("segments.second", architecture.segments[None, None])
@@ -62,29 +57,28 @@ class EncoderLayers:
         return self._added(f"{number}.narrow_norm", value, narrow, layer.narrow_norm)
 
     def _active(self, value: str) -> str:
-        if self._architecture.activation == "relu":
-            return self._graph.node("Relu", value)
-        return self._graph.node("Gelu", value, own=True)
+        relu = self.architecture.activation == "relu"
+        return self.graph.node("Relu", value) if relu else self.graph.node("Gelu", value, own=True)
 
     def _added(self, name: str, value: str, change: str, norm: Linear) -> str:
-        return self._norm(name, self._graph.node("Add", value, change), norm)
+        return self._norm(name, self.graph.node("Add", value, change), norm)
 
     def _linear(self, number: int, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
         name = f"{number}.{site}"
         self.sites[name] = value
         named = {f"{number}.{part}": linear for part, linear in layers.items()}
-        return self._arithmetic.linear(self._graph, name, value, named)
+        return self.arithmetic.linear(self.graph, name, value, named)
 
     def _attention(self, query: str, key: str, value: str) -> str:
         """Tables are read in place as (places, rows, heads, size); only the answer has to be put in order again."""
-        graph = self._graph
-        size = self._architecture.width // self._architecture.heads
+        graph = self.graph
+        size = self.architecture.width // self.architecture.heads
         query, key, value = (graph.node("Reshape", each, self._by_head) for each in (query, key, value))
         match = graph.node(
             "FusedMatMul", query, key, own=True, transB=1, transBatchA=1, transBatchB=1, alpha=float(size**-0.5)
         )
-        if self._architecture.relative is not None:
-            bias = graph.constant("relative", self._architecture.relative)
+        if self.architecture.relative is not None:
+            bias = graph.constant("relative", self.architecture.relative)
             square = graph.node("Concat", self._places, self._places, axis=0)
             used = graph.node("Slice", bias, graph.numbers(0, 0), square, graph.numbers(1, 2))
             match = graph.node("Add", match, used)
@@ -93,27 +87,24 @@ class EncoderLayers:
         return self._as_table(graph.node("Transpose", answer, perm=[2, 0, 1, 3]))
 
     def _as_table(self, value: str) -> str:
-        return self._graph.node("Reshape", value, self._graph.numbers(-1, self._architecture.width))
+        return self.graph.node("Reshape", value, self.graph.numbers(-1, self.architecture.width))
 
     def _norm(self, name: str, value: str, norm: Linear) -> str:
-        graph = self._graph
+        graph = self.graph
         weight = graph.constant(f"{name}.weight", norm.weight)
         bias = graph.constant(f"{name}.bias", norm.bias)
-        return graph.node("LayerNormalization", value, weight, bias, axis=-1, epsilon=self._architecture.epsilon)
+        return graph.node("LayerNormalization", value, weight, bias, axis=-1, epsilon=self.architecture.epsilon)
 
 
+@dataclass(kw_only=True)
 class EncoderGraph(EncoderLayers):
     """The whole graph of a network: an encoder, pooling and head.
 
     `rounded` gives vectors half precision, as a frozen encoder's are when the head is trained.
     """
 
-    def __init__(
-        self, architecture: Architecture, layout: Layout, arithmetic: Arithmetic, graph: GraphWriter, *, rounded: bool
-    ) -> None:
-        super().__init__(architecture, arithmetic, graph, segments=layout.segments)
-        self._layout = layout
-        self._rounded = rounded
+    layout: Layout
+    rounded: bool
 
     def write(self, head: Sequence[Linear], probed_layer: int | None = None) -> bytes:
         """The content of the `.onnx` file, with the scores as output.
@@ -124,33 +115,31 @@ class EncoderGraph(EncoderLayers):
         probed = [] if probed_layer is None else [self.sites[f"{probed_layer}.{site}"] for site in SITES]
         inputs: Inputs = {
             "pieces": (np.int32, ["places", "rows"]),
-            "pooling": (np.float32, ["rows", self._layout.vectors, "places"]),
+            "pooling": (np.float32, ["rows", self.layout.vectors, "places"]),
         }
-        if self._layout.segments:
+        if self.layout.segments:
             inputs["segments"] = (np.float32, ["places", "rows"])
-        return self._graph.model(inputs, [SCORES, *probed])
+        return self.graph.model(inputs, [SCORES, *probed])
 
     def _pooled(self, value: str) -> str:
-        graph, width = self._graph, self._architecture.width
+        graph, width = self.graph, self.architecture.width
         shape = graph.node("Concat", self._shape, graph.numbers(width), axis=0)
         vectors = graph.node("Reshape", self._as_rounded(value), shape)
-        if self._layout.takes_maximum:
+        if self.layout.takes_maximum:
             by_row = graph.node("Transpose", vectors, perm=[1, 0, 2])
             places = graph.node("Transpose", "pooling", perm=[0, 2, 1])
             made = graph.node("ReduceMax", graph.node("Add", by_row, places), axes=[1], keepdims=0)
         else:
             joined = graph.node("FusedMatMul", "pooling", vectors, own=True, transBatchB=1)
-            made = graph.node("Reshape", joined, graph.numbers(-1, self._layout.vectors * width))
+            made = graph.node("Reshape", joined, graph.numbers(-1, self.layout.vectors * width))
         return self._as_rounded(made)
 
     def _as_rounded(self, value: str) -> str:
-        if not self._rounded:
-            return value
-        return self._graph.cast(self._graph.cast(value, np.float16), np.float32)
+        return self.graph.cast(self.graph.cast(value, np.float16), np.float32) if self.rounded else value
 
     def _head(self, value: str, head: Sequence[Linear]) -> None:
         """In double precision: the order in which numbers are summed depends on the batch, and must not show."""
-        graph = self._graph
+        graph = self.graph
         value = graph.cast(value, np.float64)
         for number, linear in enumerate(head):
             weight = graph.constant(f"head.{number}.weight", linear.weight.astype(np.float64))

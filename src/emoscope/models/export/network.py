@@ -10,7 +10,7 @@ import numpy as np
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_file
 from emoscope.models.export.architecture import Architecture, Floats, Linear, read_architecture
 from emoscope.models.export.arithmetic import Arithmetic, Dequantised, Int8, Plain
 from emoscope.models.export.graph import EncoderGraph
@@ -46,8 +46,7 @@ def export_network(
     source = Source(network, vocabulary, columns)
     feeds = [source.layout.feed([row]) for row in source.layout.rows(reference, source.tokenizer)]
     folder.mkdir(parents=True, exist_ok=True)
-    with atomic_write(folder / TOKENIZER) as handle:
-        handle.write(source.tokenizer_json)
+    write_file(folder / TOKENIZER, source.tokenizer_json)
     weights = WeightFile(WEIGHTS)
     arithmetics: dict[str, Arithmetic]
     if calibration is None:
@@ -58,8 +57,7 @@ def export_network(
         architecture, table = quantise(source.architecture, probe(source, [source.layout.feed([row]) for row in rows]))
         arithmetics = {INT8: Int8(table), FLOAT: Dequantised(table)}
     for file, arithmetic in arithmetics.items():
-        with atomic_write(folder / file, "wb") as handle:
-            handle.write(source.graph(architecture, arithmetic, weights).write(source.head))
+        write_file(folder / file, source.graph(architecture, arithmetic, weights).write(source.head))
     weights.save(folder)
     graphs = _measured(folder, list(arithmetics), feeds)
     Description(source.layout, tuple(reference), graphs).save(folder)
@@ -95,7 +93,8 @@ class Source:
 
     def graph(self, architecture: Architecture, arithmetic: Arithmetic, weights: WeightFile) -> EncoderGraph:
         """The graph of the network, with its own weights or those of an equivalent."""
-        return EncoderGraph(architecture, self.layout, arithmetic, GraphWriter(weights), rounded=self.rounded)
+        graph, layout = GraphWriter(weights), self.layout
+        return EncoderGraph(architecture, arithmetic, graph, layout.segments, layout=layout, rounded=self.rounded)
 
 
 def _linear(module: Any) -> Linear:

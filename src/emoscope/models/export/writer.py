@@ -36,12 +36,12 @@ class WeightFile:
             self._arrays[name] = self._end, array
             self._end += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
         kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
-        made = onnx.TensorProto(name=name, data_type=kind, dims=array.shape)
-        made.data_location = onnx.TensorProto.EXTERNAL
-        facts = {"location": self.file, "offset": self._arrays[name][0], "length": array.nbytes}
-        for key, value in facts.items():
-            made.external_data.add(key=key, value=str(value))
-        return made
+        place = {"location": self.file, "offset": self._arrays[name][0], "length": array.nbytes}
+        external = [onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in place.items()]
+        where = onnx.TensorProto.EXTERNAL
+        return onnx.TensorProto(
+            name=name, data_type=kind, dims=array.shape, external_data=external, data_location=where
+        )
 
     def save(self, folder: Path) -> None:
         """Write the file that the graphs refer to."""

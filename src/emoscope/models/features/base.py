@@ -1,6 +1,5 @@
 """What every feature extractor can do, and how several stand side by side."""
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
-from emoscope.core.files import atomic_write, existing_file, whole_text
+from emoscope.core.files import atomic_write, existing_file
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import EXTRACTORS, Component
 
@@ -128,17 +127,3 @@ def unpack_words(packed: NDArray[np.uint8]) -> list[str]:
     """Read what `pack_words` made."""
     text = packed.tobytes().decode("utf-8", "surrogatepass")
     return text.split("\n") if text else []
-
-
-def save_json(path: Path, content: Any) -> None:
-    """Write a small JSON file, whole or not at all."""
-    with atomic_write(path) as handle:
-        json.dump(content, handle)
-
-
-def load_json(path: Path) -> Any:
-    """Read a JSON file."""
-    try:
-        return json.loads(whole_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"is not JSON ({error})") from None

@@ -1,5 +1,6 @@
 """One column for each word that ranks high for some label: team Podlab's features."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +12,9 @@ import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.extras import require
+from emoscope.core.files import read_json, write_file
 from emoscope.core.fit_context import FitContext
-from emoscope.models.features.base import Extractor, Matrix, column_counts, load_json, save_json, turn_texts
+from emoscope.models.features.base import Extractor, Matrix, column_counts, turn_texts
 from emoscope.models.features.tokens import chat_tokens
 
 FILE = "words.json"
@@ -56,10 +58,10 @@ class RankedWords(Extractor):
         return sparse.hstack(parts, format="csr", dtype=np.float32)
 
     def save_weights(self, folder: Path) -> None:
-        save_json(folder / FILE, self.words)
+        write_file(folder / FILE, json.dumps(self.words))
 
     def load_weights(self, folder: Path) -> None:
-        self.words = load_json(folder / FILE)
+        self.words = read_json(folder / FILE)
 
 
 def label_scores(counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, float]]:

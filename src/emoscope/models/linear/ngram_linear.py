@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 from emoscope.core.files import atomic_write, existing_file
+from emoscope.core.metrics import Floats
 from emoscope.models.linear.fitting import class_weights, held_out_scores
 from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
 from emoscope.models.probabilities import softmax, temperature_of
 
-Floats = NDArray[np.float64]
 FORMAT = "emoscope-ngram-linear-1"
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.files import whole_text, write_file
 from emoscope.models.linear.ngram_block import fields
 from emoscope.models.linear.ngram_linear import NgramLinear
 
@@ -51,8 +51,8 @@ class OffensiveModel:
     def save(self, folder: str | Path) -> None:
         """Write the weights, and what is known about them, into a folder."""
         self.classifier.save(Path(folder) / _WEIGHTS)
-        with atomic_write(Path(folder) / _ABOUT) as handle:
-            handle.write(json.dumps({"threshold": self.threshold, **self.about}, indent=2, ensure_ascii=False) + "\n")
+        about = {"threshold": self.threshold, **self.about}
+        write_file(Path(folder) / _ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, folder: str | Path = SHIPPED) -> Self:

@@ -8,7 +8,7 @@ from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.files import whole_text, write_file
 from emoscope.models.onnx.layout import Layout
 from emoscope.models.text.window import Window
 
@@ -44,9 +44,7 @@ class Description:
             "reference": [[[turn.text, turn.speaker] for turn in dialogue.turns] for dialogue in self.reference],
             "graphs": [asdict(graph) for graph in self.graphs],
         }
-        with atomic_write(folder / FILE) as handle:
-            json.dump(content, handle, indent=1, ensure_ascii=False)
-            handle.write("\n")
+        write_file(folder / FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> "Description":
