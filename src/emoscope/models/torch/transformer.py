@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.text.window import TokenRow, Window, focus_places, padded
+from emoscope.models.text.window import TokenRow, Window, focus_places
 from emoscope.models.torch.frozen import FrozenEncoder, frozen_encoder, load_frozen
 from emoscope.models.torch.layers import full_precision
 from emoscope.models.torch.network import Batch, Item, Network, without_decay_of_vectors
@@ -170,14 +170,13 @@ class Transformer(Network):
         return self._places([item["row"] for item in items])
 
     def _places(self, rows: Sequence[TokenRow]) -> Batch:
-        token_ids = padded([row.token_ids for row in rows], self.tokenizer.padding)
-        batch = {"token_ids": token_ids, "mask": (token_ids != self.tokenizer.padding).astype(np.int64)}
-        if self.segments:
-            batch["segments"] = self.window.segments(rows, token_ids.shape[1]).astype(np.int64)
+        arrays = self.window.arrays(rows, self.tokenizer)
+        if not self.segments:
+            del arrays["segments"]
         if self.pooling not in ("cls", "mean", "max"):
             special = {"mask": self.tokenizer.mask, "padding": self.tokenizer.padding}
-            batch["focus"] = focus_places(rows, token_ids, self.pooling, **special)
-        return {name: torch.from_numpy(table) for name, table in batch.items()}
+            arrays["focus"] = focus_places(rows, arrays["token_ids"], self.pooling, **special)
+        return {name: torch.from_numpy(table) for name, table in arrays.items()}
 
     def forward(self, batch: Batch) -> Tensor:
         if self.frozen is not None:
