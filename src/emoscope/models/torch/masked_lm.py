@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -49,8 +49,9 @@ def pretrain_encoder(
         raise EmoscopeError("there is no text to pretrain on")
     rows = network.window.rows(examples, network.tokenizer)
     device = device_of(fit_context.device).type
-    shape = (network.num_layers, network.ffn_size, network.pretraining_words)
-    how = (network.name, shape, network.window, training, fit_context.seed, device, fit_context.devices, following)
+    get = network.settings
+    shape = (get.num_layers, get.ffn_size, tuple(get.pretraining_words))
+    how = (get.encoder, shape, network.window, training, fit_context.seed, device, fit_context.devices, following)
     digest = sha256(repr(how).encode())
     for row in rows:
         digest.update(row.token_ids.tobytes())
@@ -58,7 +59,7 @@ def pretrain_encoder(
     key = digest.hexdigest()
     if key not in _LAST:
         model = MaskedLanguageModel(
-            network.encoder, network.tokenizer, network.window, following, favoured=network.pretraining_words
+            network.encoder, network.tokenizer, network.window, following, favoured=get.pretraining_words
         )
         curve = model.learn(rows, training, fit_context)
         weights = {name: value.detach().cpu().clone() for name, value in network.encoder.state_dict().items()}
@@ -115,7 +116,7 @@ class MaskedLanguageModel(Trainable):
         nothing = torch.zeros(len(rows), 1)
         return NetworkTrainer(self, [{"row": row} for row in rows], nothing, MeanLoss(), training, fit_context).train()
 
-    def collate(self, items: Sequence[Item]) -> Batch:
+    def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
         """Exchange turns, mask tokens, and pad."""
         rows: list[TokenRow] = [item["row"] for item in items]
         answers = np.full(len(rows), _NOT_ASKED, np.int64)
@@ -125,7 +126,7 @@ class MaskedLanguageModel(Trainable):
         token_ids = arrays["token_ids"]
         chosen, arrays["token_ids"] = self._masked(token_ids)
         arrays |= {"places": np.flatnonzero(chosen), "hidden": token_ids[chosen], "follows": answers}
-        return {name: torch.from_numpy(table) for name, table in arrays.items()}
+        return arrays
 
     def _exchanged(self, rows: Sequence[TokenRow]) -> tuple[list[TokenRow], NDArray[np.int64]]:
         """Every second turn, by chance, gives its place to that of the next row; 1 where the turn is the true one."""
