@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import PUBLISHED, System
-from emoscope.systems.settings import FineTuningSettings
+from emoscope.systems.settings import FurtherPretrainingSettings
 
 
-class AmobeeSettings(FineTuningSettings):
+class AmobeeSettings(FurtherPretrainingSettings):
     """The paper's values, and BERT's usual ones."""
 
     pooling: str = "mask"
@@ -20,12 +20,6 @@ class AmobeeSettings(FineTuningSettings):
     """Examples per training step on the other tasks."""
     pretraining_text: int | None = None
     """Most lines for the language model, and examples of each other task; 0 leaves them out."""
-    lm_epochs: int = 1
-    """Passes over the unlabelled text."""
-    lm_batch_size: int = 64
-    """Rows of unlabelled text per training step."""
-    lm_learning_rate: float = 5e-5
-    """Highest learning rate of the language model."""
     C: float = 1.0
     """Inverse of the L2 penalty of the linear model over the language model's guesses."""
     weights: tuple[float, ...] = (1.0, 1.0, 1.0)

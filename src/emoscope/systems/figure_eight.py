@@ -5,10 +5,10 @@ from typing import Literal
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import PUBLISHED, System
-from emoscope.systems.settings import TrainingSettings
+from emoscope.systems.settings import LanguageModelSettings
 
 
-class FigureEightSettings(TrainingSettings):
+class FigureEightSettings(LanguageModelSettings):
     """The sizes are AWD-LSTM's, for a GPU; embedding_size=200, hidden_size=400 and num_layers=2 suit two CPU cores."""
 
     embedding_size: int = 400
@@ -35,14 +35,6 @@ class FigureEightSettings(TrainingSettings):
     """Most words in the vocabulary."""
     pretraining_text: int | None = None
     """Most lines of tweets and comments for the language model; 0 for none, all without a number."""
-    lm_epochs: int = 6
-    """Passes over the unlabelled text."""
-    lm_batch_size: int = 64
-    """Rows of text per training step of the language model."""
-    lm_learning_rate: float = 3e-3
-    """Highest learning rate of the language model."""
-    tune_epochs: int = 4
-    """Passes over the task's own turns, without labels."""
     epochs: int = 12
     learning_rate: float = 1e-2
 

@@ -3,10 +3,10 @@
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import PUBLISHED, System
-from emoscope.systems.settings import WordNetworkSettings
+from emoscope.systems.settings import LanguageModelSettings, WordNetworkSettings
 
 
-class NtuaSlpSettings(WordNetworkSettings):
+class NtuaSlpSettings(WordNetworkSettings, LanguageModelSettings):
     """The paper's values, and usual ones where it gives none."""
 
     vectors: str = "word2vec"
@@ -27,14 +27,6 @@ class NtuaSlpSettings(WordNetworkSettings):
     """Units of the language model's layers; 2.5 times `hidden_size` without a number."""
     lm_dropout: float = 0.5
     """Factor of all of AWD-LSTM's dropouts."""
-    lm_epochs: int = 6
-    """Passes over the unlabelled text."""
-    lm_batch_size: int = 64
-    """Rows of text per training step of the language model."""
-    lm_learning_rate: float = 3e-3
-    """Highest learning rate of the language model."""
-    tune_epochs: int = 4
-    """Passes of the language model over the task's own texts."""
     lm_classifier_epochs: int = 12
     """Passes over the training data in fine-tuning the language model."""
     lm_classifier_learning_rate: float = 1e-2

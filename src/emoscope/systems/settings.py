@@ -160,17 +160,32 @@ class FineTuningSettings(TrainingSettings):
         return self.classifier(labels, "transformer", {**shared, **network}, **training)
 
 
-class FurtherPretrainingSettings(FineTuningSettings):
-    """An encoder that is pretrained further on unlabelled text before it is fine-tuned."""
+class PretrainingSettings(TrainingSettings):
+    """A language model that learns from unlabelled text."""
 
-    pretraining_text: int | None = 200_000
+    pretraining_text: int | None = None
     """Most lines of unlabelled text; 0 leaves pretraining out."""
     lm_epochs: int = 1
     """Passes over the unlabelled text."""
     lm_batch_size: int = 64
     """Rows of unlabelled text per training step."""
     lm_learning_rate: float = 5e-5
-    """Highest learning rate in pretraining."""
+    """Highest learning rate of the language model."""
+
+
+class LanguageModelSettings(PretrainingSettings):
+    """ULMFiT's language model."""
+
+    lm_epochs: int = 6
+    lm_learning_rate: float = 3e-3
+    tune_epochs: int = 4
+    """Passes of the language model over the task's own texts."""
+
+
+class FurtherPretrainingSettings(FineTuningSettings, PretrainingSettings):
+    """An encoder that is pretrained further on unlabelled text before it is fine-tuned."""
+
+    pretraining_text: int | None = 200_000
 
     def pretraining(self, objective: str, source: str) -> dict[str, Any]:
         """The network's settings for pretraining on a source of unlabelled text."""

@@ -22,7 +22,7 @@ from emoscope.models.torch import launch
 from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.data_parallel import Replica
 from emoscope.models.torch.losses import ClassLoss
-from emoscope.models.torch.training import Training, train
+from emoscope.models.torch.training import NetworkTrainer, Training
 from emoscope.systems import SYSTEMS
 from kits.corpus_command import run
 from kits.emocontext_files import make_corpus
@@ -45,7 +45,7 @@ def trained(
     network.dropout.p = dropout
     loss = ClassLoss(torch.tensor([1.0, 3.0]))  # a weighted mean is not the mean of the shares' weighted means
     fit_context = FitContext(seed=1, device="cpu", devices=devices, checkpoints=kept, progress=progress)
-    curve = train(network, items, targets, loss, plan, fit_context, on_progress=on_progress)
+    curve = NetworkTrainer(network, items, targets, loss, plan, fit_context, on_progress=on_progress).train()
     return weights(network), curve
 
 

@@ -21,9 +21,9 @@ from emoscope.models.torch.language_model import (
     discriminative_groups,
 )
 from emoscope.models.torch.language_training import (
+    LanguageTrainer,
     LanguageTraining,
     token_rows,
-    train_language_model,
 )
 
 NONE = Dropouts().times(0)
@@ -114,7 +114,7 @@ def test_an_untrained_uniform_model_hesitates_between_all_words() -> None:
 def test_it_learns_to_count() -> None:
     made = model()
     plan = LanguageTraining(epochs=12, batch_size=4, bptt=10, learning_rate=2e-2, alpha=0, beta=0)
-    curve = train_language_model(made, counting(), plan, CPU)
+    curve = LanguageTrainer(made, counting(), plan, CPU).run()
     assert [epoch.epoch for epoch in curve] == list(range(1, 13))
     assert curve[0].loss > 1.5 > curve[-1].loss
     # Only the places where one text ends and another begins cannot be known: 1 of 14.
@@ -125,7 +125,7 @@ def test_the_seed_decides() -> None:
     plan = LanguageTraining(epochs=1, batch_size=4, bptt=10)
     first, second, other = model(dropouts=Dropouts()), model(dropouts=Dropouts()), model(dropouts=Dropouts())
     for made, seed in ((first, 1), (second, 1), (other, 2)):
-        train_language_model(made, counting(), plan, replace(CPU, seed=seed))
+        LanguageTrainer(made, counting(), plan, replace(CPU, seed=seed)).run()
     assert torch.equal(first.bias, second.bias)
     assert not torch.equal(first.bias, other.bias)
 
@@ -133,7 +133,7 @@ def test_the_seed_decides() -> None:
 def test_a_killed_training_goes_on_to_the_same_end(tmp_path: Path) -> None:
     plan = LanguageTraining(epochs=3, batch_size=4, bptt=10)
     straight = model(dropouts=Dropouts())
-    curve = train_language_model(straight, counting(), plan, CPU)
+    curve = LanguageTrainer(straight, counting(), plan, CPU).run()
 
     killed = model(dropouts=Dropouts())
 
@@ -142,10 +142,10 @@ def test_a_killed_training_goes_on_to_the_same_end(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_language_model(killed, counting(), plan, replace(CPU, checkpoints=tmp_path, progress=kill))
+        LanguageTrainer(killed, counting(), plan, replace(CPU, checkpoints=tmp_path, progress=kill)).run()
     assert (tmp_path / "progress.json").is_file()
     resumed = model(dropouts=Dropouts())
-    again = train_language_model(resumed, counting(), plan, replace(CPU, checkpoints=tmp_path))
+    again = LanguageTrainer(resumed, counting(), plan, replace(CPU, checkpoints=tmp_path)).run()
     assert again == curve
     for name, value in straight.state_dict().items():
         assert torch.equal(value, resumed.state_dict()[name]), name
@@ -170,7 +170,7 @@ def test_rows_hold_the_stream_in_order() -> None:
 
 def test_no_text_is_a_clear_line() -> None:
     with pytest.raises(EmoscopeError, match="needs text"):
-        train_language_model(model(), [], LanguageTraining(), CPU)
+        LanguageTrainer(model(), [], LanguageTraining(), CPU).run()
 
 
 def test_lower_layers_learn_slower() -> None:

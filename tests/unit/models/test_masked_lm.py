@@ -1,6 +1,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from kits.tiny_encoder import make_tiny_encoder
 torch = pytest.importorskip("torch")
 
 from emoscope.models.torch import masked_lm
+from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.masked_lm import MaskedLanguageModel, pretrain_encoder
 from emoscope.models.torch.network import Item
@@ -121,13 +123,13 @@ def test_loss_falls_and_the_encoder_learns(bert: Path, following: bool) -> None:
 
 def test_the_same_text_is_read_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    train = masked_lm.train
+    learn = MaskedLanguageModel.learn
 
-    def counted(*given: object, **named: object) -> object:
+    def counted(*arguments: Any) -> list[Epoch]:
         calls.append(1)
-        return train(*given, **named)  # type: ignore[arg-type]
+        return learn(*arguments)
 
-    monkeypatch.setattr(masked_lm, "train", counted)
+    monkeypatch.setattr(MaskedLanguageModel, "learn", counted)
     monkeypatch.setattr(masked_lm, "_LAST", {})
     plan = Training(epochs=1, batch_size=8)
     first, second, other = prepared(bert), prepared(bert), prepared(bert)

@@ -1,15 +1,21 @@
 """The one training loop: learning, seeds, early stopping, schedules, and going on after a kill."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
+from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.losses import ClassLoss, GroupedLoss, class_weights, rdrop_divergence, warmed_weights
-from emoscope.models.torch.training import Training, learning_rate_factor, predict, train
+from emoscope.models.torch.training import NetworkTrainer, Training, learning_rate_factor, predict
 from kits.toy_network import data, toy, weights
+
+
+def train(*arguments: Any) -> list[Epoch]:
+    return NetworkTrainer(*arguments).train()
 
 
 def test_rdrop_makes_what_is_dropped_matter_less() -> None:

@@ -13,7 +13,8 @@ from kits.tiny_encoder import HIDDEN, make_tiny_encoder
 torch = pytest.importorskip("torch")
 
 from emoscope.models.ensembles.combine import Mean
-from emoscope.models.text.window import Window, padded
+from emoscope.models.text.padding import padded
+from emoscope.models.text.window import Window
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.pretrained import PretrainedTokenizer, load_encoder
 from emoscope.models.torch.training import Training, predict

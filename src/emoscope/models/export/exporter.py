@@ -11,10 +11,8 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.models.onnx.exported import VECTORS, Exported
 
 if TYPE_CHECKING:
-    from emoscope.models.torch.contextual import Contextual
     from emoscope.models.torch.frozen import FrozenFeatures
     from emoscope.models.torch.network import Network
-    from emoscope.models.torch.word_network import WordNetwork
 
 
 @dataclass(frozen=True)
@@ -48,20 +46,14 @@ class Exporter:
         block.load_weights(folder)
         return block
 
-    def words(
-        self,
-        network: "WordNetwork | Contextual",
-        labels: Sequence[str],
-        questions: Sequence[Mapping[str, Any]],
-        frozen: "FrozenFeatures | None" = None,
-    ) -> Exported:
+    def words(self, network: Any, labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> Exported:
         """The graph of a network over words, and of the frozen encoder that it reads them with."""
         from emoscope.models.export.words import export_words
         from emoscope.models.onnx.exported_words import ExportedWords
 
         folder = self.new_folder()
-        if frozen is not None:
-            self._frozen(frozen, folder / VECTORS)
+        if hasattr(network, "frozen_features"):
+            self._frozen(network.frozen_features, folder / VECTORS)
         block = ExportedWords(labels, network.description(), export_words(network, folder), questions)
         block.load_weights(folder)
         return block

@@ -84,8 +84,8 @@ class Source:
         self.architecture = replace(architecture, pieces=architecture.pieces[numbers])
         special = {role: numbers.index(getattr(tokenizer, role)) for role in ROLES}
         # A frozen encoder is not told of segments.
-        segments = network.segments and architecture.segments is not None and not self.rounded
-        self.layout = Layout(network.window, network.pooling, segments, special)
+        segments = network.settings.segments and architecture.segments is not None and not self.rounded
+        self.layout = Layout(network.window, network.settings.pooling, segments, special)
         self.tokenizer = Tokenizer.read(self.tokenizer_json, **special)
         self.head = [_linear(module) for module in network.head if hasattr(module, "weight")]
         if columns is not None:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example
 from emoscope.models.text.frozen_words import Features, HalfFloats
+from emoscope.models.text.padding import padded
 from emoscope.models.text.word_rows import Arrays, Item, Rows, WordRows
 
 GROUP = 64  # turns that are filled up to a common length
@@ -73,7 +73,7 @@ class TurnRows(Rows):
         groups = [turns[start : start + GROUP] for start in range(0, len(turns), GROUP)]
         made: Arrays = {}
         for number, group in enumerate(groups):
-            made[f"words{number}"] = filled_vectors([turn.words for turn in group])
+            made[f"words{number}"] = padded([turn.words for turn in group], dtype=np.float16)
             made[f"lengths{number}"] = np.array([len(turn.words) for turn in group], np.int64)
         return {
             **made,
@@ -107,16 +107,4 @@ class WordAndVectorRows(WordRows):
 
     def arrays(self, items: Sequence[Item]) -> Arrays:
         rows = [row for item in items for row in item["contextual"]]
-        return {**super().arrays(items), "contextual": filled_vectors(rows)}
-
-
-def filled_vectors(rows: Sequence[HalfFloats]) -> NDArray[np.float16]:
-    """Rows of vectors as one table, the shorter ones filled up.
-
-    >>> filled_vectors([np.ones((2, 1), np.float16), np.ones((1, 1), np.float16)]).squeeze(-1).tolist()
-    [[1.0, 1.0], [1.0, 0.0]]
-    """
-    words = np.zeros((len(rows), max(map(len, rows)), rows[0].shape[1]), np.float16)
-    for number, row in enumerate(rows):
-        words[number, : len(row)] = row
-    return words
+        return {**super().arrays(items), "contextual": padded(rows, dtype=np.float16)}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example, Turn
 from emoscope.core.errors import EmoscopeError
+from emoscope.models.text.padding import padded
 from emoscope.models.text.tokenizer import Tokenizer
 
 Places = NDArray[np.bool_]
@@ -100,6 +101,12 @@ class Window:
         row = list(chain([tokenizer.start], *reversed(before), labelled))
         return TokenRow(np.array(row, np.int32), len(row) - len(labelled), len(row), cut)
 
+    def arrays(self, rows: Sequence[TokenRow], tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
+        """What an encoder reads of a batch, in the order of its arguments."""
+        token_ids = padded([row.token_ids for row in rows], tokenizer.padding)
+        mask, segments = token_ids != tokenizer.padding, self.segments(rows, token_ids.shape[1])
+        return {"token_ids": token_ids, "mask": mask.astype(np.int64), "segments": segments.astype(np.int64)}
+
     def segments(self, rows: Sequence[TokenRow], width: int) -> Places:
         """Where BERT's second segment lies: the turn to be labelled if it comes last, the others if it comes first."""
         places = np.arange(width)
@@ -131,15 +138,3 @@ def focus_places(rows: Sequence[TokenRow], token_ids: NDArray[Any], pooling: str
     masked = token_ids == mask
     instead = inside if pooling == "mask" else labelled_places(rows, token_ids.shape[1])
     return np.where(masked.any(1, keepdims=True), masked, instead)
-
-
-def padded(rows: Sequence[NDArray[np.int32]], padding: int) -> NDArray[np.int64]:
-    """Rows as one table, the shorter ones filled up.
-
-    >>> padded([np.array([5, 6], np.int32), np.array([7], np.int32)], 0).tolist()
-    [[5, 6], [7, 0]]
-    """
-    table = np.full((len(rows), max(len(row) for row in rows)), padding, np.int64)
-    for number, row in enumerate(rows):
-        table[number, : len(row)] = row
-    return table

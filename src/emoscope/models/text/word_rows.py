@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Example
+from emoscope.models.text.padding import padded
 from emoscope.models.text.vocabulary import Vocabulary, tokeniser
 
 Item = dict[str, Any]
@@ -162,8 +163,8 @@ class SpelledRows(WordRows):
         spellings = list(place)
         return {
             **super().arrays(items),
-            "spelt": filled(turns),
-            "spellings": filled(spellings),
+            "spelt": padded(turns),
+            "spellings": padded(spellings),
             "spelling_lengths": np.array([len(spelling) for spelling in spellings], np.int64),
         }
 
@@ -229,16 +230,6 @@ def joined(turns: Sequence[Sequence[int]]) -> list[int]:
     return row[:-1]
 
 
-def filled(rows: Sequence[Sequence[int]], value: int = 0) -> NDArray[np.int64]:
-    """Rows of numbers as one table, the shorter ones filled up.
-
-    >>> filled([[1, 2], [3]]).tolist()
-    [[1, 2], [3, 0]]
-    """
-    width = max((len(row) for row in rows), default=0) or 1
-    return np.array([[*row, *[value] * (width - len(row))] for row in rows], np.int64)
-
-
 def filled_rows(rows: Sequence[Sequence[int]]) -> Arrays:
     """Rows of numbers with their lengths."""
-    return {"words": filled(rows), "lengths": np.array([len(row) for row in rows], np.int64)}
+    return {"words": padded(rows), "lengths": np.array([len(row) for row in rows], np.int64)}

@@ -1,10 +1,10 @@
 """Networks over the word vectors of a frozen pretrained encoder, which are computed once."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -16,118 +16,106 @@ from emoscope.models.text.contextual_rows import GROUP, TurnRows, WordAndVectorR
 from emoscope.models.torch.convolutional import Convolutions
 from emoscope.models.torch.frozen import FrozenEncoder, FrozenFeatures, frozen_encoder, load_frozen
 from emoscope.models.torch.layers import Pooling, Recurrent, full_precision, pooled_recurrent
-from emoscope.models.torch.network import Batch, Item, Network
+from emoscope.models.torch.network import Batch, Network
 from emoscope.models.torch.recurrent import HierarchicalNetwork
 from emoscope.models.torch.training import device_of
 
-if TYPE_CHECKING:
-    from emoscope.models.export.exporter import Exporter
-    from emoscope.models.onnx.exported import Exported
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextualSettings:
+    """What a `Contextual` network is made of."""
+
+    encoder: str = "bert-base-uncased"
+    num_layers: int = 1
+    """The encoder's last layers that are averaged."""
+    reader: str = "lstm"
+    """`lstm` or `gru` in both directions (`hidden_size` units each, then `pooling`), `cnn` (`num_filters` of each of
+    `kernel_sizes`, then their maximum), or `none` (the words are pooled as they are)."""
+    hidden_size: int = 256
+    pooling: str = "max"
+    num_filters: int = 100
+    kernel_sizes: Sequence[int] = (3, 4, 5)
+    sentence: bool = False
+    """Whether the encoder's vector of the whole turn stands beside the reader's."""
+    context: int = 1
+    future: int = 0
+    context_reader: str = "none"
+    """`none`, `lstm` or `gru` over the vectors of `context` turns, the labelled one included, and `future` after it."""
+    context_hidden_size: int = 128
+    context_bidirectional: bool = False
+    residual: bool = False
+    """Whether the context reader's input is added to its output."""
+    dense_size: int = 0
+    """Units of a layer before the output; 0 for none."""
+    dropout: float = 0.5
+    output_dropout: float = 0.1
+    max_length: int = 128
+
+    def __post_init__(self) -> None:
+        if self.reader not in ("lstm", "gru", "cnn", "none"):
+            raise EmoscopeError(f"reader: expected lstm, gru, cnn or none, found {self.reader!r}")
+        if self.context_reader not in ("none", "lstm", "gru"):
+            raise EmoscopeError(f"context_reader: expected none, lstm or gru, found {self.context_reader!r}")
+        if self.context_reader == "none" and (self.context > 1 or self.future):
+            raise EmoscopeError("several turns of context need a context_reader")
 
 
 class Contextual(TurnRows, Network):
-    """A reader of the encoder's word vectors, perhaps a reader of turns above it, and a dense layer.
+    """A reader of the encoder's word vectors, perhaps a reader of turns above it, and a dense layer."""
 
-    reader: `lstm` or `gru` in both directions (`hidden_size` units each, then `pooling`), `cnn` (`num_filters` of each
-    of `kernel_sizes`, then their maximum), or `none` (the words are pooled as they are). `sentence` puts the encoder's
-    vector of the whole turn beside the reader's. The last `num_layers` of the encoder are averaged.
+    graph = "words"
 
-    context_reader: `none`, `lstm` or `gru` over the vectors of `context` turns, the labelled one included, and `future`
-    turns after it; in both directions with `context_bidirectional`; with `residual` its input is added to its output.
-    `dense_size` is the width of the last layer before the output, 0 for none.
-    """
-
-    def __init__(
-        self,
-        outputs: int,
-        *,
-        encoder: str = "bert-base-uncased",
-        num_layers: int = 1,
-        reader: str = "lstm",
-        hidden_size: int = 256,
-        pooling: str = "max",
-        num_filters: int = 100,
-        kernel_sizes: Sequence[int] = (3, 4, 5),
-        sentence: bool = False,
-        context: int = 1,
-        future: int = 0,
-        context_reader: str = "none",
-        context_hidden_size: int = 128,
-        context_bidirectional: bool = False,
-        residual: bool = False,
-        dense_size: int = 0,
-        dropout: float = 0.5,
-        output_dropout: float = 0.1,
-        max_length: int = 128,
-    ) -> None:
+    def __init__(self, outputs: int, **settings: Any) -> None:
         super().__init__(outputs)
-        if reader not in ("lstm", "gru", "cnn", "none"):
-            raise EmoscopeError(f"reader: expected lstm, gru, cnn or none, found {reader!r}")
-        if context_reader not in ("none", "lstm", "gru"):
-            raise EmoscopeError(f"context_reader: expected none, lstm or gru, found {context_reader!r}")
-        if context_reader == "none" and (context > 1 or future):
-            raise EmoscopeError("several turns of context need a context_reader")
-        self.name = encoder
-        self.num_layers = num_layers
-        self.reader_kind, self.hidden_size, self.pooling = reader, hidden_size, pooling
-        self.num_filters, self.kernel_sizes, self.sentence = num_filters, tuple(kernel_sizes), sentence
-        self.context, self.future = context, future
-        self.context_kind, self.context_hidden_size = context_reader, context_hidden_size
-        self.context_bidirectional, self.residual = context_bidirectional, residual
-        self.dense_size = dense_size
-        self.dropout = nn.Dropout(dropout)
-        self.output_dropout = nn.Dropout(output_dropout)
-        self.max_length = max_length
+        get = self.settings = ContextualSettings(**settings)
+        self.context, self.future, self.max_length = get.context, get.future, get.max_length
+        self.dropout = nn.Dropout(get.dropout)
+        self.output_dropout = nn.Dropout(get.output_dropout)
         self.device = device_of("auto")
         self.frozen: FrozenEncoder
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         del examples
         self.device = device_of(fit_context.device)
-        self._build(frozen_encoder(self.name))
+        self._build(frozen_encoder(self.settings.encoder))
 
     def _build(self, frozen: FrozenEncoder) -> None:
-        if self.max_length > frozen.encoder.longest:
-            raise EmoscopeError(
-                f"max_length: {self.name} reads at most {frozen.encoder.longest}, not {self.max_length}"
-            )
+        get, longest = self.settings, frozen.encoder.longest
+        if get.max_length > longest:
+            raise EmoscopeError(f"max_length: {get.encoder} reads at most {longest}, not {get.max_length}")
         self.frozen = frozen
-        self.frozen_features: FrozenFeatures = frozen.features(self.device, self.num_layers)
-        width = self._build_reader(frozen.width) + (frozen.width if self.sentence else 0)
-        if self.context_kind != "none":
-            self.context_reader = Recurrent(
-                width, self.context_hidden_size, cell=self.context_kind, bidirectional=self.context_bidirectional
-            )
-            if self.residual:
+        self.frozen_features: FrozenFeatures = frozen.features(self.device, get.num_layers)
+        width = self._build_reader(frozen.width) + (frozen.width if get.sentence else 0)
+        if get.context_reader != "none":
+            size, both = get.context_hidden_size, get.context_bidirectional
+            self.context_reader = Recurrent(width, size, cell=get.context_reader, bidirectional=both)
+            if get.residual:
                 self.shortcut = nn.Linear(width, self.context_reader.width, bias=False)
             width = self.context_reader.width
-        between = [nn.Linear(width, self.dense_size), nn.ReLU()] if self.dense_size else []
-        self.head = nn.Sequential(
-            *between, nn.Dropout(self.output_dropout.p), nn.Linear(self.dense_size or width, self.outputs)
-        )
+        between = [nn.Linear(width, get.dense_size), nn.ReLU()] if get.dense_size else []
+        last = nn.Linear(get.dense_size or width, self.outputs)
+        self.head = nn.Sequential(*between, nn.Dropout(get.output_dropout), last)
 
     def _build_reader(self, input_size: int) -> int:
-        if self.reader_kind == "cnn":
-            self.convolutions = Convolutions(input_size, self.num_filters, self.kernel_sizes)
+        get = self.settings
+        if get.reader == "cnn":
+            self.convolutions = Convolutions(input_size, get.num_filters, get.kernel_sizes)
             return self.convolutions.width
-        if self.reader_kind == "none":
-            self.pool = Pooling(self.pooling, input_size)
+        if get.reader == "none":
+            self.pool = Pooling(get.pooling, input_size)
         else:
-            self.reader = Recurrent(input_size, self.hidden_size, cell=self.reader_kind)
-            self.pool = pooled_recurrent(self.reader, self.pooling)
+            self.reader = Recurrent(input_size, get.hidden_size, cell=get.reader)
+            self.pool = pooled_recurrent(self.reader, get.pooling)
         return self.pool.width
-
-    def collate(self, items: Sequence[Item]) -> Batch:
-        return {name: torch.from_numpy(table) for name, table in self.arrays(items).items()}
 
     def forward(self, batch: Batch) -> Tensor:
         turns = self._turns(batch)[batch["order"]]
-        if self.context_kind == "none":
+        if self.settings.context_reader == "none":
             return self._logits(turns[:, 0])
         read: Tensor
         with full_precision(turns):
             read = self.context_reader(self.output_dropout(turns.float()), batch["counts"])
-        if self.residual:
+        if self.settings.residual:
             read = read + self.shortcut(turns)
         return self._logits(read[torch.arange(len(read), device=read.device), batch["labelled"]])
 
@@ -138,21 +126,18 @@ class Contextual(TurnRows, Network):
     def _turns(self, batch: Batch) -> Tensor:
         groups = math.ceil(len(batch["sentences"]) / GROUP)
         turns = torch.cat([self._read(batch[f"words{n}"].float(), batch[f"lengths{n}"]) for n in range(groups)])
-        if self.sentence:
+        if self.settings.sentence:
             turns = torch.cat([turns.float(), self.dropout(batch["sentences"].float())], dim=-1)
         return turns
 
     def _read(self, words: Tensor, lengths: Tensor) -> Tensor:
         words = self.dropout(words)
-        if self.reader_kind == "cnn":
+        if self.settings.reader == "cnn":
             return cast(Tensor, self.convolutions(words, lengths))
-        if self.reader_kind == "none":
+        if self.settings.reader == "none":
             return cast(Tensor, self.pool(words, lengths))
         with full_precision(words):
             return cast(Tensor, self.pool(self.reader(words, lengths), lengths))
-
-    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
-        return exporter.words(self, labels, questions, self.frozen_features)
 
     def save_assets(self, folder: Path) -> None:
         self.frozen.save(folder)
@@ -186,9 +171,6 @@ class ContextualHierarchical(WordAndVectorRows, HierarchicalNetwork):
     def forward(self, batch: Batch) -> Tensor:
         with full_precision(batch["contextual"]):
             return super().forward(batch)
-
-    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
-        return exporter.words(self, labels, questions, self.frozen_features)
 
     def save_assets(self, folder: Path) -> None:
         super().save_assets(folder)

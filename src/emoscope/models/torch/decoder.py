@@ -17,7 +17,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.mojibake import repair_mojibake
 from emoscope.core.text import TRIGGER
 from emoscope.models.torch.layers import full_precision
-from emoscope.models.torch.network import Batch, Item, Network
+from emoscope.models.torch.network import Batch, Item, Network, without_decay_of_vectors
 
 HEADS = "heads.safetensors"
 BLANK = "____"
@@ -174,11 +174,8 @@ class Decoder(Network):
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         heads = {id(parameter) for parameter in self.head.parameters()}
         rest = [p for p in self.parameters() if id(p) not in heads and p.requires_grad]
-        return [
-            {"params": [p for p in rest if p.ndim > 1], "lr": learning_rate},
-            {"params": [p for p in rest if p.ndim <= 1], "lr": learning_rate, "weight_decay": 0.0},
-            {"params": list(self.head.parameters()), "lr": learning_rate * self.head_factor, "weight_decay": 0.0},
-        ]
+        head = {"params": list(self.head.parameters()), "lr": learning_rate * self.head_factor, "weight_decay": 0.0}
+        return [*without_decay_of_vectors([(rest, learning_rate)]), head]
 
     def save_pretrained(self, folder: Path) -> None:
         """Write a Hugging Face folder, weights at half precision, and the heads beside it: another run's start."""

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from emoscope.models.text.frozen_words import HalfFloats, Words, word_vectors
-from emoscope.models.text.window import padded
+from emoscope.models.text.padding import padded
 from emoscope.models.torch.pretrained import (
     FOLDER,
     Encoder,

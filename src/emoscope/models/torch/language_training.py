@@ -11,9 +11,8 @@ from torch.nn import functional
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.language_model import LanguageModel, State, discriminative_groups
-from emoscope.models.torch.training import Schedule, StepLoss, Trainer, Training, device_of, mixed_precision
+from emoscope.models.torch.training import Schedule, StepLoss, Trainer, Training, mixed_precision
 
 Window = tuple[Tensor, Tensor]  # the words that are read, and the word that follows each
 
@@ -37,63 +36,57 @@ class LanguageTraining(Training):
     """Temporal activation regularisation: penalty on changes between positions."""
 
 
-def train_language_model(
-    model: LanguageModel,
-    texts: Sequence[Sequence[int]],
-    training: LanguageTraining,
-    fit_context: FitContext,
-    *,
-    name: str = "language model",
-) -> list[Epoch]:
-    """Train in place on texts of token ids, in another order each epoch, and return the curve of log perplexities."""
-    if sum(map(len, texts)) < 2:
-        raise EmoscopeError("a language model needs text to learn from")
-    model.to(device_of(fit_context.device))
-    return LanguageTrainer(model, texts, training, fit_context, name).run()
-
-
+@dataclass(eq=False)
 class LanguageTrainer(Trainer[Window]):
-    """Trains a language model; its batches are the windows of the text, in order."""
+    """Trains a language model in place on texts of token ids, in another order each epoch.
 
-    def __init__(
-        self,
-        model: LanguageModel,
-        texts: Sequence[Sequence[int]],
-        training: LanguageTraining,
-        fit_context: FitContext,
-        name: str,
-    ) -> None:
-        self.language_model = model
-        self.texts = texts
-        self.plan = training
-        self.name = name
-        self.length = sum(map(len, texts))
+    Its batches are the windows of the text, in order; its curve is that of log perplexities.
+    """
+
+    model: LanguageModel
+    texts: Sequence[Sequence[int]]
+    training: LanguageTraining
+    fit_context: FitContext
+    name: str = "language model"
+
+    def __post_init__(self) -> None:
+        self.length = sum(map(len, self.texts))
         self.states: list[State] | None = None
-        optimizer = torch.optim.AdamW(
-            discriminative_groups(model.stages(), training.learning_rate, training.layer_factor),
-            betas=(0.8, 0.99),
-            weight_decay=training.weight_decay,
-        )
-        weights = sum(parameter.numel() for parameter in model.parameters())
-        sizes = {"texts": len(texts), "tokens": self.length, "weights": weights}
-        super().__init__(model, optimizer, training, fit_context, settings=sizes)
+        if self.length < 2:
+            raise EmoscopeError("a language model needs text to learn from")
+
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        training = self.training
+        groups = discriminative_groups(self.model.stages(), training.learning_rate, training.layer_factor)
+        return torch.optim.AdamW(groups, betas=(0.8, 0.99), weight_decay=training.weight_decay)
+
+    def sizes(self) -> dict[str, int]:
+        weights = sum(parameter.numel() for parameter in self.model.parameters())
+        return {"texts": len(self.texts), "tokens": self.length, "weights": weights}
 
     @property
     def steps_per_epoch(self) -> int:
-        width = self.length // _row_count(self.length, self.plan.batch_size)
-        return max(1, math.ceil((width - 1) / self.plan.bptt))
+        width = self.length // _row_count(self.length, self.training.batch_size)
+        return max(1, math.ceil((width - 1) / self.training.bptt))
 
     def batches(self, epoch: int) -> Iterator[Window]:
         order = np.random.default_rng((self.fit_context.seed, epoch))
         self.states = None
-        return _windows(token_rows(self.texts, self.plan.batch_size, order).to(self.device), self.plan.bptt)
+        rows = token_rows(self.texts, self.training.batch_size, order).to(self.device)
+        for start in range(0, rows.shape[1] - 1, self.training.bptt):
+            end = min(start + self.training.bptt, rows.shape[1] - 1)
+            yield rows[:, start:end], rows[:, start + 1 : end + 1]
 
     def loss(self, batch: Window, progress: float) -> StepLoss:
         del progress
-        loss, last_layer, self.states = _loss(self.language_model, batch, self.states)
-        penalty = self.plan.alpha * last_layer.pow(2).mean()
+        words, following = batch
+        with mixed_precision(self.device):
+            logits, last_layer, states = self.model(words, self.states)
+        self.states = [(hidden.detach(), cell.detach()) for hidden, cell in states]
+        loss = functional.cross_entropy(logits.float().flatten(0, 1), following.flatten())
+        penalty = self.training.alpha * last_layer.pow(2).mean()
         if last_layer.shape[1] > 1:
-            penalty = penalty + self.plan.beta * (last_layer[:, 1:] - last_layer[:, :-1]).pow(2).mean()
+            penalty = penalty + self.training.beta * (last_layer[:, 1:] - last_layer[:, :-1]).pow(2).mean()
         return StepLoss(loss + penalty, loss, 1)
 
     def describe(self, loss: float) -> str:
@@ -115,18 +108,3 @@ def token_rows(texts: Sequence[Sequence[int]], batch_size: int, order: np.random
 
 def _row_count(length: int, batch_size: int) -> int:
     return max(1, min(batch_size, length // 2))
-
-
-def _windows(rows: Tensor, size: int) -> Iterator[Window]:
-    for start in range(0, rows.shape[1] - 1, size):
-        end = min(start + size, rows.shape[1] - 1)
-        yield rows[:, start:end], rows[:, start + 1 : end + 1]
-
-
-def _loss(model: LanguageModel, window: Window, states: list[State] | None) -> tuple[Tensor, Tensor, list[State]]:
-    """The mean cross-entropy, the last layer's states, and the final states, detached from what led to them."""
-    words, following = window
-    with mixed_precision(words.device):
-        logits, last_layer, final = model(words, states)
-    loss = functional.cross_entropy(logits.float().flatten(0, 1), following.flatten())
-    return loss, last_layer, [(hidden.detach(), cell.detach()) for hidden, cell in final]

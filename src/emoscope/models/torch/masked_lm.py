@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -13,11 +13,11 @@ from torch.nn import functional
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.text.window import TokenRow, Window, padded
+from emoscope.models.text.window import TokenRow, Window
 from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.network import Batch, Item, Trainable, without_decay_of_vectors
 from emoscope.models.torch.pretrained import Encoder, PretrainedTokenizer
-from emoscope.models.torch.training import Training, device_of, train
+from emoscope.models.torch.training import NetworkTrainer, Training, device_of
 
 if TYPE_CHECKING:
     from emoscope.models.torch.transformer import Transformer
@@ -49,8 +49,9 @@ def pretrain_encoder(
         raise EmoscopeError("there is no text to pretrain on")
     rows = network.window.rows(examples, network.tokenizer)
     device = device_of(fit_context.device).type
-    shape = (network.num_layers, network.ffn_size, network.pretraining_words)
-    how = (network.name, shape, network.window, training, fit_context.seed, device, fit_context.devices, following)
+    get = network.settings
+    shape = (get.num_layers, get.ffn_size, tuple(get.pretraining_words))
+    how = (get.encoder, shape, network.window, training, fit_context.seed, device, fit_context.devices, following)
     digest = sha256(repr(how).encode())
     for row in rows:
         digest.update(row.token_ids.tobytes())
@@ -58,14 +59,12 @@ def pretrain_encoder(
     key = digest.hexdigest()
     if key not in _LAST:
         model = MaskedLanguageModel(
-            network.encoder, network.tokenizer, network.window, following, favoured=network.pretraining_words
+            network.encoder, network.tokenizer, network.window, following, favoured=get.pretraining_words
         )
-        curve = train(
-            model, [{"row": row} for row in rows], torch.zeros(len(rows), 1), MeanLoss(), training, fit_context
-        )
-        kept = {name: value.detach().cpu().clone() for name, value in network.encoder.state_dict().items()}
+        curve = model.learn(rows, training, fit_context)
+        weights = {name: value.detach().cpu().clone() for name, value in network.encoder.state_dict().items()}
         _LAST.clear()
-        _LAST[key] = (kept, curve)
+        _LAST[key] = (weights, curve)
     state, curve = _LAST[key]
     network.encoder.load_state_dict(state)
     return curve
@@ -112,37 +111,37 @@ class MaskedLanguageModel(Trainable):
                 nn.Linear(encoder.width, encoder.width), nn.Tanh(), nn.Linear(encoder.width, 2)
             )
 
-    def collate(self, items: Sequence[Item]) -> Batch:
+    def learn(self, rows: Sequence[TokenRow], training: Training, fit_context: FitContext) -> list[Epoch]:
+        """Train on rows of text, in place, and return the curve."""
+        nothing = torch.zeros(len(rows), 1)
+        return NetworkTrainer(self, [{"row": row} for row in rows], nothing, MeanLoss(), training, fit_context).train()
+
+    def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
         """Exchange turns, mask tokens, and pad."""
         rows: list[TokenRow] = [item["row"] for item in items]
         answers = np.full(len(rows), _NOT_ASKED, np.int64)
         if self.following:
             rows, answers = self._exchanged(rows)
-        token_ids = padded([row.token_ids for row in rows], self.tokenizer.padding)
-        chosen, masked = self._masked(token_ids)
-        return {
-            "token_ids": torch.from_numpy(masked),
-            "mask": torch.from_numpy((token_ids != self.tokenizer.padding).astype(np.int64)),
-            "segments": torch.from_numpy(self.window.segments(rows, token_ids.shape[1]).astype(np.int64)),
-            "places": torch.from_numpy(np.flatnonzero(chosen)),
-            "hidden": torch.from_numpy(token_ids[chosen]),
-            "follows": torch.from_numpy(answers),
-        }
+        arrays = self.window.arrays(rows, self.tokenizer)
+        token_ids = arrays["token_ids"]
+        chosen, arrays["token_ids"] = self._masked(token_ids)
+        arrays |= {"places": np.flatnonzero(chosen), "hidden": token_ids[chosen], "follows": answers}
+        return arrays
 
     def _exchanged(self, rows: Sequence[TokenRow]) -> tuple[list[TokenRow], NDArray[np.int64]]:
         """Every second turn, by chance, gives its place to that of the next row; 1 where the turn is the true one."""
         with_context = [number for number, row in enumerate(rows) if len(row.token_ids) > 1 + row.last - row.first]
         answers = np.full(len(rows), _NOT_ASKED, np.int64)
-        made = list(rows)
+        exchanged = list(rows)
         if len(with_context) < 2:
-            return made, answers
+            return exchanged, answers
         coins = torch.rand(len(with_context)).numpy() < 0.5
         for place, number in enumerate(with_context):
             answers[number] = 0 if coins[place] else 1
             if coins[place]:
                 other = rows[with_context[(place + 1) % len(with_context)]]
-                made[number] = _with_turn(rows[number], other, self.window.length)
-        return made, answers
+                exchanged[number] = _with_turn(rows[number], other, self.window.length)
+        return exchanged, answers
 
     def _masked(self, token_ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """Which tokens are to be guessed, and what is shown: 8 of 10 times a mask, else a random token or the token."""

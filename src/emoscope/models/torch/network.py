@@ -4,9 +4,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from emoscope.core.dialogue import Example
@@ -33,9 +34,13 @@ class Trainable(nn.Module):
     def __post_init__(self) -> None:
         super().__init__()
 
-    @abstractmethod
+    def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
+        """Items padded into tables."""
+        raise NotImplementedError
+
     def collate(self, items: Sequence[Item]) -> Batch:
-        """Pad items into a batch of tensors."""
+        """Items padded into a batch of tensors."""
+        return {name: torch.from_numpy(table) for name, table in self.arrays(items).items()}
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
@@ -58,6 +63,8 @@ class Trainable(nn.Module):
 class Network(Trainable):
     """A network over examples. Its fields are its settings; `prepare` sees the training data once."""
 
+    graph: ClassVar[Literal["words", "encoder"] | None] = None  # what it is exported as
+
     @abstractmethod
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
         """Learn vocabularies, read pretrained weights and make the layers; called once, before training."""
@@ -73,7 +80,13 @@ class Network(Trainable):
 
     def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
         """The network as a graph with these labels, and coarser questions beside them."""
-        del exporter, labels, questions
+        from emoscope.models.onnx.exported_encoder import ExportedEncoder
+
+        match self.graph:
+            case "words":
+                return exporter.words(self, labels, questions)
+            case "encoder":
+                return exporter.encoder(self, ExportedEncoder(labels, questions))
         raise EmoscopeError(f"cannot export {type(self).__name__}: it has no graph")
 
     def replace_head(self, outputs: int) -> None:

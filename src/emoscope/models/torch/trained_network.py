@@ -19,7 +19,7 @@ from emoscope.models.block import Floats
 from emoscope.models.former_names import current_names
 from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.network import NETWORKS, Item, Network
-from emoscope.models.torch.training import Training, device_of, predict, seed_everything, train
+from emoscope.models.torch.training import NetworkTrainer, Training, device_of, predict, seed_everything
 
 WEIGHTS = "weights.safetensors"
 CURVE = "curve.json"
@@ -63,8 +63,8 @@ class TrainedNetwork:
             network.prepare(examples, fit_context)
         self.network = network
         items = network.encode(examples) if heads is None else network.encode_for(examples, heads)
-        arguments = (network, items, targets, loss, self.training, fit_context)
-        self.curve = train(*arguments, families=[example.family for example in examples], on_progress=on_progress)
+        plan, families = self.training, [example.family for example in examples]
+        self.curve = NetworkTrainer(network, items, targets, loss, plan, fit_context, families, on_progress).train()
 
     def fitted(self) -> Network:
         """The trained network; an error if there is none."""

@@ -4,8 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.former_names import current_names
 from emoscope.models.torch.checkpoint import Checkpoint, Epoch, TrainingState
-from emoscope.models.torch.data_parallel import Replica
+from emoscope.models.torch.data_parallel import ALONE, Replica
 from emoscope.models.torch.losses import ClassLoss, rdrop_divergence
 from emoscope.models.torch.network import Batch, Item, Trainable, batches_of_like_length
 
@@ -118,24 +117,21 @@ class Trainer(ABC, Generic[B]):
     resumed ends with the same weights as one that was not.
     """
 
-    def __init__(
-        self,
-        model: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        training: Training,
-        fit_context: FitContext,
-        *,
-        replica: Replica | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.model = model
-        self.optimizer = optimizer
-        self.training = training
-        self.fit_context = fit_context
-        self.replica = replica or Replica()
-        self.device = device_of(fit_context.device)
-        checkpoint = Checkpoint(fit_context.checkpoints, {**asdict(training), **(settings or {})})
-        self.state = TrainingState(model, optimizer, checkpoint, writes=self.replica.is_main)
+    model: nn.Module
+    training: Training
+    fit_context: FitContext
+    replica: Replica = ALONE
+    device: torch.device
+    optimizer: torch.optim.Optimizer
+    state: TrainingState
+
+    @abstractmethod
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        """An optimiser of all parameters."""
+
+    def sizes(self) -> dict[str, int]:
+        """What a checkpoint must agree with beside the training plan."""
+        return {}
 
     @property
     @abstractmethod
@@ -160,7 +156,12 @@ class Trainer(ABC, Generic[B]):
 
     def run(self) -> list[Epoch]:
         """Train the model in place and return its curve."""
-        training, state = self.training, self.state
+        training = self.training
+        self.device = device_of(self.fit_context.device)
+        self.model.to(self.device)
+        self.optimizer = self.make_optimizer()
+        checkpoint = Checkpoint(self.fit_context.checkpoints, {**asdict(training), **self.sizes()})
+        state = self.state = TrainingState(self.model, self.optimizer, checkpoint, writes=self.replica.is_main)
         rates = [float(group["lr"]) for group in self.optimizer.param_groups]
         steps = self.steps_per_epoch * training.epochs
         state.resume(self.device)
@@ -203,77 +204,58 @@ class Trainer(ABC, Generic[B]):
         self.state.average_weights(self.training.ema_decay)
 
 
-def train(
-    network: Trainable,
-    items: Sequence[Item],
-    targets: Tensor,
-    loss: nn.Module,
-    training: Training,
-    fit_context: FitContext,
-    *,
-    families: Sequence[Hashable] | None = None,
-    on_progress: Callable[[nn.Module, float], None] | None = None,
-) -> list[Epoch]:
-    """Train a network in place and return its curve.
+@dataclass(eq=False)
+class NetworkTrainer(Trainer[list[int]]):
+    """Trains a network on items with targets; a batch holds positions of items that are about equally long.
 
     Items of one family (the turns of a dialogue) are held out together or not at all. `on_progress` is called with the
-    loss before every step. With several `devices` each works on its share of every batch; the batches are the same.
+    loss before every step.
     """
-    if fit_context.devices == 1:
-        return NetworkTrainer(network, items, targets, loss, training, fit_context, families, on_progress).run()
-    from emoscope.models.torch.launch import on_devices
 
-    arguments = (network, items, targets, loss, training)
-    weights, curve = on_devices(
-        partial(_weights_and_curve, *arguments, families=families, on_progress=on_progress), fit_context
-    )
-    network.load_state_dict(weights)
-    network.eval()
-    return curve
+    model: Trainable
+    items: Sequence[Item]
+    targets: Tensor
+    criterion: nn.Module
+    training: Training
+    fit_context: FitContext
+    families: Sequence[Hashable] | None = None
+    on_progress: Callable[[nn.Module, float], None] | None = None
+    replica: Replica = ALONE
 
+    def train(self) -> list[Epoch]:
+        """Train the network in place and return its curve.
 
-def _weights_and_curve(network: Trainable, *arguments: Any, **more: Any) -> tuple[dict[str, Tensor], list[Epoch]]:
-    curve = NetworkTrainer(network, *arguments, **more).run()
-    return {name: value.detach().cpu() for name, value in network.state_dict().items()}, curve
+        With several `devices` each works on its share of every batch; the batches are the same.
+        """
+        if self.fit_context.devices == 1:
+            return self.run()
+        from emoscope.models.torch.launch import on_devices
 
+        sent = replace(self, fit_context=FitContext())  # each process gets its own
+        weights, curve = on_devices(sent._weights_and_curve, self.fit_context)
+        self.model.load_state_dict(weights)
+        self.model.eval()
+        return curve
 
-class NetworkTrainer(Trainer[list[int]]):
-    """Trains a network on items with targets; a batch holds positions of items that are about equally long."""
-
-    def __init__(
-        self,
-        network: Trainable,
-        items: Sequence[Item],
-        targets: Tensor,
-        loss: nn.Module,
-        training: Training,
-        fit_context: FitContext,
-        families: Sequence[Hashable] | None = None,
-        on_progress: Callable[[nn.Module, float], None] | None = None,
-        replica: Replica | None = None,
-    ) -> None:
-        device = device_of(fit_context.device)
-        network.to(device)
-        loss.to(device)
-        self.network = network
-        self.items = items
-        self.targets = targets
-        self.loss_module = loss
-        self.on_progress = on_progress
-        self.learn, self.held_out = _split(families or range(len(items)), training, fit_context.seed)
-        self.lengths = [network.length(items[position]) for position in self.learn]
-        self._unfreeze(training, None)  # the optimiser must know every parameter
-        optimizer = torch.optim.AdamW(
-            network.parameter_groups(training.learning_rate),
-            weight_decay=training.weight_decay,
-            fused=device.type == "cuda" or None,
-        )
-        super().__init__(network, optimizer, training, fit_context, replica=replica)
+    def _weights_and_curve(self, fit_context: FitContext, replica: Replica) -> tuple[dict[str, Tensor], list[Epoch]]:
+        curve = replace(self, fit_context=fit_context, replica=replica).run()
+        return {name: value.detach().cpu() for name, value in self.model.state_dict().items()}, curve
 
     def run(self) -> list[Epoch]:
+        self.learn, self.held_out = _split(
+            self.families or range(len(self.items)), self.training, self.fit_context.seed
+        )
+        self.lengths = [self.model.length(self.items[position]) for position in self.learn]
         curve = super().run()
-        self._unfreeze(self.training, None)
+        self._unfreeze(None)
         return curve
+
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        self.criterion.to(self.device)
+        self._unfreeze(None)  # the optimiser must know every parameter
+        groups = self.model.parameter_groups(self.training.learning_rate)
+        fused = self.device.type == "cuda" or None
+        return torch.optim.AdamW(groups, weight_decay=self.training.weight_decay, fused=fused)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -282,7 +264,7 @@ class NetworkTrainer(Trainer[list[int]]):
         return max(1, math.ceil(len(self.learn) / self.training.batch_size))
 
     def batches(self, epoch: int) -> Iterable[list[int]]:
-        self._unfreeze(self.training, epoch)
+        self._unfreeze(epoch)
         for batch in self._positions(epoch):
             yield [self.learn[position] for position in batch]
 
@@ -292,41 +274,41 @@ class NetworkTrainer(Trainer[list[int]]):
 
     def loss(self, batch: list[int], progress: float) -> StepLoss:
         if self.on_progress is not None:
-            self.on_progress(self.loss_module, progress)
+            self.on_progress(self.criterion, progress)
         share = self.replica.share(batch)  # empty where the last batch has fewer rows than there are processes
-        inputs = _collated(self.network, [self.items[position] for position in share], self.device) if share else None
+        inputs = _collated(self.model, [self.items[position] for position in share], self.device) if share else None
         targets = self.targets[batch].to(self.device, non_blocking=True)
         first = self._logits(inputs, len(batch))
-        value = self.loss_module(first, targets)
+        value = self.criterion(first, targets)
         if self.training.rdrop_alpha:
-            if not isinstance(self.loss_module, ClassLoss):
+            if not isinstance(self.criterion, ClassLoss):
                 raise EmoscopeError("rdrop_alpha: R-Drop needs a network with a single head")
             second = self._logits(inputs, len(batch))
-            both = (value + self.loss_module(second, targets)) / 2
+            both = (value + self.criterion(second, targets)) / 2
             value = both + self.training.rdrop_alpha * rdrop_divergence(first, second)
         return StepLoss(value if share else None, value, len(batch))
 
     def _logits(self, inputs: Batch | None, rows: int) -> Tensor:
-        logits = torch.zeros(0, self.network.outputs, device=self.device)
+        logits = torch.zeros(0, self.model.outputs, device=self.device)
         if inputs is not None:
             with mixed_precision(self.device):
-                logits = self.network(inputs)
+                logits = self.model(inputs)
         return self.replica.gather(logits.float(), rows)
 
     def validate(self) -> float | None:
         if not self.held_out:
             return None
         items = [self.items[position] for position in self.replica.share(self.held_out)]
-        logits = predict(self.network, items, self.device, self.training.batch_size * 2)
+        logits = predict(self.model, items, self.device, self.training.batch_size * 2)
         with torch.inference_mode():
             gathered = self.replica.gather(logits.to(self.device), len(self.held_out))
-            loss = self.loss_module(gathered, self.targets[self.held_out].to(self.device))
+            loss = self.criterion(gathered, self.targets[self.held_out].to(self.device))
             return self.replica.broadcast(float(loss))
 
-    def _unfreeze(self, training: Training, epoch: int | None) -> None:
+    def _unfreeze(self, epoch: int | None) -> None:
         """Let the stages learn that are due in an epoch; all of them without one."""
-        if training.gradual_unfreezing:
-            for number, stage in enumerate(self.network.stages()):
+        if self.training.gradual_unfreezing:
+            for number, stage in enumerate(self.model.stages()):
                 for parameter in stage:
                     parameter.requires_grad_(epoch is None or number <= epoch)
 

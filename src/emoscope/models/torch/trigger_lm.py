@@ -18,10 +18,9 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows
 from emoscope.models.former_names import current_names
-from emoscope.models.text.window import TokenRow, Window, padded
+from emoscope.models.text.window import TokenRow, Window
 from emoscope.models.torch.frozen import half_precision
-from emoscope.models.torch.masked_lm import MaskedLanguageModel, MeanLoss
-from emoscope.models.torch.network import Item
+from emoscope.models.torch.masked_lm import MaskedLanguageModel
 from emoscope.models.torch.pretrained import (
     Encoder,
     PretrainedTokenizer,
@@ -29,7 +28,7 @@ from emoscope.models.torch.pretrained import (
     load_encoder,
     save_architecture,
 )
-from emoscope.models.torch.training import Training, device_of, seed_everything, train
+from emoscope.models.torch.training import Training, device_of, seed_everything
 from emoscope.tasks.datasets.auxiliary import unlabelled_texts
 
 if TYPE_CHECKING:
@@ -54,11 +53,9 @@ class TriggerGuesser(MaskedLanguageModel):
 
     def guess(self, rows: Sequence[TokenRow], device: torch.device) -> Tensor:
         """The log-probability of each candidate at the row's mask, given that it is one of them; 0 without a mask."""
-        token_ids = padded([row.token_ids for row in rows], self.tokenizer.padding)
-        segments = self.window.segments(rows, token_ids.shape[1]).astype(np.int64)
-        mask = (token_ids != self.tokenizer.padding).astype(np.int64)
-        places = torch.from_numpy(token_ids == self.tokenizer.mask).to(device)
-        batch = (torch.from_numpy(table).to(device) for table in (token_ids, mask, segments))
+        arrays = self.window.arrays(rows, self.tokenizer)
+        batch = [torch.from_numpy(table).to(device) for table in arrays.values()]
+        places = batch[0] == self.tokenizer.mask
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
             vectors = self.encoder(*batch)[places]
             hidden = self.scale(functional.gelu(self.transform(vectors)))
@@ -99,9 +96,8 @@ class TriggerWords(Extractor):
         general = unlabelled_texts(fit_context, self.pretraining_text) if self.pretraining_text != 0 else []
         texts = [*general, *dict.fromkeys(example.text for example in examples)]
         rows = self.window.rows([Example(Dialogue((Turn(text),)), 0) for text in texts], model.tokenizer)
-        items: list[Item] = [{"row": row} for row in rows]
         plan = Training(self.lm_epochs, self.lm_batch_size, self.lm_learning_rate)
-        train(model, items, torch.zeros(len(items), 1), MeanLoss(), plan, fit_context.part("language-model"))
+        model.learn(rows, plan, fit_context.part("language-model"))
         self.model = model.half().float()  # rounded as it is saved, so that it answers the same before and after
         return self
 

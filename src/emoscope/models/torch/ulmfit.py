@@ -14,7 +14,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.text.vocabulary import Vocabulary
 from emoscope.models.text.word_rows import LanguageRows, each_once
 from emoscope.models.torch.language_model import Dropouts, LanguageEncoder, LanguageModel, discriminative_groups
-from emoscope.models.torch.language_training import LanguageTraining, train_language_model
+from emoscope.models.torch.language_training import LanguageTrainer, LanguageTraining
 from emoscope.models.torch.layers import Pooling
 from emoscope.models.torch.network import Batch
 from emoscope.models.torch.word_network import WordNetwork
@@ -67,11 +67,12 @@ class UlmFit(LanguageRows, WordNetwork):
         if general:
             rows = [self.directed([*numbers[text], Vocabulary.end_of_turn]) for text in general]
             part = fit_context.part("pretraining")
-            train_language_model(model, rows, plan, part, name="language model, general text")
+            LanguageTrainer(model, rows, plan, part, "language model, general text").run()
         own = dict.fromkeys(map(tuple, turns_of))  # the turns of one dialogue would else be learnt once per example
         rows = [self.directed(self.row([numbers[text] for text in turns])[1:]) for turns in own]
         plan = replace(plan, epochs=self.tune_epochs, layer_factor=LAYER_FACTOR)
-        train_language_model(model, rows, plan, fit_context.part("tuning"), name="language model, the task's text")
+        part = fit_context.part("tuning")
+        LanguageTrainer(model, rows, plan, part, "language model, the task's text").run()
 
     def build(self) -> None:
         self.head = nn.Linear(self.make_layers(), self.outputs)

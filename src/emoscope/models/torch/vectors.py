@@ -14,6 +14,7 @@ from emoscope.core.emoticons import emoji_words
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 from emoscope.core.files import existing_file
+from emoscope.core.fit_context import FitContext
 from emoscope.models.text.vocabulary import Vocabulary
 
 Matrix = NDArray[np.float32]
@@ -55,6 +56,26 @@ class WordVectors:
         new = [number for number, word in enumerate(others.words) if word not in known]
         words = (*self.words, *(others.words[number] for number in new))
         return WordVectors(words, np.concatenate([self.matrix, others.matrix[new]]))
+
+
+def pretrained_vectors(
+    name: str, texts: Sequence[Sequence[str]], size: int, min_count: int, fit_context: FitContext
+) -> WordVectors | None:
+    """The vectors that a network's setting names; None for random ones."""
+    match name:
+        case "random":
+            return None
+        case "word2vec":
+            return train_word2vec(texts, size, seed=fit_context.seed, min_count=min_count)
+        case "glove":
+            return read_vectors(fit_context.resource(GLOVE))
+        case "glove+emoji":
+            glove = read_vectors(fit_context.resource(GLOVE))
+            emoji = named_emoji(read_vectors(fit_context.resource(EMOJI2VEC)))
+            return scaled_like(reduced(emoji, glove.size), glove).joined(glove)
+    if not Path(name).is_file():
+        raise EmoscopeError(f"vectors: expected glove, glove+emoji, word2vec, random or a file, found {name!r}")
+    return read_vectors(Path(name))
 
 
 def read_npz(path: Path) -> WordVectors:

@@ -1,10 +1,10 @@
 """What all networks over words share: vocabulary, embedding, the turns of an example, and the output layer."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -14,22 +14,8 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.text.vocabulary import Vocabulary, tokeniser
 from emoscope.models.text.word_rows import WordRows, each_once
-from emoscope.models.torch.network import Batch, Item, Network
-from emoscope.models.torch.vectors import (
-    EMOJI2VEC,
-    GLOVE,
-    WordVectors,
-    embedding_matrix,
-    named_emoji,
-    read_vectors,
-    reduced,
-    scaled_like,
-    train_word2vec,
-)
-
-if TYPE_CHECKING:
-    from emoscope.models.export.exporter import Exporter
-    from emoscope.models.onnx.exported import Exported
+from emoscope.models.torch.network import Batch, Network
+from emoscope.models.torch.vectors import WordVectors, embedding_matrix, pretrained_vectors
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -45,6 +31,7 @@ class WordNetwork(WordRows, Network):
     `word_rows`.
     """
 
+    graph = "words"
     tokens: str = "chat"
     context: int = 3
     vectors: str = "glove"
@@ -78,22 +65,7 @@ class WordNetwork(WordRows, Network):
 
     def word_vectors(self, turns: Sequence[Sequence[str]], fit_context: FitContext) -> WordVectors | None:
         """The pretrained vectors that the setting names; None for random ones."""
-        match self.vectors:
-            case "random":
-                return None
-            case "word2vec":
-                return train_word2vec(turns, self.embedding_size, seed=fit_context.seed, min_count=self.min_count)
-            case "glove":
-                return read_vectors(fit_context.resource(GLOVE))
-            case "glove+emoji":
-                glove = read_vectors(fit_context.resource(GLOVE))
-                emoji = named_emoji(read_vectors(fit_context.resource(EMOJI2VEC)))
-                return scaled_like(reduced(emoji, glove.size), glove).joined(glove)
-            case _:
-                if not Path(self.vectors).is_file():
-                    known = "glove, glove+emoji, word2vec, random or a file"
-                    raise EmoscopeError(f"vectors: expected {known}, found {self.vectors!r}")
-                return read_vectors(Path(self.vectors))
+        return pretrained_vectors(self.vectors, turns, self.embedding_size, self.min_count, fit_context)
 
     def build(self) -> None:
         """Make all layers, in the sizes of the settings and the vocabulary."""
@@ -138,12 +110,6 @@ class WordNetwork(WordRows, Network):
         between = [p for name, child in self.named_children() if name not in edges for p in child.parameters()]
         stages = [list(self.head.parameters()), between]
         return [*stages, list(self.embedding.parameters())] if self.trainable else stages
-
-    def collate(self, items: Sequence[Item]) -> Batch:
-        return {name: torch.from_numpy(table) for name, table in self.arrays(items).items()}
-
-    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
-        return exporter.words(self, labels, questions)
 
     def save_assets(self, folder: Path) -> None:
         self.save_words(folder)
