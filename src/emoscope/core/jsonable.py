@@ -43,9 +43,14 @@ def jsonable(value: object) -> Any:
 
 def read_json(path: str | Path) -> Any:
     """The content of a JSON file."""
+    return parse_json(path, whole_text(path))
+
+
+def parse_json(path: str | Path, text: str, row: int | None = None) -> Any:
+    """The value of a JSON text; errors name the file and row, by default the line in the text."""
     try:
-        return json.loads(whole_text(path))
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(path, f"is not valid JSON ({error.msg})", row=error.lineno) from None
+        raise InputError(path, f"is not valid JSON ({error.msg})", row=row or error.lineno) from None
     except RecursionError:
-        raise InputError(path, "is nested too deeply") from None
+        raise InputError(path, "is nested too deeply", row=row) from None

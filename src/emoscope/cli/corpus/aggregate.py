@@ -14,8 +14,8 @@ from emoscope.cli.corpus.files import FilesArgument, print_parts
 from emoscope.cli.output import JsonOption, coloured, print_json, table
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.aggregate import Aggregated, Method
-from emoscope.corpus.annotation.gold_questions import MIN_GOLD
-from emoscope.corpus.annotation.workers import GOLD_LEAST
+from emoscope.corpus.annotation.gold_questions import GoldRules
+from emoscope.corpus.annotation.workers import SCREENING_RULES
 
 if TYPE_CHECKING:
     from emoscope.corpus.annotation.panel import PanelReport
@@ -36,10 +36,10 @@ def aggregate(
     gold: Annotated[Path | None, typer.Option(help="Gold questions and their answers: a CSV with task,label.")] = None,
     min_gold: Annotated[
         float, typer.Option(min=0, max=1, help="Workers with a smaller share of right gold answers are refused.")
-    ] = MIN_GOLD,
+    ] = SCREENING_RULES.least_right,
     gold_least: Annotated[
         int, typer.Option(min=1, help="Workers who answered fewer gold questions are not judged by them.")
-    ] = GOLD_LEAST,
+    ] = SCREENING_RULES.least_answers,
     as_json: JsonOption = False,
 ) -> None:
     """Give each task one label and its soft labels, and report on the annotators.
@@ -51,9 +51,8 @@ def aggregate(
 
     if output.suffix not in (".csv", ".jsonl"):
         raise EmoscopeError(f"{output}: expected a name in .csv or .jsonl")
-    labels, report = aggregate_panel(
-        read_panel(files), method, fallback=fallback, gold=gold, min_gold=min_gold, gold_least=gold_least
-    )
+    rules = GoldRules(least_right=min_gold, least_answers=gold_least)
+    labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
     write_labels(output, labels)
     if as_json:
         print_json({"output": str(output), "method": method.value, **asdict(report)})

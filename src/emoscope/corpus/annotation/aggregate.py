@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.annotations import Judgement, votes_of
+from emoscope.core.judgement import Judgement
+from emoscope.corpus.annotation.annotations import votes_of
 from emoscope.corpus.annotation.crowd import Soft, dawid_skene, mace
 
 FALLBACK = "non-neutral"

@@ -1,13 +1,12 @@
 """Models of annotators: crowd-kit's Dawid-Skene and MACE."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from emoscope.core.extras import require
-from emoscope.corpus.annotation.annotations import Judgement
+from emoscope.core.judgement import Judgement
 
 Soft = Mapping[str, Mapping[str, float]]  # by task, then label
 
@@ -30,15 +29,16 @@ def mace(judgements: Sequence[Judgement], *, iterations: int = 50, seed: int = 0
 
 def _fit(judgements: Sequence[Judgement], model: Callable[[ModuleType], Any]) -> Soft:
     pandas = require("pandas", extra="corpus")
-    with _no_deprecations():
-        kit = require("crowdkit.aggregation.classification", extra="corpus")
     rows = sorted(judgements)  # the order of rows must not matter, not even in the last digit
     columns = {name: [getattr(row, name) for row in rows] for name in ("task", "worker", "label")}
     # Codes in the order of appearance: MACE confuses workers and labels that appear in another order than they sort.
     names = {name: list(dict.fromkeys(values)) for name, values in columns.items()}
     codes = {name: {value: code for code, value in enumerate(own)} for name, own in names.items()}
     table = pandas.DataFrame({name: [codes[name][value] for value in values] for name, values in columns.items()})
-    with _no_deprecations():
+    with warnings.catch_warnings():  # crowd-kit runs into deprecations of pandas, which no user can mend
+        for category in (DeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
+        kit = require("crowdkit.aggregation.classification", extra="corpus")
         weights = model(kit).fit_predict_proba(table)
     labels = sorted(names["label"])
     weights = weights.reindex(columns=[codes["label"][label] for label in labels], fill_value=0.0)
@@ -48,12 +48,3 @@ def _fit(judgements: Sequence[Judgement], model: Callable[[ModuleType], Any]) ->
         names["task"][int(code)]: dict(zip(labels, map(float, row), strict=True))
         for code, row in zip(weights.index, shares, strict=True)
     }
-
-
-@contextmanager
-def _no_deprecations() -> Iterator[None]:
-    """Hide deprecations of pandas that crowd-kit runs into, which no user can mend."""
-    with warnings.catch_warnings():
-        for category in (DeprecationWarning, FutureWarning):
-            warnings.simplefilter("ignore", category)
-        yield

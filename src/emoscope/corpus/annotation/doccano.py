@@ -11,7 +11,8 @@ from typing import Any
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, text_lines
-from emoscope.corpus.annotation.annotations import Annotations, FileEntry, judgement_at, parsed_json, task_name
+from emoscope.core.jsonable import parse_json
+from emoscope.corpus.annotation.annotations import Annotations, Answered, FileEntry
 
 _OURS = ("id", "task", "worker", "label", "other", "annotations")
 
@@ -37,30 +38,25 @@ def read(path: Path) -> Iterator[FileEntry]:
     for row, line in text_lines(path):
         if not line.strip():
             continue
-        entry = parsed_json(path, line, row)
+        entry = parse_json(path, line, row)
         if not isinstance(entry, dict):
             raise InputError(path, f"expected an object, found {type(entry).__name__}", row=row)
-        name = task_name(path, row, entry.get("task"), entry.get("id"))
         data = {key: value for key, value in entry.items() if key not in _OURS and key != "Comments"}
-        yield FileEntry(row, name, None, data)
-        for worker, label in _labels(path, row, entry):
-            yield FileEntry(row, name, judgement_at(path, row, name, worker, label, entry.get("other")))
+        answers = [Answered(row, *answer, entry.get("other")) for answer in _labels(path, row, entry)]
+        yield FileEntry(row, [entry.get("task"), entry.get("id")], data, answers)
 
 
-def _labels(path: Path, row: int, entry: dict[str, Any]) -> Iterator[tuple[object, object]]:
+def _labels(path: Path, row: int, entry: dict[str, Any]) -> list[tuple[object, object]]:
     """The workers and their labels."""
     if "annotations" in entry:
         listed = entry["annotations"]
         if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
             raise InputError(path, "'annotations' must be a list of objects with 'user' and 'label'", row=row)
-        for one in listed:
-            yield one.get("user"), one.get("label")
-        return
+        return [(one.get("user"), one.get("label")) for one in listed]
     labels = entry.get("label")
     if labels is None:
         raise InputError(path, "'label' is missing: expected a list of one label", row=row)
     labels = labels if isinstance(labels, list) else [labels]
     if len(labels) > 1:
         raise InputError(path, f"expected one label, found {len(labels)}", row=row)
-    for label in labels:
-        yield entry.get("worker", path.stem), label
+    return [(entry.get("worker", path.stem), label) for label in labels]

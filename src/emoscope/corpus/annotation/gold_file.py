@@ -6,7 +6,8 @@ from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.corpus.annotation.csv_files import read_rows, write_rows
+from emoscope.core.files import csv_rows
+from emoscope.corpus.annotation.csv_files import write_rows
 from emoscope.corpus.annotation.task_items import example_names
 from emoscope.corpus.annotation.workers import read_gold
 from emoscope.evaluation.slices import SLICES
@@ -39,7 +40,7 @@ class GoldFile:
         slices = SLICES[by]
         examples = dict(self.examples)
         if not examples:
-            for _, cells in read_rows(self.path, ("task", "label", "text")):
+            for _, cells in csv_rows(self.path, ("task", "label", "text")):
                 examples[cells["task"].strip()] = Example(Dialogue.of([cells["text"]]), turn=0)
         return lambda name: slices.group_of(examples[name])
 

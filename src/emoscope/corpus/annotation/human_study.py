@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.judgement import Judgement
 from emoscope.core.metrics import class_scores, confusion_matrix, macro_f1
 from emoscope.corpus.annotation.aggregate import Method, aggregate
-from emoscope.corpus.annotation.annotations import Judgement
 
 
 @dataclass(frozen=True, slots=True)

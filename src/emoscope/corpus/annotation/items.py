@@ -11,7 +11,8 @@ from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.corpus.annotation.annotations import Annotations, Judgement, judgement_at
+from emoscope.core.judgement import Judgement, judgement_at
+from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.assignment import Answer
 from emoscope.corpus.annotation.files import read_annotations
 from emoscope.tables import read_records, turn_columns
@@ -76,7 +77,7 @@ def read_items(path: str | Path, *, whole: bool = False, format: str | None = No
     items: dict[str, Item] = {}
     for row, name, dialogue, data in rows:
         # The name must be one that annotation files can hold.
-        task = judgement_at(Path(path), row, name, "worker", "label", None).task
+        task = judgement_at(path, row, name, "worker", "label").task
         if task in items:
             raise InputError(path, f"{task!r} names an item already", row=row)
         items[task] = Item(task, dialogue.turns, whole, data)

@@ -10,15 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from emoscope.core.errors import InputError
-from emoscope.core.files import atomic_write, whole_text
-from emoscope.corpus.annotation.annotations import (
-    Annotations,
-    FileEntry,
-    Judgement,
-    judgement_at,
-    parsed_json,
-    task_name,
-)
+from emoscope.core.files import atomic_write
+from emoscope.core.jsonable import read_json
+from emoscope.core.judgement import Judgement
+from emoscope.corpus.annotation.annotations import Annotations, Answered, FileEntry
 
 _OTHER = "other"
 
@@ -51,37 +46,36 @@ def _result(judgement: Judgement) -> list[dict[str, Any]]:
 
 
 def read(path: Path) -> Iterator[FileEntry]:
-    """Stream each task's data, then its judgements."""
-    tasks = parsed_json(path, whole_text(path))
+    """Read each task with its judgements."""
+    tasks = read_json(path)
     if not isinstance(tasks, list) or not tasks:
         raise InputError(path, "expected a list of tasks, as in Label Studio's JSON export")
     for number, task in enumerate(tasks, start=1):
-        yield from _read_task(path, number, task)
+        where = f"task {number:,}"
+        if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+            raise InputError(path, "expected an object with 'data', as in Label Studio's JSON export", row=where)
+        annotations = task.get("annotations", [])
+        if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
+            raise InputError(path, "'annotations' must be a list of objects", row=where)
+        answers = [
+            _answer(path, f"{where}, annotation {place:,}", annotation)
+            for place, annotation in enumerate(annotations, start=1)
+            if not annotation.get("was_cancelled")
+        ]
+        data = dict(task["data"])
+        yield FileEntry(where, [data.pop("task", None), task.get("id")], data, answers)
 
 
-def _read_task(path: Path, number: int, task: object) -> Iterator[FileEntry]:
-    where = f"task {number:,}"
-    if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
-        raise InputError(path, "expected an object with 'data', as in Label Studio's JSON export", row=where)
-    data = dict(task["data"])
-    name = task_name(path, where, data.pop("task", None), task.get("id"))
-    yield FileEntry(where, name, None, data)
-    annotations = task.get("annotations", [])
-    if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
-        raise InputError(path, "'annotations' must be a list of objects", row=where)
-    for place, annotation in enumerate(annotations, start=1):
-        if annotation.get("was_cancelled"):
-            continue
-        row = f"{where}, annotation {place:,}"
-        labels, others = _choices(path, row, annotation.get("result"))
-        if len(labels) != 1:
-            raise InputError(path, f"expected one choice, found {len(labels)}", row=row)
-        worker = annotation.get("completed_by")
-        if isinstance(worker, dict):
-            worker = worker.get("email") or worker.get("id")
-        if worker is None:
-            raise InputError(path, "'completed_by' is missing: who has judged?", row=row)
-        yield FileEntry(row, name, judgement_at(path, row, name, worker, labels[0], others))
+def _answer(path: Path, row: str, annotation: dict[str, Any]) -> Answered:
+    labels, others = _choices(path, row, annotation.get("result"))
+    if len(labels) != 1:
+        raise InputError(path, f"expected one choice, found {len(labels)}", row=row)
+    worker = annotation.get("completed_by")
+    if isinstance(worker, dict):
+        worker = worker.get("email") or worker.get("id")
+    if worker is None:
+        raise InputError(path, "'completed_by' is missing: who has judged?", row=row)
+    return Answered(row, worker, labels[0], others)
 
 
 def _choices(path: Path, row: str, result: object) -> tuple[list[object], list[object]]:

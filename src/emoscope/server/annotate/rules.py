@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.annotations import Judgement
+from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.assignment import Places
 from emoscope.corpus.annotation.gold_questions import LEAST_ANSWERS, MIN_GOLD, SHARE, GoldRules
 
