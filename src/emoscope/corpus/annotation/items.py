@@ -62,7 +62,7 @@ def _speaker(turn: Turn) -> dict[str, str]:
     return {} if turn.speaker is None else {"speaker": turn.speaker}
 
 
-def read_items(path: str | Path, *, whole: bool = False, format: str | None = None) -> list[Item]:
+def read_items(path: str | Path, *, whole: bool = False) -> list[Item]:
     """Items from a table of dialogues (CSV, TSV, JSONL, Parquet, lines), or from Label Studio's JSON.
 
     A column `task` or `id` names them, else they are numbered from 0. Annotators never see labels and other columns.
@@ -73,7 +73,7 @@ def read_items(path: str | Path, *, whole: bool = False, format: str | None = No
     >>> read_items(file)[0].tasks
     ('7',)
     """
-    rows = _label_studio(Path(path)) if Path(path).suffix == ".json" and format is None else _table(path, format)
+    rows = _label_studio(Path(path)) if Path(path).suffix == ".json" else _table(path)
     items: dict[str, Item] = {}
     for row, name, dialogue, data in rows:
         # The name must be one that annotation files can hold.
@@ -120,8 +120,8 @@ def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Seque
     return Annotations(judgements, {task: data for item in by_name.values() for task, data in item.task_data().items()})
 
 
-def _table(path: str | Path, format: str | None) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
-    for number, record in enumerate(read_records(str(path), format)):
+def _table(path: str | Path) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
+    for number, record in enumerate(read_records(str(path))):
         turns = set(turn_columns(record.columns))
         names = [record.columns[key] for key in ("task", "id") if record.columns.get(key) not in (None, "")]
         rest = {

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from emoscope.core.errors import EmoscopeError, MissingExtraError
 from emoscope.core.judgement import Judgement
-from emoscope.corpus.annotation.aggregate import aggregate, aggregate_votes
-from emoscope.corpus.annotation.crowd import dawid_skene, mace
+from emoscope.corpus.annotation.aggregate import aggregate, aggregate_votes, dawid_skene, mace
 from emoscope.corpus.annotation.gold_questions import GoldRules
 from emoscope.corpus.annotation.workers import SCREENING_RULES, read_gold, screen, worker_reports
 from emoscope.tasks import get_task
