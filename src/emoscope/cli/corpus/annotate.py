@@ -67,7 +67,7 @@ def annotate(
     Prints a link for each annotator, then serves the page until it is stopped. The same command goes on with the study.
     """
     check_installed(*_PACKAGES, extra="server")
-    from emoscope.corpus.annotation.task_items import read_study
+    from emoscope.corpus.annotation.items import read_study
     from emoscope.server.annotate.rules import StudyRules
 
     items, offered = read_study(tasks, task, labels, whole=whole_dialogues)

@@ -159,7 +159,7 @@ def human_study(
 
     With --task and a judgement of every item, the output is a submission like any system's.
     """
-    from emoscope.corpus.annotation.gold_file import GoldFile
+    from emoscope.corpus.annotation.human_study import GoldFile
     from emoscope.corpus.annotation.human_study import human_study as score_people
     from emoscope.corpus.annotation.panel import read_panel
 

@@ -18,11 +18,8 @@ from urllib.parse import quote
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.judgement import Judgement, as_name, judgement_at
-from emoscope.corpus.annotation import csv_files, doccano, label_studio
 from emoscope.corpus.annotation.annotations import Annotations
-
-_FORMATS: dict[str, Any] = {".csv": csv_files, ".json": label_studio, ".jsonl": doccano}
-SUFFIXES = tuple(_FORMATS)
+from emoscope.corpus.annotation.formats import FORMATS
 
 
 def read_annotations(paths: Iterable[str | Path]) -> Annotations:
@@ -39,7 +36,7 @@ def read_annotations(paths: Iterable[str | Path]) -> Annotations:
     data: dict[str, Mapping[str, Any]] = {}
     places: dict[tuple[str, str], tuple[Path, int | str]] = {}
     for path in files_in(paths):
-        for entry in _format(path).read(path):
+        for entry in FORMATS[_suffix(path)][0](path):
             task = next((name for name in map(as_name, entry.names) if isinstance(name, str) and name), None)
             if task is None:
                 raise InputError(path, "the task has no name: expected 'task' or 'id'", row=entry.where)
@@ -63,16 +60,16 @@ def files_in(paths: Iterable[str | Path]) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
+        inside = sorted(file for file in path.iterdir() if file.suffix in FORMATS and not file.name.startswith("."))
         if not inside:
-            raise InputError(path, f"is a folder without annotation files ({', '.join(SUFFIXES)})")
+            raise InputError(path, f"is a folder without annotation files ({', '.join(FORMATS)})")
         files.extend(inside)
     return files
 
 
 def write_annotations(path: str | Path, annotations: Annotations) -> None:
     """Write one file in the format of its suffix; CSV holds only the judgements, the others also the tasks' data."""
-    _format(Path(path)).write(Path(path), annotations)
+    FORMATS[_suffix(Path(path))][1](Path(path), annotations)
 
 
 def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str = ".csv") -> list[Path]:
@@ -105,8 +102,7 @@ def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str =
     return written
 
 
-def _format(path: Path) -> Any:
-    """The module that reads and writes files with this suffix."""
-    if path.suffix not in _FORMATS:
-        raise InputError(path, f"is of no kind of annotation file: expected a name in {', '.join(SUFFIXES)}")
-    return _FORMATS[path.suffix]
+def _suffix(path: Path) -> str:
+    if path.suffix not in FORMATS:
+        raise InputError(path, f"is of no kind of annotation file: expected a name in {', '.join(FORMATS)}")
+    return path.suffix

@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from emoscope.core.dialogue import Dialogue, Turn
+from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.judgement import Judgement, judgement_at
 from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.assignment import Answer
 from emoscope.corpus.annotation.files import read_annotations
 from emoscope.tables import read_records, turn_columns
+from emoscope.tasks import Task, get_task
+
+LABELS = "happy,sad,angry,others"  # offered unless a study names its own
 
 # Names that annotation files or `task_data` use themselves; a column `label` of the input becomes `source_label`.
 _FILE_COLUMNS = ("id", "task", "worker", "label", "other", "annotations", "Comments")
@@ -118,6 +121,45 @@ def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Seque
         for task, answer in zip(by_name[name].tasks, answers, strict=True)
     )
     return Annotations(judgements, {task: data for item in by_name.values() for task, data in item.task_data().items()})
+
+
+def example_names(path: Path, examples: Iterable[Example]) -> dict[str, Example]:
+    """Examples by name: the dialogue's id, with the turn (`7:2`) where dialogues have several turns to label."""
+    everything = list(examples)
+    last: dict[str, int] = {}
+    for example in everything:
+        last[str(example.dialogue.id)] = max(last.get(str(example.dialogue.id), 0), example.turn)
+    whole = any(example.turn != last[str(example.dialogue.id)] for example in everything)
+    named: dict[str, Example] = {}
+    for example in everything:
+        name = f"{example.dialogue.id}:{example.turn}" if whole else str(example.dialogue.id)
+        if name in named:
+            raise InputError(path, f"two examples have the id {name!r}; annotations could not tell them apart")
+        named[name] = example
+    return named
+
+
+def task_items(task: Task, path: Path) -> list[Item]:
+    """The items of an official file: whole dialogues where the task labels every turn of them."""
+    named = example_names(path, task.read(path))
+    dialogues = {str(example.dialogue.id): example.dialogue for example in named.values()}
+    return items_of(dialogues.values(), whole=len(dialogues) != len(named))
+
+
+def read_study(
+    path: Path, task: str | None = None, labels: str | None = None, *, whole: bool = False
+) -> tuple[list[Item], tuple[str, ...]]:
+    """The items of a file to be judged, and the labels to choose from; by default, those of the task's annotators."""
+    if task is None:
+        items = read_items(path, whole=whole)
+        offered: Iterable[str] = (labels or LABELS).split(",")
+    else:
+        official = get_task(task)
+        items = task_items(official, path)
+        offered = labels.split(",") if labels is not None else official.metadata.vote_labels or official.labels
+        if whole and not all(item.whole for item in items):
+            raise EmoscopeError(f"--whole-dialogues: {official.name} has one label a dialogue")
+    return items, tuple(label.strip() for label in offered)
 
 
 def _table(path: str | Path) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:

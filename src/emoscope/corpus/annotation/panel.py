@@ -11,8 +11,8 @@ from emoscope.core.files import atomic_write, existing_file
 from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate, aggregate_votes
 from emoscope.corpus.annotation.annotations import votes_of
-from emoscope.corpus.annotation.csv_files import write_rows
 from emoscope.corpus.annotation.files import files_in, read_annotations
+from emoscope.corpus.annotation.formats import write_rows
 from emoscope.corpus.annotation.gold_questions import GoldRules
 from emoscope.corpus.annotation.workers import SCREENING_RULES, WorkerReport, read_gold, screen, worker_reports
 from emoscope.tasks import get_task
