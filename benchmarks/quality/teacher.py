@@ -15,7 +15,8 @@ import numpy as np
 from benchmarks.common import paths
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
-from emoscope.distil.teacher import SPLITS, TeacherPlan, fold_numbers, merged_probabilities, task_examples
+from emoscope.distil.pool import own_examples
+from emoscope.distil.teacher import SPLITS, TeacherPlan, fold_numbers, merged_probabilities
 from emoscope.models.decision import choose_multipliers
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.runs.train import official_score
@@ -35,7 +36,7 @@ def main() -> None:
     merged = merged_probabilities(options.folder, plan, fit_context)
     for name in SPLITS:
         task = get_task(name)
-        examples = task_examples(name, fit_context)
+        examples = own_examples(name, fit_context, SPLITS[name])
         labels = [str(example.label) for example in examples]
         counts = np.array([labels.count(label) for label in task.labels], float)
         trained = counts / counts.sum()

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from emoscope.corpus.annotation.annotations import Judgement
+from emoscope.core.judgement import Judgement
 
 crowds = st.lists(
     st.tuples(st.integers(0, 7), st.integers(0, 4), st.sampled_from("xyz")),

@@ -1,11 +1,12 @@
 """Reading text strictly and writing it whole or not at all."""
 
+import csv
 import hashlib
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -205,9 +206,37 @@ def whole_text(path: str | Path, *, max_bytes: int = 1 << 30) -> str:
 
 def read_json(path: str | Path) -> Any:
     """The content of a JSON file."""
+    return parse_json(path, whole_text(path))
+
+
+def parse_json(path: str | Path, text: str, row: int | None = None) -> Any:
+    """The value of a JSON text; errors name the file and row, by default the line in the text."""
     try:
-        return json.loads(whole_text(path))
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(path, f"is not valid JSON ({error.msg})", row=error.lineno) from None
+        raise InputError(path, f"is not valid JSON ({error.msg})", row=row or error.lineno) from None
     except RecursionError:
-        raise InputError(path, "is nested too deeply") from None
+        raise InputError(path, "is nested too deeply", row=row) from None
+
+
+def csv_rows(
+    path: str | Path, needed: Sequence[str], optional: Sequence[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Stream the rows of a CSV file by column name; an error if there are none, or if cells are missing."""
+    reader = csv.reader((line for _, line in text_lines(path)), strict=True)
+    rows = 0
+    try:
+        header = [cell.strip() for cell in next(reader, ())]
+        if any(header.count(name) != 1 for name in needed) or any(header.count(name) > 1 for name in optional):
+            columns = ",".join(needed) + "".join(f"[,{name}]" for name in optional)
+            raise InputError(path, f"expected columns {columns}, found {','.join(header)[:60]!r}", row=1)
+        for cells in reader:
+            rows += 1
+            if len(cells) != len(header):
+                problem = f"expected {len(header)} comma-separated columns, found {len(cells)}"
+                raise InputError(path, problem, row=reader.line_num)
+            yield reader.line_num, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise InputError(path, f"is not valid CSV: {error}", row=reader.line_num) from None
+    if not rows:
+        raise InputError(path, "has a header but no rows")

@@ -4,8 +4,7 @@ Judgements are a CSV file with the columns `task,worker,label` and, if workers c
 `other` with those, separated by `;`. `task` is an example's position in the gold file, from 0, or a dialogue's id.
 """
 
-import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,28 +13,18 @@ import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import text_lines
+from emoscope.core.files import csv_rows
+from emoscope.core.judgement import Judgement, judgement_at
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.compare import system_names
 from emoscope.evaluation.error_analysis import examples_of, scores_on
-from emoscope.evaluation.score import Gold, GoldSource, Scores, flat_dict, read_gold, read_predictions, scores_of
+from emoscope.evaluation.score import GoldSource, Scores, flat_dict, read_gold, read_predictions, scores_of
 from emoscope.evaluation.slices import SLICES
 from emoscope.tasks import Task
 from emoscope.tasks.published import published
 
 _COLUMNS = ("task", "worker", "label")
 HUMANS = "humans"
-
-
-@dataclass(frozen=True, slots=True)
-class HumanJudgement:
-    """One worker's answer: the best guess (Q1), and labels that might apply too (Q2; None if that was not asked)."""
-
-    row: int
-    task: str
-    worker: str
-    label: str
-    others: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,43 +61,24 @@ class HumanComparison:
     judges: tuple[Judge, ...] = ()
 
 
-def read_judgements(task: Task, path: str | Path) -> list[HumanJudgement]:
-    """Read the CSV; other columns than ours are left alone, a worker may judge a task once."""
-    judgements: dict[tuple[str, str], HumanJudgement] = {}
-    for row, cells in _table(path):
-        for name in _COLUMNS:
-            if not cells[name].strip():
-                raise InputError(path, f"{name!r} is missing", row=row)
-        judged, worker, label = (cells[name].strip() for name in _COLUMNS)
-        others = None
-        if "other" in cells:
-            others = frozenset(part.strip() for part in cells["other"].split(";") if part.strip())
-        for named in (label, *sorted(others or ())):
-            if named not in task.labels:
-                raise InputError(path, task.unknown_label(named), row=row)
-        if earlier := judgements.get((judged, worker)):
-            problem = f"worker {worker!r} has judged task {judged!r} already in row {earlier.row}"
+def read_judgements(task: Task, path: str | Path) -> tuple[dict[int, Judgement], bool]:
+    """The judgements of a CSV file by row, and whether it has a column of other labels."""
+    judgements: dict[int, Judgement] = {}
+    rows: dict[tuple[str, str], int] = {}
+    asked_others = False
+    for row, cells in csv_rows(path, _COLUMNS, ("other",)):
+        asked_others = "other" in cells
+        others = [part for part in cells.get("other", "").split(";") if part.strip()]
+        judgement = judgement_at(path, row, cells["task"], cells["worker"], cells["label"], others)
+        for label in (judgement.label, *sorted(judgement.others)):
+            if label not in task.labels:
+                raise InputError(path, task.unknown_label(label), row=row)
+        earlier = rows.setdefault((judgement.task, judgement.worker), row)
+        if earlier != row:
+            problem = f"worker {judgement.worker!r} has judged task {judgement.task!r} already in row {earlier}"
             raise InputError(path, problem, row=row)
-        judgements[judged, worker] = HumanJudgement(row, judged, worker, label, others)
-    if not judgements:
-        raise InputError(path, "has a header but no rows")
-    return list(judgements.values())
-
-
-def _table(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
-    reader = csv.reader((line for _, line in text_lines(path)), strict=True)
-    try:
-        header = [cell.strip() for cell in next(reader, ())]
-        if any(header.count(name) != 1 for name in _COLUMNS) or header.count("other") > 1:
-            shown = ",".join(header)[:60]
-            raise InputError(path, f"expected columns task,worker,label[,other], found {shown!r}", row=1)
-        for cells in reader:
-            if len(cells) != len(header):
-                problem = f"expected {len(header)} comma-separated columns, found {len(cells)}"
-                raise InputError(path, problem, row=reader.line_num)
-            yield reader.line_num, dict(zip(header, cells, strict=True))
-    except csv.Error as error:
-        raise InputError(path, f"is not valid CSV: {error}", row=reader.line_num) from None
+        judgements[row] = judgement
+    return judgements, asked_others
 
 
 def compare_with_humans(
@@ -131,9 +101,9 @@ def compare_with_humans(
     read = read_gold(task, gold)
     examples = examples_of(read)
     predicted = [read_predictions(task, read, path) for path in predictions]
-    every = read_judgements(task, judgements)
+    every, asked_others = read_judgements(task, judgements)
     judged, matched_by = _items(judgements, every, examples)
-    counted = [pair for pair in zip(judged, every, strict=True) if task.scored(read.labels[pair[0]])]
+    counted = [pair for pair in zip(judged, every.values(), strict=True) if task.scored(read.labels[pair[0]])]
     if not counted:
         raise InputError(judgements, f"judges no item that {task.name} scores")
     items = sorted({item for item, _ in counted})
@@ -146,7 +116,12 @@ def compare_with_humans(
         return Judge(name, scores(items), {group: scores(members) for group, members in groups.items()})
 
     def people(among: Sequence[int]) -> JudgeScores:
-        return _people(task, read, [pair for pair in counted if pair[0] in set(among)])
+        pairs = [pair for pair in counted if pair[0] in set(among)]
+        labels = [read.labels[item] for item, _ in pairs]
+        confusion = confusion_matrix(labels, [judgement.label for _, judgement in pairs], task.labels)
+        named = [read.labels[item] in (judgement.label, *judgement.others) for item, judgement in pairs]
+        scores = scores_of(task, confusion, task.labels)
+        return JudgeScores(**asdict(scores), top2=sum(named) / len(named) if asked_others else None)
 
     def system(labels: Sequence[str]) -> Callable[[Sequence[int]], JudgeScores]:
         return lambda among: JudgeScores(**asdict(scores_on(task, read, labels, among)))
@@ -187,28 +162,15 @@ def with_published(task: Task, comparison: HumanComparison | None = None) -> Hum
     return replace(comparison, judges=(*comparison.judges, published_humans(task)))
 
 
-def _items(
-    path: str | Path, judgements: Sequence[HumanJudgement], examples: Sequence[Example]
-) -> tuple[list[int], str]:
+def _items(path: str | Path, judgements: Mapping[int, Judgement], examples: Sequence[Example]) -> tuple[list[int], str]:
     """The judged items; a file names them by dialogue id if every name is one and ids are unique, else by position."""
     ids = {str(example.dialogue.id): position for position, example in enumerate(examples)}
-    if len(ids) == len(examples) and all(judgement.task in ids for judgement in judgements):
-        return [ids[judgement.task] for judgement in judgements], "dialogue id"
-    for judgement in judgements:
+    names = {row: judgement.task for row, judgement in judgements.items()}
+    if len(ids) == len(examples) and all(name in ids for name in names.values()):
+        return [ids[name] for name in names.values()], "dialogue id"
+    for row, name in names.items():
         # Ten digits are more than any file has rows; Python refuses to read thousands of them as a number.
-        digits = judgement.task.isascii() and judgement.task.isdecimal() and len(judgement.task) <= 10
-        if not digits or int(judgement.task) >= len(examples):
+        if not (name.isascii() and name.isdecimal() and len(name) <= 10) or int(name) >= len(examples):
             last = f"{len(examples) - 1:,}"
-            problem = f"task {judgement.task!r} is neither a dialogue's id nor a position from 0 to {last}"
-            raise InputError(path, problem, row=judgement.row)
-    return [int(judgement.task) for judgement in judgements], "position"
-
-
-def _people(task: Task, gold: Gold, counted: Sequence[tuple[int, HumanJudgement]]) -> JudgeScores:
-    labels = [gold.labels[item] for item, _ in counted]
-    guesses = [judgement.label for _, judgement in counted]
-    scores = scores_of(task, confusion_matrix(labels, guesses, task.labels), task.labels)
-    if any(judgement.others is None for _, judgement in counted):
-        return JudgeScores(**asdict(scores))
-    held = [gold.labels[item] in {judgement.label, *(judgement.others or ())} for item, judgement in counted]
-    return JudgeScores(**asdict(scores), top2=sum(held) / len(counted))
+            raise InputError(path, f"task {name!r} is neither a dialogue's id nor a position from 0 to {last}", row=row)
+    return [int(name) for name in names.values()], "position"

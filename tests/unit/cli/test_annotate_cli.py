@@ -7,10 +7,10 @@ import pytest
 
 from emoscope.core.dialogue import Turn
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.annotations import Annotations, Judgement
+from emoscope.core.judgement import Judgement
+from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.files import read_annotations
-from emoscope.corpus.annotation.items import Item, annotations_of, gold_of, read_items
-from emoscope.corpus.annotation.task_items import task_items
+from emoscope.corpus.annotation.items import Item, annotations_of, gold_of, read_items, task_items
 from emoscope.tasks import get_task
 from kits.annotation_kit import Worker, items, made_study, opened, tokens
 from kits.corpus_command import run

@@ -132,7 +132,8 @@ def test_bad_judgements_are_said(gold: Path, tmp_path: Path, text: str, problem:
 
 def test_quoted_cells_may_hold_commas(tmp_path: Path) -> None:
     file = crowd(tmp_path, 'task,worker,label\n0,"Ann, B.",joy\n')
-    assert read_judgements(get_task("iest"), file)[0].worker == "Ann, B."
+    judgements, asked_others = read_judgements(get_task("iest"), file)
+    assert (judgements[2].worker, asked_others) == ("Ann, B.", False)
 
 
 def test_nothing_to_compare_is_said(tmp_path: Path) -> None:

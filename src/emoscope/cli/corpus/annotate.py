@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.markup import escape
 
+from emoscope.cli.corpus.options import GoldOption, MinGoldOption, plain, show
 from emoscope.cli.options import SeedOption
-from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.cli.output import JsonOption, table
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
 
@@ -29,12 +30,9 @@ def annotate(
         typer.Argument(
             metavar="TASKS",
             help="Dialogues: CSV, TSV, JSONL, Parquet, lines, Label Studio JSON, or with --task an official file.",
-            show_default=False,
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the study, new or to go on with.", show_default=False)
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the study, new or to go on with.")],
     annotators: Annotated[
         list[str] | None, typer.Option("--annotator", "-a", help="Somebody's name; repeatable. Each gets a link.")
     ] = None,
@@ -47,11 +45,9 @@ def annotate(
         typer.Option(help="Labels, with commas between.  \\[default: happy,sad,angry,others, or those of --task]"),
     ] = None,
     task: Annotated[str | None, typer.Option("--task", "-t", help="TASKS is an official file of this task.")] = None,
-    gold: Annotated[Path | None, typer.Option(help="Gold questions and their answers: a CSV with task,label.")] = None,
+    gold: GoldOption = None,
     gold_share: Annotated[float, typer.Option(help="Share of a worker's questions that are gold.")] = 0.05,
-    min_gold: Annotated[
-        float, typer.Option(min=0, max=1, help="Workers with a smaller share of right gold answers are refused.")
-    ] = 0.7,
+    min_gold: MinGoldOption = 0.7,
     min_gold_answers: Annotated[int, typer.Option(min=1, help="Gold answers after which a worker may be refused.")] = 5,
     whole_dialogues: Annotated[
         bool, typer.Option("--whole-dialogues", help="Ask for the label of every turn, as EmotionX did.")
@@ -71,7 +67,7 @@ def annotate(
     Prints a link for each annotator, then serves the page until it is stopped. The same command goes on with the study.
     """
     check_installed(*_PACKAGES, extra="server")
-    from emoscope.corpus.annotation.task_items import read_study
+    from emoscope.corpus.annotation.items import read_study
     from emoscope.server.annotate.rules import StudyRules
 
     items, offered = read_study(tasks, task, labels, whole=whole_dialogues)
@@ -89,15 +85,10 @@ def annotate(
     address = (public_url or f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}").rstrip("/")
     tokens = set_up(output, rules, items, gold, annotators or ())
     links = {name: f"{address}/annotate#{token}" for name, token in tokens.items()}
-    if as_json:
-        print_json({"folder": str(output), "items": len(items), "rules": rules.model_dump(), "links": links})
-    else:
-        out = console()
-        out.print(f"{len(items):,} items, {rules.judges} judges each; the study is in {output}", markup=False)
-        for name, link in links.items():
-            out.print(f"{name}: {link}", markup=False, soft_wrap=True)
-        if not links:
-            out.print("nobody is let in yet: give --annotator NAME")
+    summary = f"{len(items):,} items, {rules.judges} judges each; the study is in {output}"
+    people = [f"{name}: {link}" for name, link in links.items()] or ["nobody is let in yet: give --annotator NAME"]
+    value = {"folder": output, "items": len(items), "rules": rules.model_dump(), "links": links}
+    show(value, [plain("\n".join([summary, *people]))], as_json=as_json)
     if serve:
         import uvicorn
 
@@ -141,7 +132,7 @@ def _database_url(folder: Path) -> str:
 
 
 def annotate_export(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A .csv, .json (Label Studio) or .jsonl (doccano) file.")
     ] = None,
@@ -176,25 +167,21 @@ def annotate_export(
     finished = sum(have >= wanted for have, wanted in judges)
     standings = {name: results.assignment.standing(name) for name in results.annotators}
     written = len(results.annotations.judgements)
-    if as_json:
-        print_json(
-            {
-                "output": None if output is None else str(output),
-                "items": len(judges),
-                "finished": finished,
-                "items_by_judges": dict(sorted(Counter(have for have, _ in judges).items())),
-                "judgements": written,
-                "annotators": {name: asdict(one) for name, one in standings.items()},
-            }
-        )
-        return
     rows = [
         [escape(name), one.judged, one.skipped, one.left, f"{one.gold_right} of {one.gold_answers}", refused]
         for name, one in standings.items()
         for refused in ["refused" if one.refused else ""]
     ]
-    out = console()
     title = f"{finished:,} of {len(judges):,} items have all their judges"
-    out.print(table(title, ["annotator", "judged", "skipped", "left", "gold right", ""], rows))
+    parts: list[RenderableType] = [table(title, ["annotator", "judged", "skipped", "left", "gold right", ""], rows)]
     if output is not None:
-        out.print(f"wrote {written:,} judgements to {output}", markup=False, soft_wrap=True)
+        parts.append(plain(f"wrote {written:,} judgements to {output}"))
+    value = {
+        "output": output,
+        "items": len(judges),
+        "finished": finished,
+        "items_by_judges": dict(sorted(Counter(have for have, _ in judges).items())),
+        "judgements": written,
+        "annotators": standings,
+    }
+    show(value, parts, as_json=as_json)

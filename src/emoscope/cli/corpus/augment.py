@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.output import JsonOption, console, print_json, progress, table
+from emoscope.cli.corpus.options import listed, show
+from emoscope.cli.output import JsonOption, progress, table
 from emoscope.corpus.augment.engines import DEFAULT_VIA, EngineName, open_engine
 
 
@@ -40,21 +41,19 @@ def augment_cli(
         source,
         output,
         open_engine(engine, model),
-        [language.strip() for language in (via or DEFAULT_VIA[engine]).split(",") if language.strip()],
+        listed(via or DEFAULT_VIA[engine]),
         similarity=similarity,
         encoder=encoder,
         column=column,
         format=format,
         progress=progress,
     )
-    if as_json:
-        print_json({"engine": engine, **asdict(counts)})
-        return
     languages = counts.via.values()
     rows: list[list[object]] = [["kept", *(each.kept for each in languages)]]
     for reason in REASONS:
         dropped = [each.dropped[reason] for each in languages]
         if any(dropped):
             rows.append([f"dropped: {reason}", *dropped])
-    console().print(f"{counts.turns:,} turns of {counts.dialogues:,} dialogues, with variants, in {output}\n")
-    console().print(table("Variants", ["", *counts.via], rows))
+    summary = f"{counts.turns:,} turns of {counts.dialogues:,} dialogues, with variants, in {output}"
+    variants = table("Variants", ["", *counts.via], rows)
+    show({"engine": engine, **asdict(counts)}, [summary, variants], as_json=as_json)

@@ -1,14 +1,17 @@
 """`emoscope corpus build`: from logs to a corpus, by a plan."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.markup import escape
 
+from emoscope.cli.corpus.options import plain, show
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
-from emoscope.cli.output import JsonOption, console, print_json, progress, table
+from emoscope.cli.output import JsonOption, progress, table
 
 if TYPE_CHECKING:
     from emoscope.corpus.pipeline.build import StepResult
@@ -41,16 +44,13 @@ def build_cli(
         build(load_plan(plan), output, until=until, report=done.append, progress=progress, executor=executor)
     except WaitingError as error:
         waiting = str(error)
-    if as_json:
-        steps = [{**asdict(step), "folder": str(step.folder), "seconds": round(step.seconds, 3)} for step in done]
-        print_json({"output": str(output), "waiting": waiting, "steps": steps})
-    else:
-        _print(done, waiting)
+    steps = [{**asdict(step), "seconds": round(step.seconds, 3)} for step in done]
+    show({"output": output, "waiting": waiting, "steps": steps}, _tables(done, waiting), as_json=as_json)
     if waiting is not None:
         raise typer.Exit(1)
 
 
-def _print(done: "list[StepResult]", waiting: str | None) -> None:
+def _tables(done: "list[StepResult]", waiting: str | None) -> Iterator[RenderableType]:
     rows = [
         [
             step.name,
@@ -61,13 +61,11 @@ def _print(done: "list[StepResult]", waiting: str | None) -> None:
         ]
         for step in done
     ]
-    out = console()
     steps = table(None, ["step", "in", "out", "time", "dropped"], rows)
     steps.columns[-1].justify = "left"
-    out.print(steps)
+    yield steps
     if waiting is not None:
-        out.print(f"\nwaiting: {waiting}", markup=False, soft_wrap=True)
+        yield plain(f"waiting: {waiting}")
     elif done and done[-1].counts["step"] == "datasheet":
         folder = done[-1].folder
-        advice = f"load it with --task {folder}, read {folder / 'datasheet.html'}"
-        out.print(f"\n{folder}: {advice}", markup=False, soft_wrap=True)
+        yield plain(f"{folder}: load it with --task {folder}, read {folder / 'datasheet.html'}")

@@ -1,22 +1,16 @@
-"""`emoscope corpus`: from raw logs to a labelled corpus. Each command is a module of its own."""
+"""`emoscope corpus`: from raw logs to a labelled corpus."""
 
 from collections.abc import Callable
 
 import typer
 
-from emoscope.cli.corpus.aggregate import aggregate
-from emoscope.cli.corpus.agreement import agreement
 from emoscope.cli.corpus.annotate import annotate, annotate_export
 from emoscope.cli.corpus.augment import augment_cli
 from emoscope.cli.corpus.build import build_cli
-from emoscope.cli.corpus.collect import collect_cli
-from emoscope.cli.corpus.dedupe import dedupe_cli
-from emoscope.cli.corpus.distant import distant_cli
-from emoscope.cli.corpus.encoder import encoder_cli
-from emoscope.cli.corpus.filter import filter_cli
-from emoscope.cli.corpus.human_study import human_study
-from emoscope.cli.corpus.mine import mine_cli
-from emoscope.cli.corpus.windows import windows_cli
+from emoscope.cli.corpus.cleaning import dedupe_cli, filter_cli
+from emoscope.cli.corpus.judgements import aggregate, agreement, human_study
+from emoscope.cli.corpus.mining import encoder_cli, mine_cli
+from emoscope.cli.corpus.sources import collect_cli, distant_cli, windows_cli
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "build": build_cli,

@@ -11,19 +11,24 @@ A tie that no fallback settles goes to the label with more votes on the task, th
 tasks, then to the first in the alphabet. The order of rows never decides.
 """
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import ModuleType
+from typing import Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.annotations import Judgement, votes_of
-from emoscope.corpus.annotation.crowd import Soft, dawid_skene, mace
+from emoscope.core.extras import require
+from emoscope.core.judgement import Judgement
+from emoscope.corpus.annotation.annotations import votes_of
 
 FALLBACK = "non-neutral"
 _TIED = 1e-9  # equal probabilities may differ in their last digits
 
-Votes = Mapping[str, Mapping[str, int]]
+Votes = Mapping[str, Mapping[str, int]]  # by task, then label
+Soft = Mapping[str, Mapping[str, float]]
 
 
 class Method(StrEnum):
@@ -33,10 +38,6 @@ class Method(StrEnum):
     absolute = "absolute"
     dawid_skene = "dawid-skene"
     mace = "mace"
-
-
-# Models of annotators; the other methods count votes.
-_MODELS: Mapping[Method, Callable[[Sequence[Judgement]], Soft]] = {Method.dawid_skene: dawid_skene, Method.mace: mace}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,49 @@ class Aggregated:
     votes: dict[str, int]
     tied: bool = False
     fallback: bool = False
+
+
+def dawid_skene(judgements: Sequence[Judgement], *, iterations: int = 100) -> Soft:
+    """The probability of each label of each task; every worker has a confusion matrix (Dawid and Skene 1979).
+
+    >>> judgements = [Judgement(task, worker, "joy") for task in "12" for worker in "abc"]
+    >>> round(dawid_skene([*judgements, Judgement("3", "a", "sad")])["3"]["sad"], 2)  # doctest: +SKIP
+    1.0
+    """
+    return _fit(judgements, lambda kit: kit.DawidSkene(n_iter=iterations))
+
+
+def mace(judgements: Sequence[Judgement], *, iterations: int = 50, seed: int = 0) -> Soft:
+    """The probability of each label of each task; every worker guesses at times (Hovy et al. 2013)."""
+    # crowd-kit starts each restart from the same seed, so one is enough.
+    return _fit(judgements, lambda kit: kit.MACE(n_restarts=1, n_iter=iterations, random_state=seed))
+
+
+def _fit(judgements: Sequence[Judgement], model: Callable[[ModuleType], Any]) -> Soft:
+    pandas = require("pandas", extra="corpus")
+    rows = sorted(judgements)  # the order of rows must not matter, not even in the last digit
+    columns = {name: [getattr(row, name) for row in rows] for name in ("task", "worker", "label")}
+    # Codes in the order of appearance: MACE confuses workers and labels that appear in another order than they sort.
+    names = {name: list(dict.fromkeys(values)) for name, values in columns.items()}
+    codes = {name: {value: code for code, value in enumerate(own)} for name, own in names.items()}
+    table = pandas.DataFrame({name: [codes[name][value] for value in values] for name, values in columns.items()})
+    with warnings.catch_warnings():  # crowd-kit runs into deprecations of pandas, which no user can mend
+        for category in (DeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
+        kit = require("crowdkit.aggregation.classification", extra="corpus")
+        weights = model(kit).fit_predict_proba(table)
+    labels = sorted(names["label"])
+    weights = weights.reindex(columns=[codes["label"][label] for label in labels], fill_value=0.0)
+    # MACE's weights do not sum to one.
+    shares = weights.div(weights.sum(axis=1), axis=0).to_numpy()
+    return {
+        names["task"][int(code)]: dict(zip(labels, map(float, row), strict=True))
+        for code, row in zip(weights.index, shares, strict=True)
+    }
+
+
+# Models of annotators; the other methods count votes.
+_MODELS: Mapping[Method, Callable[[Sequence[Judgement]], Soft]] = {Method.dawid_skene: dawid_skene, Method.mace: mace}
 
 
 def aggregate(

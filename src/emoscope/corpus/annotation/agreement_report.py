@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.judgement import Judgement
 from emoscope.core.metrics import Floats
 from emoscope.core.significance import Interval, check_samples, percentile_interval
 from emoscope.corpus.annotation.agreement import cohen_kappa, fleiss_kappa, fleiss_kappa_per_label, krippendorff_alpha
-from emoscope.corpus.annotation.annotations import Judgement
 
-SAMPLES = 2_000
 # A crowd has thousands of pairs with a handful of common items each; only the first get an interval.
 PAIRS_WITH_INTERVAL = 100
 _CHUNK = 4_000_000
@@ -66,8 +65,7 @@ def measure_agreement(
     votes: Iterable[Mapping[str, int]],
     judgements: Sequence[Judgement] = (),
     *,
-    level: float = 0.95,
-    samples: int = SAMPLES,
+    samples: int = 2_000,
     seed: int = 0,
 ) -> Agreement:
     """Agreement on items, each given by its votes; with judgements, whose workers have names, also that of pairs.
@@ -95,9 +93,9 @@ def measure_agreement(
         float(((counts * (counts - 1)).sum(1) / (raters * (raters - 1))).mean()),
         *map(float, fleiss_kappa_per_label(counts)),
     ]
-    measured = [_with_interval(value, column, level) for value, column in zip(values, resamples.T, strict=True)]
+    measured = [_with_interval(value, column) for value, column in zip(values, resamples.T, strict=True)]
     (kappa, interval), (alpha, alpha_interval), (agreeing, agreeing_interval), *per_label = measured
-    pairs = _pairs(judgements, level, samples, seed)
+    pairs = _pairs(judgements, samples, seed)
     weighted = [(pair.kappa * pair.items, pair.items) for pair in pairs if pair.kappa is not None]
     cohen = sum(kappa for kappa, _ in weighted) / sum(items for _, items in weighted) if weighted else None
     return Agreement(
@@ -142,7 +140,7 @@ def _resampled(table: NDArray[np.int64], times: NDArray[np.int64], samples: int,
     return np.concatenate(resamples)
 
 
-def _pairs(judgements: Sequence[Judgement], level: float, samples: int, seed: int) -> tuple[WorkerPair, ...]:
+def _pairs(judgements: Sequence[Judgement], samples: int, seed: int) -> tuple[WorkerPair, ...]:
     """All pairs of annotators with items in common, those with most of them first."""
     by_task: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for judgement in judgements:
@@ -153,14 +151,12 @@ def _pairs(judgements: Sequence[Judgement], level: float, samples: int, seed: in
             common[one, other][first, second] += 1
     ranked = sorted(common.items(), key=lambda entry: (-entry[1].total(), entry[0]))
     return tuple(
-        _pair(workers, cells, level, samples if rank < PAIRS_WITH_INTERVAL else 0, seed)
+        _pair(workers, cells, samples if rank < PAIRS_WITH_INTERVAL else 0, seed)
         for rank, (workers, cells) in enumerate(ranked)
     )
 
 
-def _pair(
-    workers: tuple[str, str], cells: Counter[tuple[str, str]], level: float, samples: int, seed: int
-) -> WorkerPair:
+def _pair(workers: tuple[str, str], cells: Counter[tuple[str, str]], samples: int, seed: int) -> WorkerPair:
     labels = sorted({label for cell in cells for label in cell})
     confusion = np.array([[cells[first, second] for second in labels] for first in labels], np.int64)
     items = int(confusion.sum())
@@ -169,12 +165,12 @@ def _pair(
         rng = np.random.default_rng(seed)
         tables = rng.multinomial(items, confusion.ravel() / items, size=samples)
         resamples = cohen_kappa(tables.reshape(samples, *confusion.shape))
-    kappa, interval = _with_interval(float(cohen_kappa(confusion)), resamples, level)
+    kappa, interval = _with_interval(float(cohen_kappa(confusion)), resamples)
     return WorkerPair(workers, items, float(np.trace(confusion)) / items, kappa, interval)
 
 
-def _with_interval(value: float, resamples: Floats, level: float) -> tuple[float | None, Interval | None]:
+def _with_interval(value: float, resamples: Floats) -> tuple[float | None, Interval | None]:
     if not math.isfinite(value):
         return None, None
     defined = resamples[np.isfinite(resamples)]
-    return value, percentile_interval(defined, level=level) if len(defined) else None
+    return value, percentile_interval(defined, level=0.95) if len(defined) else None

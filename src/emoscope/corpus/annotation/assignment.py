@@ -132,7 +132,7 @@ class Assignment:
         return item if item is not None and self._has_place(item, worker, at) else None
 
     def worker(self, name: str) -> WorkerState:
-        """A worker's state; that of a new one, if nothing is known of them."""
+        """A worker's state, which for someone unknown is a new one."""
         return self._workers.get(name) or WorkerState()
 
     def last_checks(self, worker: str) -> tuple[GoldCheck, ...]:
@@ -265,12 +265,11 @@ class Assignment:
         position = self._position.get(item)
         if position is None:
             return
-        was_open = self._judges[position] < self._wanted[position]
+        was_open = self._is_open(item)
         self._judges[position] += change
-        is_open = self._judges[position] < self._wanted[position]
-        if is_open and not was_open:
+        if self._is_open(item) and not was_open:
             insort(self._open, position)
-        elif was_open and not is_open:
+        elif was_open and not self._is_open(item):
             del self._open[bisect_left(self._open, position)]
 
     def _is_gold(self, item: str) -> bool:

@@ -17,11 +17,9 @@ from typing import Any
 from urllib.parse import quote
 
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.corpus.annotation import csv_files, doccano, label_studio
-from emoscope.corpus.annotation.annotations import Annotations, Judgement
-
-_FORMATS: dict[str, Any] = {".csv": csv_files, ".json": label_studio, ".jsonl": doccano}
-SUFFIXES = tuple(_FORMATS)
+from emoscope.core.judgement import Judgement, as_name, judgement_at
+from emoscope.corpus.annotation.annotations import Annotations
+from emoscope.corpus.annotation.formats import FORMATS
 
 
 def read_annotations(paths: Iterable[str | Path]) -> Annotations:
@@ -38,18 +36,20 @@ def read_annotations(paths: Iterable[str | Path]) -> Annotations:
     data: dict[str, Mapping[str, Any]] = {}
     places: dict[tuple[str, str], tuple[Path, int | str]] = {}
     for path in files_in(paths):
-        for entry in _format(path).read(path):
+        for entry in FORMATS[_suffix(path)][0](path):
+            task = next((name for name in map(as_name, entry.names) if isinstance(name, str) and name), None)
+            if task is None:
+                raise InputError(path, "the task has no name: expected 'task' or 'id'", row=entry.where)
             if entry.data:
-                data.setdefault(entry.task, entry.data)
-            if entry.judgement is None:
-                continue
-            key = (entry.judgement.task, entry.judgement.worker)
-            if key in places:
-                earlier = InputError(places[key][0], "judged already", row=places[key][1])
-                problem = f"worker {key[1]!r} has judged task {key[0]!r} already ({str(earlier).rpartition(':')[0]})"
-                raise InputError(path, problem, row=entry.where)
-            places[key] = (path, entry.where)
-            judgements.append(entry.judgement)
+                data.setdefault(task, entry.data)
+            for where, *answer in entry.answers:
+                judgement = judgement_at(path, where, task, *answer)
+                if (place := places.get((task, judgement.worker))) is not None:
+                    earlier = str(InputError(place[0], "", row=place[1])).rpartition(":")[0]
+                    problem = f"worker {judgement.worker!r} has judged task {task!r} already ({earlier})"
+                    raise InputError(path, problem, row=where)
+                places[task, judgement.worker] = (path, where)
+                judgements.append(judgement)
     return Annotations(tuple(judgements), MappingProxyType(data))
 
 
@@ -60,16 +60,16 @@ def files_in(paths: Iterable[str | Path]) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
+        inside = sorted(file for file in path.iterdir() if file.suffix in FORMATS and not file.name.startswith("."))
         if not inside:
-            raise InputError(path, f"is a folder without annotation files ({', '.join(SUFFIXES)})")
+            raise InputError(path, f"is a folder without annotation files ({', '.join(FORMATS)})")
         files.extend(inside)
     return files
 
 
 def write_annotations(path: str | Path, annotations: Annotations) -> None:
     """Write one file in the format of its suffix; CSV holds only the judgements, the others also the tasks' data."""
-    _format(Path(path)).write(Path(path), annotations)
+    FORMATS[_suffix(Path(path))][1](Path(path), annotations)
 
 
 def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str = ".csv") -> list[Path]:
@@ -85,9 +85,9 @@ def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str =
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise EmoscopeError(f"{target}: cannot be made a folder ({error.strerror})") from None
-    parts: dict[str, list[Judgement]] = {worker: [] for worker in annotations.workers}
-    for judgement in annotations.judgements:
-        parts[judgement.worker].append(judgement)
+    parts: dict[str, list[Judgement]] = {}
+    for judgement in sorted(annotations.judgements, key=lambda judgement: judgement.worker):
+        parts.setdefault(judgement.worker, []).append(judgement)
     waiting = [task for task, judgements in annotations.by_task.items() if not judgements]
     if waiting and suffix != ".csv":
         parts.setdefault("tasks", [])
@@ -102,8 +102,7 @@ def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str =
     return written
 
 
-def _format(path: Path) -> Any:
-    """The module that reads and writes files with this suffix."""
-    if path.suffix not in _FORMATS:
-        raise InputError(path, f"is of no kind of annotation file: expected a name in {', '.join(SUFFIXES)}")
-    return _FORMATS[path.suffix]
+def _suffix(path: Path) -> str:
+    if path.suffix not in FORMATS:
+        raise InputError(path, f"is of no kind of annotation file: expected a name in {', '.join(FORMATS)}")
+    return path.suffix

@@ -11,10 +11,6 @@ from dataclasses import dataclass
 
 from emoscope.core.errors import EmoscopeError
 
-SHARE = 0.05
-MIN_GOLD = 0.7
-LEAST_ANSWERS = 5
-
 
 @dataclass(frozen=True, slots=True)
 class GoldRules:
@@ -24,9 +20,9 @@ class GoldRules:
     (True, False)
     """
 
-    share: float = SHARE
-    least_right: float = MIN_GOLD
-    least_answers: int = LEAST_ANSWERS
+    share: float = 0.05
+    least_right: float = 0.7
+    least_answers: int = 5
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 0.5:

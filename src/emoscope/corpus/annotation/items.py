@@ -9,12 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from emoscope.core.dialogue import Dialogue, Turn
+from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.corpus.annotation.annotations import Annotations, Judgement, judgement_at
+from emoscope.core.judgement import Judgement, judgement_at
+from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.assignment import Answer
 from emoscope.corpus.annotation.files import read_annotations
 from emoscope.tables import read_records, turn_columns
+from emoscope.tasks import Task, get_task
+
+LABELS = "happy,sad,angry,others"  # offered unless a study names its own
 
 # Names that annotation files or `task_data` use themselves; a column `label` of the input becomes `source_label`.
 _FILE_COLUMNS = ("id", "task", "worker", "label", "other", "annotations", "Comments")
@@ -61,7 +65,7 @@ def _speaker(turn: Turn) -> dict[str, str]:
     return {} if turn.speaker is None else {"speaker": turn.speaker}
 
 
-def read_items(path: str | Path, *, whole: bool = False, format: str | None = None) -> list[Item]:
+def read_items(path: str | Path, *, whole: bool = False) -> list[Item]:
     """Items from a table of dialogues (CSV, TSV, JSONL, Parquet, lines), or from Label Studio's JSON.
 
     A column `task` or `id` names them, else they are numbered from 0. Annotators never see labels and other columns.
@@ -72,11 +76,11 @@ def read_items(path: str | Path, *, whole: bool = False, format: str | None = No
     >>> read_items(file)[0].tasks
     ('7',)
     """
-    rows = _label_studio(Path(path)) if Path(path).suffix == ".json" and format is None else _table(path, format)
+    rows = _label_studio(Path(path)) if Path(path).suffix == ".json" else _table(path)
     items: dict[str, Item] = {}
     for row, name, dialogue, data in rows:
         # The name must be one that annotation files can hold.
-        task = judgement_at(Path(path), row, name, "worker", "label", None).task
+        task = judgement_at(path, row, name, "worker", "label").task
         if task in items:
             raise InputError(path, f"{task!r} names an item already", row=row)
         items[task] = Item(task, dialogue.turns, whole, data)
@@ -119,8 +123,47 @@ def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Seque
     return Annotations(judgements, {task: data for item in by_name.values() for task, data in item.task_data().items()})
 
 
-def _table(path: str | Path, format: str | None) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
-    for number, record in enumerate(read_records(str(path), format)):
+def example_names(path: Path, examples: Iterable[Example]) -> dict[str, Example]:
+    """Examples by name: the dialogue's id, with the turn (`7:2`) where dialogues have several turns to label."""
+    everything = list(examples)
+    last: dict[str, int] = {}
+    for example in everything:
+        last[str(example.dialogue.id)] = max(last.get(str(example.dialogue.id), 0), example.turn)
+    whole = any(example.turn != last[str(example.dialogue.id)] for example in everything)
+    named: dict[str, Example] = {}
+    for example in everything:
+        name = f"{example.dialogue.id}:{example.turn}" if whole else str(example.dialogue.id)
+        if name in named:
+            raise InputError(path, f"two examples have the id {name!r}; annotations could not tell them apart")
+        named[name] = example
+    return named
+
+
+def task_items(task: Task, path: Path) -> list[Item]:
+    """The items of an official file: whole dialogues where the task labels every turn of them."""
+    named = example_names(path, task.read(path))
+    dialogues = {str(example.dialogue.id): example.dialogue for example in named.values()}
+    return items_of(dialogues.values(), whole=len(dialogues) != len(named))
+
+
+def read_study(
+    path: Path, task: str | None = None, labels: str | None = None, *, whole: bool = False
+) -> tuple[list[Item], tuple[str, ...]]:
+    """The items of a file to be judged, and the labels to choose from; by default, those of the task's annotators."""
+    if task is None:
+        items = read_items(path, whole=whole)
+        offered: Iterable[str] = (labels or LABELS).split(",")
+    else:
+        official = get_task(task)
+        items = task_items(official, path)
+        offered = labels.split(",") if labels is not None else official.metadata.vote_labels or official.labels
+        if whole and not all(item.whole for item in items):
+            raise EmoscopeError(f"--whole-dialogues: {official.name} has one label a dialogue")
+    return items, tuple(label.strip() for label in offered)
+
+
+def _table(path: str | Path) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
+    for number, record in enumerate(read_records(str(path))):
         turns = set(turn_columns(record.columns))
         names = [record.columns[key] for key in ("task", "id") if record.columns.get(key) not in (None, "")]
         rest = {

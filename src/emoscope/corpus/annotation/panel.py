@@ -8,12 +8,13 @@ from pathlib import Path
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, existing_file
+from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate, aggregate_votes
-from emoscope.corpus.annotation.annotations import Judgement, votes_of
-from emoscope.corpus.annotation.csv_files import write_rows
+from emoscope.corpus.annotation.annotations import votes_of
 from emoscope.corpus.annotation.files import files_in, read_annotations
-from emoscope.corpus.annotation.gold_questions import MIN_GOLD
-from emoscope.corpus.annotation.workers import GOLD_LEAST, WorkerReport, read_gold, screen, worker_reports
+from emoscope.corpus.annotation.formats import write_rows
+from emoscope.corpus.annotation.gold_questions import GoldRules
+from emoscope.corpus.annotation.workers import SCREENING_RULES, WorkerReport, read_gold, screen, worker_reports
 from emoscope.tasks import get_task
 
 
@@ -82,15 +83,14 @@ def aggregate_panel(
     *,
     fallback: str | None = None,
     gold: Path | None = None,
-    min_gold: float = MIN_GOLD,
-    gold_least: int = GOLD_LEAST,
+    rules: GoldRules = SCREENING_RULES,
 ) -> tuple[list[Aggregated], PanelReport]:
     """One label for each task, without the judgements of workers who fail the gold questions, and a report."""
     if panel.judgements:
         answers = {} if gold is None else read_gold(gold)
         if answers and not answers.keys() & panel.votes.keys():
             raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
-        screening = screen(panel.judgements, answers, min_gold=min_gold, gold_least=gold_least)
+        screening = screen(panel.judgements, answers, rules)
         labels = aggregate(screening.kept, method, fallback=fallback)
     elif gold is not None:
         raise EmoscopeError("gold questions need to know who answered; these files hold votes without names")

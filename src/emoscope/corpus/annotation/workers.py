@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emoscope.core.errors import InputError
+from emoscope.core.files import csv_rows
+from emoscope.core.judgement import Judgement, judgement_at
 from emoscope.corpus.annotation.aggregate import Aggregated
-from emoscope.corpus.annotation.annotations import Judgement, judgement_at
-from emoscope.corpus.annotation.csv_files import read_rows
-from emoscope.corpus.annotation.gold_questions import MIN_GOLD, GoldRules
+from emoscope.corpus.annotation.gold_questions import GoldRules
 
 # With fewer answers, one slip refuses a good worker; from four on, it takes two.
-GOLD_LEAST = 4
+SCREENING_RULES = GoldRules(least_answers=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +42,21 @@ class WorkerReport:
 def read_gold(path: str | Path) -> dict[str, str]:
     """The right answers to gold questions, from a CSV file with the columns `task,label`."""
     answers: dict[str, str] = {}
-    for row, cells in read_rows(Path(path), ("task", "label")):
-        answer = judgement_at(Path(path), row, cells["task"], "gold", cells["label"], None)
+    for row, cells in csv_rows(path, ("task", "label")):
+        answer = judgement_at(path, row, cells["task"], "gold", cells["label"])
         if answer.task in answers:
             raise InputError(path, f"task {answer.task!r} has an answer already", row=row)
         answers[answer.task] = answer.label
     return answers
 
 
-def screen(
-    judgements: Iterable[Judgement],
-    gold: Mapping[str, str],
-    *,
-    min_gold: float = MIN_GOLD,
-    gold_least: int = GOLD_LEAST,
-) -> Screening:
-    """Refuse workers with under `min_gold` of at least `gold_least` gold answers right, and discard all they did.
+def screen(judgements: Iterable[Judgement], gold: Mapping[str, str], rules: GoldRules = SCREENING_RULES) -> Screening:
+    """Refuse workers who fail the gold questions, and discard all they did.
 
     >>> judgements = [Judgement("g", "ann", "joy"), Judgement("g", "ben", "sad"), Judgement("1", "ann", "joy")]
-    >>> screen(judgements, {"g": "joy"}).refused, screen(judgements, {"g": "joy"}, gold_least=1).refused
+    >>> screen(judgements, {"g": "joy"}).refused, screen(judgements, {"g": "joy"}, GoldRules(least_answers=1)).refused
     (frozenset(), frozenset({'ben'}))
     """
-    rules = GoldRules(least_right=min_gold, least_answers=gold_least)
     everything = tuple(judgements)
     answers: defaultdict[str, list[bool]] = defaultdict(list)
     for judgement in everything:

@@ -7,12 +7,13 @@ from pathlib import Path
 from pydantic import Field
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate
 from emoscope.corpus.annotation.agreement_report import measure_agreement
-from emoscope.corpus.annotation.annotations import Judgement, votes_of
+from emoscope.corpus.annotation.annotations import votes_of
 from emoscope.corpus.annotation.files import files_in, read_annotations
-from emoscope.corpus.annotation.gold_questions import MIN_GOLD
-from emoscope.corpus.annotation.workers import GOLD_LEAST, read_gold, screen, worker_reports
+from emoscope.corpus.annotation.gold_questions import GoldRules
+from emoscope.corpus.annotation.workers import SCREENING_RULES, read_gold, screen, worker_reports
 from emoscope.corpus.pipeline.annotate import TASKS_FILE
 from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import read_rows, write_json
@@ -31,8 +32,8 @@ class AggregateStep(PipelineStep):
     method: Method = Method.majority
     fallback: str | None = None
     gold: str | None = None
-    min_gold: float = Field(default=MIN_GOLD, ge=0, le=1)
-    gold_least: int = Field(default=GOLD_LEAST, ge=1)
+    min_gold: float = Field(default=SCREENING_RULES.least_right, ge=0, le=1)
+    gold_least: int = Field(default=SCREENING_RULES.least_answers, ge=1)
     min_votes: int = Field(default=1, ge=1)
 
     def check(self, plan: CorpusPlan) -> None:
@@ -81,7 +82,7 @@ class AggregateStep(PipelineStep):
     def _labels(
         self, context: StepContext, judgements: Sequence[Judgement], gold: Mapping[str, str]
     ) -> dict[str, Aggregated]:
-        screening = screen(judgements, gold, min_gold=self.min_gold, gold_least=self.gold_least)
+        screening = screen(judgements, gold, GoldRules(least_right=self.min_gold, least_answers=self.gold_least))
         if not screening.kept:
             raise EmoscopeError("no judgement is left: all are of gold questions or by refused annotators")
         results = aggregate(screening.kept, self.method, fallback=self.fallback)

@@ -75,7 +75,7 @@ def build(
             context = StepContext(plan, _hidden(target, "part"), _hidden(target, "cache"), earlier, progress, executor)
             result = _run_step(step, name, target, context)
             if not result.skipped:
-                _note_time(root, name, result.seconds)
+                _note_time(root / TIMINGS, name, result.seconds)
             earlier = {**earlier, name: target}
             results.append(result)
             report(result)
@@ -160,8 +160,7 @@ def _tidy(root: Path, plan: CorpusPlan) -> None:
         leftover.unlink(missing_ok=True)
 
 
-def _note_time(root: Path, name: str, seconds: float) -> None:
-    path = root / TIMINGS
+def _note_time(path: Path, name: str, seconds: float) -> None:
     try:
         timings = read_json(path)
     except InputError:

@@ -37,14 +37,8 @@ class FilterStep(PipelineStep):
             personal=self.personal,
             kinds=self.kinds,
         )
-        report = filter_table(
-            str(context.input / ROWS),
-            filtered,
-            filters,
-            format="jsonl",
-            progress=context.progress,
-            executor=context.executor,
-        )
+        rows, progress, executor = str(context.input / ROWS), context.progress, context.executor
+        report = filter_table(rows, filtered, filters, format="jsonl", progress=progress, executor=executor)
         for name, target in ((report.file, ROWS), (DROPPED, DROPPED), (REPORT, REPORT)):
             shutil.move(filtered / name, context.folder / target)
         context.counts.read, context.counts.written = report.read, report.kept

@@ -90,13 +90,6 @@ class MineStep(PipelineStep):
         """Mine the pool; its vectors survive a kill."""
         shared = {field.name for field in fields(MiningSettings)}
         settings = MiningSettings(**self.model_dump(include=shared), seed=context.plan.info.seed)
-        counts = mine(
-            str(pool),
-            self._seeds(context.plan),
-            context.cache / "mined",
-            self._embedder(context.plan),
-            settings,
-            progress=context.progress,
-            executor=context.executor,
-        )
-        return asdict(counts)
+        seeds, embedder = self._seeds(context.plan), self._embedder(context.plan)
+        folder, progress, executor = context.cache / "mined", context.progress, context.executor
+        return asdict(mine(str(pool), seeds, folder, embedder, settings, progress=progress, executor=executor))

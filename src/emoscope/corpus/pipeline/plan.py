@@ -89,15 +89,19 @@ def load_plan(path: str | Path) -> CorpusPlan:
     except ValidationError as error:
         raise InputError(source, _problem(error, list(CorpusInfo.model_fields))) from None
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(entries, start=1))
-    _check_order(source, steps)
     plan = CorpusPlan(info, steps, source, text)
+    stage = Stage.NOTHING
     for number, step in enumerate(steps, start=1):
         try:
+            if stage not in step.takes:
+                expected = " or ".join(sorted(step.takes))
+                raise EmoscopeError(f"takes {expected}, but the steps before it give {stage}")
             step.check(plan)
         except InputError:
             raise
         except EmoscopeError as error:
-            raise InputError(source, str(error), row=_where(number, step.name)) from None
+            raise InputError(source, str(error), row=f"step {number} ({step.name})") from None
+        stage = step.gives or stage
     return plan
 
 
@@ -113,11 +117,7 @@ def _step(path: Path, number: int, entry: dict[str, Any]) -> PipelineStep:
     try:
         return kind.model_validate(settings)
     except ValidationError as error:
-        raise InputError(path, _problem(error, list(kind.model_fields)), row=_where(number, name)) from None
-
-
-def _where(number: int, name: str) -> str:
-    return f"step {number} ({name})"
+        raise InputError(path, _problem(error, list(kind.model_fields)), row=f"step {number} ({name})") from None
 
 
 def _problem(error: ValidationError, known: Sequence[str]) -> str:
@@ -131,12 +131,3 @@ def _problem(error: ValidationError, known: Sequence[str]) -> str:
         return f"{key!r} is missing"
     message = str(first["msg"]).removeprefix("Value error, ")
     return f"{key!r}: {message[0].lower()}{message[1:]}" if key else message
-
-
-def _check_order(path: Path, steps: Sequence[PipelineStep]) -> None:
-    stage = Stage.NOTHING
-    for number, step in enumerate(steps, start=1):
-        if stage not in step.takes:
-            problem = f"takes {' or '.join(sorted(step.takes))}, but the steps before it give {stage}"
-            raise InputError(path, problem, row=_where(number, step.name))
-        stage = step.gives or stage

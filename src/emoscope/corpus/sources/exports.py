@@ -17,8 +17,7 @@ from emoscope.corpus.sources.whatsapp import read_whatsapp
 from emoscope.tables import open_writer
 
 ChatFormat = Literal["whatsapp", "telegram", "slack", "discord"]
-MessageReader = Callable[[Path, Counter[str]], Iterator[Message]]
-CHAT_FORMATS: Mapping[str, MessageReader] = {
+CHAT_FORMATS: Mapping[str, Callable[[Path, Counter[str]], Iterator[Message]]] = {
     "whatsapp": read_whatsapp,
     "telegram": read_telegram,
     "slack": read_slack,

@@ -53,21 +53,17 @@ def read_whatsapp(path: Path, left_out: Counter[str]) -> Iterator[Message]:
             left_out[NoTurn.SYSTEM] += 1
             continue
         speaker, text = spoken[1].strip(), spoken[2].strip()
-        if (reason := _no_turn(text)) is not None:
-            left_out[reason] += 1
-            continue
-        try:
-            yield Message(speaker, text, head.time(order))
-        except ValueError as error:
-            raise InputError(path, f"has no such date ({error})", row=row) from None
-
-
-def _no_turn(text: str) -> NoTurn | None:
-    if not text:
-        return NoTurn.EMPTY
-    if _DELETED.fullmatch(text):
-        return NoTurn.DELETED
-    return NoTurn.MEDIA if _MEDIA.fullmatch(text) else None
+        if not text:
+            left_out[NoTurn.EMPTY] += 1
+        elif _DELETED.fullmatch(text):
+            left_out[NoTurn.DELETED] += 1
+        elif _MEDIA.fullmatch(text):
+            left_out[NoTurn.MEDIA] += 1
+        else:
+            try:
+                yield Message(speaker, text, head.time(order))
+            except ValueError as error:
+                raise InputError(path, f"has no such date ({error})", row=row) from None
 
 
 def _entries(path: Path) -> Iterator[tuple[int, _Head, str]]:

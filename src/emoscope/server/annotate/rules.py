@@ -5,9 +5,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.annotations import Judgement
+from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.assignment import Places
-from emoscope.corpus.annotation.gold_questions import LEAST_ANSWERS, MIN_GOLD, SHARE, GoldRules
+from emoscope.corpus.annotation.gold_questions import GoldRules
 
 # One key per label, in this order; s and u are skip and undo, and people press n for "next".
 KEYS = "1234567890qwertyiopadfghjklzxcvbm"
@@ -27,9 +27,9 @@ class StudyRules(BaseModel):
     overlap: float = 1.0
     whole_dialogues: bool = False
     other_labels: bool = False
-    gold_share: float = SHARE
-    min_gold: float = MIN_GOLD
-    min_gold_answers: int = LEAST_ANSWERS
+    gold_share: float = GoldRules().share
+    min_gold: float = GoldRules().least_right
+    min_gold_answers: int = GoldRules().least_answers
     seed: int = Field(1, ge=0)
 
     @classmethod

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emoscope.core.errors import EmoscopeError, MissingExtraError
-from emoscope.corpus.annotation.aggregate import aggregate, aggregate_votes
-from emoscope.corpus.annotation.annotations import Judgement
-from emoscope.corpus.annotation.crowd import dawid_skene, mace
-from emoscope.corpus.annotation.workers import GOLD_LEAST, read_gold, screen, worker_reports
+from emoscope.core.judgement import Judgement
+from emoscope.corpus.annotation.aggregate import aggregate, aggregate_votes, dawid_skene, mace
+from emoscope.corpus.annotation.gold_questions import GoldRules
+from emoscope.corpus.annotation.workers import SCREENING_RULES, read_gold, screen, worker_reports
 from emoscope.tasks import get_task
 from kits.corpus_command import run
 from kits.crowds import crowds
@@ -217,10 +217,10 @@ def test_workers_under_seventy_percent_are_refused() -> None:
     assert screening.gold == {"ann": (10, 10), "ben": (7, 10), "cal": (6, 10)}
     assert {one.task for one in screening.kept} == {"a", "c"}
     assert {(one.task, one.label) for one in screening.discarded} == {("a", "sad"), ("b", "fear")}
-    assert screen(gold_crowd(), GOLD, min_gold=0.6).refused == frozenset()
+    assert screen(gold_crowd(), GOLD, GoldRules(least_right=0.6, least_answers=4)).refused == frozenset()
     assert screen(gold_crowd(), {}).refused == frozenset()
     with pytest.raises(EmoscopeError, match="between 0 and 1"):
-        screen([], GOLD, min_gold=70)
+        screen([], GOLD, GoldRules(least_right=70))
 
 
 def test_too_few_gold_answers_refuse_nobody() -> None:
@@ -228,12 +228,14 @@ def test_too_few_gold_answers_refuse_nobody() -> None:
     for answers in range(6):
         said = [*wrong[:answers], Judgement("a", "eve", "joy")]
         screening = screen(said, GOLD)
-        assert screening.refused == screening.judged == ({"eve"} if answers >= GOLD_LEAST else set()), answers
-        assert bool(screen(said, GOLD, gold_least=1).refused) == (answers >= 1)
+        assert (
+            screening.refused == screening.judged == ({"eve"} if answers >= SCREENING_RULES.least_answers else set())
+        ), answers
+        assert bool(screen(said, GOLD, GoldRules(least_answers=1)).refused) == (answers >= 1)
     (report,) = worker_reports(screen([*wrong[:3], Judgement("a", "eve", "joy")], GOLD), ())
     assert (report.gold_answers, report.gold_accuracy, report.judged, report.refused) == (3, 0.0, False, False)
     with pytest.raises(EmoscopeError, match="least number of gold answers must be 1 or more, not 0"):
-        screen([], GOLD, gold_least=0)
+        screen([], GOLD, GoldRules(least_answers=0))
 
 
 def test_the_worker_reports() -> None:

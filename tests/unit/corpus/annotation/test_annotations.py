@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.annotations import Annotations, Judgement, votes_of
+from emoscope.core.judgement import Judgement
+from emoscope.corpus.annotation.annotations import Annotations, votes_of
 from emoscope.corpus.annotation.files import read_annotations, write_annotations, write_per_worker
 
 SAID = Annotations(
@@ -60,7 +61,8 @@ def test_any_judgements_survive_every_format(said: tuple[Judgement, ...], suffix
         write_annotations(Path(folder) / f"a{suffix}", Annotations(said))
         assert same(read_annotations([Path(folder) / f"a{suffix}"]), Annotations(said), data=False)
         write_per_worker(Path(folder) / "people", Annotations(said), suffix)
-        if len({worker.casefold() for worker in Annotations(said).workers}) == len(Annotations(said).workers):
+        workers = {one.worker for one in said}
+        if len({worker.casefold() for worker in workers}) == len(workers):
             assert same(read_annotations([Path(folder) / "people"]), Annotations(said), data=False)
 
 

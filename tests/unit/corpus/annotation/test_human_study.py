@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.annotations import Judgement
+from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.human_study import human_study
 from emoscope.evaluation.human import compare_with_humans
 from emoscope.tasks import get_task

@@ -1,4 +1,4 @@
-"""`emoscope corpus mine`: the dialogues of a pool that are worth judging."""
+"""`emoscope corpus mine` and `encoder`: the dialogues of a pool that are worth judging."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
+from emoscope.cli.corpus.options import show
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_executor
-from emoscope.cli.output import JsonOption, console, print_json, progress, table
+from emoscope.cli.output import JsonOption, console, progress, table
 
 
 def mine_cli(
-    pool: Annotated[str, typer.Argument(help="Dialogues: CSV, TSV, JSONL, Parquet or text.", show_default=False)],
+    pool: Annotated[str, typer.Argument(help="Dialogues: CSV, TSV, JSONL, Parquet or text.")],
     seeds: Annotated[
         Path,
         typer.Option(
@@ -64,16 +65,46 @@ def mine_cli(
     counts = mine(
         pool, read_seeds(seeds), output, embedder, settings, format=format, progress=progress, executor=executor
     )
-    if as_json:
-        print_json({**asdict(counts), "encoder": embedder.name, "seed": seed})
-        return
-    screen = console()
     rows: list[list[object]] = [
         [name, each.seeds, each.threshold, each.near, each.candidates] for name, each in counts.classes.items()
     ]
     rows.append(["others, at random", None, None, None, counts.others])
     columns = ["class", "seeds", "threshold", "near", "candidates"]
-    screen.print(table(f"Of {counts.read:,} dialogues, in {output / CANDIDATES}", columns, rows))
-    screen.print()
     dropped = [[reason.value, *(each.dropped[reason] for each in counts.classes.values())] for reason in PruneReason]
-    screen.print(table("Near, but dropped", ["reason", *counts.classes], dropped))
+    parts = [
+        table(f"Of {counts.read:,} dialogues, in {output / CANDIDATES}", columns, rows),
+        table("Near, but dropped", ["reason", *counts.classes], dropped),
+    ]
+    show({**asdict(counts), "encoder": embedder.name, "seed": seed}, parts, as_json=as_json)
+
+
+def encoder_cli(
+    encoder: Annotated[str, typer.Argument(help="A pretrained encoder: a folder, or a name on the Hugging Face hub.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="New folder for the encoder.")],
+    dialogues: Annotated[
+        str | None,
+        typer.Option(
+            help="A table of dialogues like those to come, some hundred of which show the ranges of values: weights "
+            "become bytes, a quarter of the size and faster."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a pretrained sentence encoder, such as all-MiniLM-L6-v2, as graphs that run without torch."""
+    from emoscope.core.extras import check_installed
+    from emoscope.core.files import atomic_folder, folder_size
+    from emoscope.corpus.sources.windows import sample
+    from emoscope.runs.export import CALIBRATION, PACKAGES, REFERENCE
+    from emoscope.tables import read_records
+
+    check_installed(*PACKAGES, extra="train")
+    from emoscope.models.export.vectors import export_vectors
+
+    calibration = None
+    if dialogues is not None:
+        calibration = sample((record.dialogue for record in read_records(dialogues)), CALIBRATION, seed=1)
+    with console(stderr=True).status(f"writing {encoder}"), atomic_folder(output) as part:
+        export_vectors(encoder, part, reference=REFERENCE, calibration=calibration)
+    size = folder_size(output)
+    summary = f"{encoder}, {size / 1e6:,.1f} MB: {output}"
+    show({"encoder": encoder, "folder": output, "bytes": size}, [summary], as_json=as_json)

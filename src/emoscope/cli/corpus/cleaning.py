@@ -1,0 +1,119 @@
+"""`emoscope corpus dedupe` and `filter`: what does not belong in a corpus is dropped."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.console import RenderableType
+
+from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, listed, show
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
+from emoscope.cli.output import JsonOption, progress, table
+
+if TYPE_CHECKING:
+    from emoscope.corpus.filters.table import TableReport
+
+
+def dedupe_cli(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="Tables of dialogues; rows of later ones go, so give the test set first."
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write; for several files, a new folder.")],
+    threshold: Annotated[
+        float, typer.Option(min=0.5, max=1.0, help="Share of character n-grams that makes a near copy.")
+    ] = 0.8,
+    group: Annotated[
+        str | None, typer.Option(help="Column that a row and its back-translations have in common.")
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="Column with the text to compare.")] = None,
+    format: FormatOption = None,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Drop rows that are copies of earlier ones, also of another file and of a back-translation."""
+    from emoscope.corpus.dedupe.deduplicate import REASONS, deduplicate
+
+    counts = deduplicate(
+        files,
+        output,
+        threshold=threshold,
+        group=group,
+        column=column,
+        format=format,
+        progress=progress,
+        executor=chosen_executor(engine, workers, ray_address),
+    )
+    rows = [
+        [Path(path).name, count.read, count.kept, *(count.dropped[reason] for reason in REASONS)]
+        for path, count in counts.items()
+    ]
+    written = table(f"Written to {output}", ["file", "read", "kept", *REASONS], rows)
+    show({"threshold": threshold, "files": counts}, [written], as_json=as_json)
+
+
+def filter_cli(
+    source: DialoguesArgument,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="New folder for kept dialogues, dropped.jsonl and report.json.")
+    ],
+    offensive: Annotated[Literal["drop", "off"], typer.Option(help="Dialogues with an offensive turn.")] = "drop",
+    threshold: Annotated[
+        float | None, typer.Option(min=0.01, max=1.0, help="Score from which a turn is offensive; else the model's.")
+    ] = None,
+    sensitive: Annotated[
+        str, typer.Option(help="Topics to drop, such as self-harm,violence; `all` of them, or `off`.")
+    ] = "all",
+    personal: Annotated[
+        Literal["drop", "mask", "off"], typer.Option(help="Dialogues with personal data: drop them, or mask the data.")
+    ] = "drop",
+    kinds: Annotated[
+        str | None, typer.Option(help="Personal data to look for, such as email,phone,name; otherwise every kind.")
+    ] = None,
+    language: Annotated[
+        str, typer.Option(help="Languages to keep, such as en or en,es,en+es (mixed); `off` keeps all.")
+    ] = "en",
+    column: ColumnOption = None,
+    format: FormatOption = None,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Drop offence, sensitive topics, personal data and other languages, with a reason for each dropped row.
+
+    A run that was stopped resumes where it was when it is started again.
+    """
+    from emoscope.corpus.filters.sensitive import Topic
+    from emoscope.corpus.filters.spans import Kind
+    from emoscope.corpus.filters.standard import standard_filters
+    from emoscope.corpus.filters.table import filter_table
+
+    filters = standard_filters(
+        languages=None if language == "off" else listed(language),
+        offensive=offensive == "drop",
+        threshold=threshold,
+        topics={"all": tuple(Topic), "off": None}.get(sensitive, listed(sensitive)),
+        personal=personal,
+        kinds=tuple(Kind) if kinds is None else listed(kinds),
+    )
+    executor = chosen_executor(engine, workers, ray_address)
+    report = filter_table(source, output, filters, column=column, format=format, progress=progress, executor=executor)
+    show(report, _filter_tables(report, output), as_json=as_json)
+
+
+def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableType]:
+    rows: list[list[object]] = []
+    for name, counts in report.filters.items():
+        rows += [[name, f"dropped: {reason}", number] for reason, number in counts.dropped.items()]
+        rows += [[name, f"masked: {kind}", number] for kind, number in counts.masked.items()]
+        if not counts.dropped and not counts.masked:
+            rows.append([name, "nothing found", 0])
+    kept = f"{report.kept:,} of {report.read:,} dialogues kept in {output / report.file}"
+    yield table(f"{kept}, {report.changed:,} with masks", ["filter", "what", "number"], rows, left=2)
+    yield "A dialogue may be dropped for several reasons: dropped.jsonl has them; report.json, the error rates."

@@ -1,0 +1,198 @@
+"""`emoscope corpus agreement`, `aggregate` and `human-study`: what annotators' judgements amount to."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.markup import escape
+
+from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, plain, show
+from emoscope.cli.options import SeedOption
+from emoscope.cli.output import JsonOption, coloured, table
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.annotation.aggregate import Aggregated, Method
+from emoscope.corpus.annotation.gold_questions import GoldRules
+from emoscope.corpus.annotation.workers import SCREENING_RULES
+
+if TYPE_CHECKING:
+    from emoscope.core.significance import Interval
+    from emoscope.corpus.annotation.agreement_report import Agreement
+    from emoscope.corpus.annotation.human_study import HumanScores, HumanStudy
+    from emoscope.corpus.annotation.panel import PanelReport
+
+_PAIRS_SHOWN, _WORKERS_SHOWN = 15, 30
+
+
+def agreement(
+    files: FilesArgument,
+    samples: Annotated[int, typer.Option(min=1, help="Resamples of the items behind each interval.")] = 2_000,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Fleiss' kappa overall and per class, Krippendorff's alpha and the agreement of pairs, over all files together.
+
+    Items may have different numbers of judges. Intervals are 95 %, from resampling the items.
+    """
+    from emoscope.corpus.annotation.agreement_report import measure_agreement
+    from emoscope.corpus.annotation.panel import read_panel
+
+    panel = read_panel(files)
+    agreed = measure_agreement(panel.votes.values(), panel.judgements, samples=samples, seed=seed)
+    show(agreed, _agreement_tables(agreed), as_json=as_json)
+
+
+def _agreement_tables(agreed: "Agreement") -> Iterator[RenderableType]:
+    pairwise = agreed.pairwise
+    rows = [
+        ["Fleiss' kappa", agreed.fleiss_kappa, _range(agreed.interval)],
+        ["Krippendorff's alpha", agreed.krippendorff_alpha, _range(agreed.krippendorff_alpha_interval)],
+        ["pairs of votes that agree", pairwise.agreement, _range(pairwise.interval)],
+    ]
+    if pairwise.pairs:
+        rows.append(["Cohen's kappa, mean of pairs", pairwise.cohen_kappa, ""])
+    yield table(f"Agreement on {agreed.items:,} items", ["measure", "value", "95 % interval"], rows)
+    if agreed.left_out:
+        yield f"left out for fewer than two votes: {agreed.left_out:,}"
+    per_class = [
+        [coloured(escape(label)), agreed.votes[label], kappa, _range(agreed.per_class_interval[label])]
+        for label, kappa in agreed.per_class.items()
+    ]
+    yield table("Fleiss' kappa per class", ["class", "votes", "kappa", "95 % interval"], per_class)
+    if pairwise.pairs:
+        pairs = [
+            [*map(escape, pair.workers), pair.items, pair.agreement, pair.kappa, _range(pair.interval)]
+            for pair in pairwise.pairs[:_PAIRS_SHOWN]
+        ]
+        more = len(pairwise.pairs) - _PAIRS_SHOWN
+        title = "Pairs of annotators" + (f" ({more:,} more in --json)" if more > 0 else "")
+        yield table(title, ["one", "other", "items", "agree", "Cohen's kappa", "95 % interval"], pairs, left=2)
+
+
+def _range(interval: "Interval | None") -> str:
+    return "" if interval is None else f"{interval.low:.4f} to {interval.high:.4f}"
+
+
+def aggregate(
+    files: FilesArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the labels go: .csv or .jsonl.")],
+    method: Annotated[Method, typer.Option("--method", "-m", help="How votes become a label.")] = Method.majority,
+    fallback: Annotated[
+        str | None,
+        typer.Option(help="Label of tasks without an absolute majority (non-neutral if not given), or tied ones."),
+    ] = None,
+    gold: GoldOption = None,
+    min_gold: MinGoldOption = SCREENING_RULES.least_right,
+    gold_least: Annotated[
+        int, typer.Option(min=1, help="Workers who answered fewer gold questions are not judged by them.")
+    ] = SCREENING_RULES.least_answers,
+    as_json: JsonOption = False,
+) -> None:
+    """Give each task one label and its soft labels, and report on the annotators.
+
+    Ties that no fallback settles go to the label with more votes on all tasks, then to the first in the alphabet. Gold
+    questions are not written; all work of workers who fail them is discarded.
+    """
+    from emoscope.corpus.annotation.panel import aggregate_panel, read_panel, write_labels
+
+    if output.suffix not in (".csv", ".jsonl"):
+        raise EmoscopeError(f"{output}: expected a name in .csv or .jsonl")
+    rules = GoldRules(least_right=min_gold, least_answers=gold_least)
+    labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
+    write_labels(output, labels)
+    parts = [*_label_tables(labels, report), plain(f"wrote {output}")]
+    show({"output": output, "method": method.value, **asdict(report)}, parts, as_json=as_json)
+
+
+def _label_tables(labels: Sequence[Aggregated], report: "PanelReport") -> Iterator[RenderableType]:
+    counts = Counter(result.label for result in labels).most_common()
+    rows = [[coloured(escape(label)), count, f"{count / report.tasks:.1%}"] for label, count in counts]
+    yield table(f"{report.tasks:,} tasks labelled", ["label", "tasks", "share"], rows)
+    notes = {
+        "tied": report.tied,
+        "given the fallback label": report.fallback,
+        "left without a label, judged by refused workers only": len(report.unlabelled_tasks),
+    }
+    yield "\n".join(f"{count:,} {what}" for what, count in notes.items() if count) or "no ties"
+    if not report.workers:
+        return
+    shown = sorted(report.workers, key=lambda worker: (not worker.refused, -worker.judgements, worker.worker))
+    columns = ["worker", "judgements", "agrees with label", "gold answers", "gold right", ""]
+    people = [
+        [
+            escape(worker.worker),
+            worker.judgements,
+            worker.agreement,
+            worker.gold_answers,
+            worker.gold_accuracy,
+            "refused" if worker.refused else "too few to judge" if worker.gold_answers and not worker.judged else "",
+        ]
+        for worker in shown[:_WORKERS_SHOWN]
+    ]
+    refused = sum(worker.refused for worker in report.workers)
+    more = f", {len(shown) - _WORKERS_SHOWN:,} more in --json" if len(shown) > _WORKERS_SHOWN else ""
+    discarded = f"{refused:,} refused and {report.discarded_judgements:,} judgements discarded"
+    yield table(f"{len(shown):,} workers, {discarded}{more}", columns, people)
+
+
+def human_study(
+    files: FilesArgument,
+    gold: Annotated[
+        Path,
+        typer.Option("--gold", "-g", help="The right labels: a CSV with task,label, or with --task an official file."),
+    ],
+    task: Annotated[str | None, typer.Option("--task", "-t", help="The shared task that --gold is of.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Score by a part of the data: cue, length, emoji.  \\[default: cue, for iest]")
+    ] = None,
+    method: Annotated[Method, typer.Option("--method", "-m", help="How judges become one answer.")] = Method.majority,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write one answer an item: task,label, or with --task a submission."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Hold people's judgements to gold: best guess (top 1) and others (top 2), alone and together, by cue word.
+
+    With --task and a judgement of every item, the output is a submission like any system's.
+    """
+    from emoscope.corpus.annotation.human_study import GoldFile
+    from emoscope.corpus.annotation.human_study import human_study as score_people
+    from emoscope.corpus.annotation.panel import read_panel
+
+    right = GoldFile.read(gold, task)
+    grouping = by or ("cue" if task == "iest" else None)
+    panel = read_panel(files)
+    if not panel.judgements:
+        raise EmoscopeError("a human study needs to know who judged; these files hold votes without names")
+    group_of = None if grouping is None else right.grouping(grouping)
+    study, answers = score_people(panel.judgements, right.labels, group_of=group_of, method=method)
+    if output is not None:
+        right.write_answers(output, answers)
+    parts = [*_study_tables(study, grouping), *([plain(f"wrote {output}")] if output else [])]
+    show({"by": grouping, "output": output, **asdict(study)}, parts, as_json=as_json)
+
+
+def _study_tables(study: "HumanStudy", by: str | None) -> Iterator[RenderableType]:
+    columns = ["", "items", "answers", "top 1", "top 2", "macro-F1", "together: top 1", "top 2", "macro-F1"]
+    title = f"{study.alone.answers:,} judgements of {study.items:,} items by {study.workers:,} workers"
+    yield table(title, columns, [_study_row("all", study)])
+    notes = {
+        "items with gold that nobody judged": study.unjudged,
+        "judgements of items without gold, left out": study.without_gold,
+    }
+    named = f"{study.labels_named:.2f} labels named in a judgement"
+    yield "\n".join([named, *(f"{count:,} {what}" for what, count in notes.items() if count)])
+    if study.groups:
+        yield table(f"By {by}", columns, [_study_row(escape(name), scores) for name, scores in study.groups.items()])
+    rows = [[coloured(escape(label)), one.answers, one.right, one.f1] for label, one in study.per_label.items()]
+    yield table("By gold label", ["label", "answers", "right", "F1"], rows)
+
+
+def _study_row(name: str, human: "HumanScores") -> list[object]:
+    alone, together = human.alone, human.together
+    scores = [alone.top1, alone.top2, alone.macro_f1, together.top1, together.top2, together.macro_f1]
+    return [name, human.items, alone.answers, *scores]

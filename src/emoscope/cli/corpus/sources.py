@@ -1,0 +1,76 @@
+"""`emoscope corpus collect`, `windows` and `distant`: dialogues and texts from raw files."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, show
+from emoscope.cli.options import SeedOption
+from emoscope.cli.output import JsonOption, progress, table
+from emoscope.corpus.sources.exports import ChatFormat, collect_chats
+
+
+def collect_cli(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Exports of one kind; Slack's are folders.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write, such as logs.jsonl; `-` for a pipe.")],
+    format: Annotated[ChatFormat, typer.Option(help="What exported them.")],
+    gap_minutes: Annotated[float, typer.Option(min=0, help="A longer silence ends a dialogue.")] = 60.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Read chat exports into dialogues, with their speakers."""
+    counts = collect_chats(files, output, format=format, gap=timedelta(minutes=gap_minutes), progress=progress)
+    parts: list[RenderableType] = [f"{counts['dialogues']:,} dialogues of {counts['turns']:,} turns into {output}"]
+    if counts["left_out"]:
+        parts.append(table("Left out", ["entries", "number"], list(counts["left_out"].items())))
+    show(counts, parts, as_json=as_json and output != "-", stderr=True)
+
+
+def windows_cli(
+    source: DialoguesArgument,
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; `-` for standard output.")],
+    user: Annotated[
+        str | None, typer.Option(help="Speaker whose turns begin and end a window; else anyone's may.")
+    ] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="Only so many, drawn at random.")] = None,
+    format: FormatOption = None,
+    seed: SeedOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Cut long dialogues into windows of user, agent, user, as EmoContext did."""
+    from emoscope.corpus.sources.windows import write_windows
+
+    counts = write_windows(source, output, user=user, size=sample, seed=seed, format=format, progress=progress)
+    summary = (
+        f"{counts['written']:,} windows into {output}, of {counts['windows']:,} in {counts['read']:,} dialogues; "
+        f"{counts['without']:,} dialogues had none"
+    )
+    show({**counts, "seed": seed}, [summary], as_json=as_json and output != "-", stderr=True)
+
+
+def distant_cli(
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="Texts: CSV, TSV, JSONL, Parquet, lines, or `-`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="New folder for train.csv, trial.csv and test.csv.")],
+    column: ColumnOption = None,
+    balance: Annotated[bool, typer.Option("--balance", help="As many of each emotion as of the rarest.")] = False,
+    format: FormatOption = None,
+    seed: SeedOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Label texts by the emotion word they hold, mask that word, and split 80/5/15, as IEST did."""
+    from emoscope.core.emotion_words import TRIGGERS
+    from emoscope.corpus.sources.distant import SPLITS, write_distant
+    from emoscope.tables import read_records
+
+    records = progress("texts", read_records(source, format, column=column, replace_surrogates=True))
+    texts = (" ".join(record.dialogue.texts) for record in records)
+    counts = write_distant(texts, output, seed=seed, balance=balance)
+    rows: list[list[object]] = [[emotion, *(counts.splits[split][emotion] for split in SPLITS)] for emotion in TRIGGERS]
+    rows.append(["all", *(counts.splits[split].total() for split in SPLITS)])
+    parts = [
+        table(f"{counts.kept:,} of {counts.read:,} texts, in {output}", ["emotion", *SPLITS], rows),
+        table("Dropped", ["reason", "texts"], counts.dropped.most_common()),
+    ]
+    show({**counts.as_dict(), "seed": seed, "balanced": balance}, parts, as_json=as_json)
