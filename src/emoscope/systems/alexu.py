@@ -20,7 +20,9 @@ class AlexU(System):
     settings: AlexUSettings
 
     def build(self) -> Block:
-        neutral, get = str(self.task.metadata.neutral_label), self.settings
+        neutral, settings = str(self.task.metadata.neutral_label), self.settings
         emotions = [label for label in self.task.labels if label != neutral]
-        gate = get.fine_tuned([neutral, "emotional"], class_weight=get.class_weight)
-        return Cascade([gate, get.fine_tuned(emotions, class_weight=get.class_weight)], self.task.labels, neutral)
+        gate = settings.fine_tuned([neutral, "emotional"], class_weight=settings.class_weight)
+        return Cascade(
+            [gate, settings.fine_tuned(emotions, class_weight=settings.class_weight)], self.task.labels, neutral
+        )

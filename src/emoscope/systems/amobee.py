@@ -51,13 +51,13 @@ class Amobee(System):
     def _transferred(self, sources: Sequence[str]) -> Block:
         from emoscope.models.torch.transfer import Transferred
 
-        get = self.settings
+        settings = self.settings
         return Transferred(
             self.task.labels,
             "transformer",
-            get.pick("context", "encoder", "pooling", "max_length", "dropout", "layer_decay"),
-            get.training(),
+            settings.pick("context", "encoder", "pooling", "max_length", "dropout", "layer_decay"),
+            settings.training(),
             sources=sources,
-            source_training=get.training(epochs=get.source_epochs, batch_size=get.source_batch_size),
-            limit=get.pretraining_text,
+            source_training=settings.training(epochs=settings.source_epochs, batch_size=settings.source_batch_size),
+            limit=settings.pretraining_text,
         )

@@ -19,7 +19,7 @@ class Ana(System):
     settings: AnaSettings
 
     def build(self) -> Block:
-        get, labels = self.settings, self.task.labels
-        network = get.words(encoder=get.encoder)
-        hierarchical = get.classifier(labels, "contextual-hierarchical", network, **get.network_training())
-        return Mean([get.fine_tuned(labels), hierarchical])
+        settings, labels = self.settings, self.task.labels
+        network = settings.words(encoder=settings.encoder)
+        hierarchical = settings.classifier(labels, "contextual-hierarchical", network, **settings.network_training())
+        return Mean([settings.fine_tuned(labels), hierarchical])

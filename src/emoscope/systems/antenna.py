@@ -39,7 +39,7 @@ class Antenna(System):
     settings: AntennaSettings
 
     def build(self) -> Block:
-        get = self.settings
+        settings = self.settings
         names = ("encoder", "num_layers", "num_filters", "dense_size", "context", "future", "dropout", "max_length")
         network = {
             "reader": "cnn",
@@ -47,7 +47,7 @@ class Antenna(System):
             "context_reader": "gru",
             "context_bidirectional": True,
             "residual": True,
-            "context_hidden_size": get.hidden_size,
-            **get.pick(*names),
+            "context_hidden_size": settings.hidden_size,
+            **settings.pick(*names),
         }
-        return get.classifier(self.task.labels, "contextual", network, focal_gamma=get.focal_gamma)
+        return settings.classifier(self.task.labels, "contextual", network, focal_gamma=settings.focal_gamma)

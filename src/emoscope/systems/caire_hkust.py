@@ -38,21 +38,21 @@ class CaireHkust(System):
 
     def build(self) -> Block:
         """The mean of all; with three seeds the networks have the greater say, as they are the better models."""
-        get, labels = self.settings, self.task.labels
-        network = get.words(pooling="attention", context_pooling="attention", hidden_size=get.hidden_size)
+        settings, labels = self.settings, self.task.labels
+        network = settings.words(pooling="attention", context_pooling="attention", hidden_size=settings.hidden_size)
         return Mean(
             [
-                LinearClassifier(labels, self.features(), C=get.C, scale=True),
+                LinearClassifier(labels, self.features(), C=settings.C, scale=True),
                 XGBoost(
                     labels,
                     self.features(),
-                    num_boost_round=get.num_boost_round,
-                    learning_rate=get.boosting_learning_rate,
-                    max_depth=get.max_depth,
+                    num_boost_round=settings.num_boost_round,
+                    learning_rate=settings.boosting_learning_rate,
+                    max_depth=settings.max_depth,
                     colsample_bytree=0.5,
                     subsample=0.8,
                 ),
-                *(get.classifier(labels, "hierarchical", network) for _ in range(get.seeds)),
+                *(settings.classifier(labels, "hierarchical", network) for _ in range(settings.seeds)),
             ]
         )
 

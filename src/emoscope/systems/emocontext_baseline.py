@@ -28,7 +28,14 @@ class EmoContextBaseline(System):
     settings: EmoContextBaselineSettings
 
     def build(self) -> Block:
-        get = self.settings
-        network = get.words(tokens="starter", bidirectional=False, trainable=False, hidden_size=get.hidden_size)
-        training = {"schedule": "constant", "warmup_ratio": 0.0, "validation_fraction": 0.1, "patience": get.patience}
-        return get.classifier(self.task.labels, "recurrent", network, **training)
+        settings = self.settings
+        network = settings.words(
+            tokens="starter", bidirectional=False, trainable=False, hidden_size=settings.hidden_size
+        )
+        training = {
+            "schedule": "constant",
+            "warmup_ratio": 0.0,
+            "validation_fraction": 0.1,
+            "patience": settings.patience,
+        }
+        return settings.classifier(self.task.labels, "recurrent", network, **training)

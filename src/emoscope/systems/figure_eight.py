@@ -30,7 +30,7 @@ class FigureEightSettings(LanguageModelSettings):
     max_length: int = 100
     """Most words that are read, the last ones."""
     min_count: int = 2
-    """How often a word must occur to get a vector of its own."""
+    """How often a word must occur to settings a vector of its own."""
     max_features: int = 30_000
     """Most words in the vocabulary."""
     pretraining_text: int | None = None
@@ -51,14 +51,16 @@ class FigureEight(System):
     def build(self) -> Block:
         from emoscope.models.torch.transfer import Transferred
 
-        get = self.settings
-        directions = {"forward": [False], "backward": [True], "both": [False, True]}[get.directions]
+        settings = self.settings
+        directions = {"forward": [False], "backward": [True], "both": [False, True]}[settings.directions]
         of_training = {"epochs", "batch_size", "learning_rate", "directions", "seeds", "shift"}
-        network = get.model_dump(exclude=of_training)
-        training = get.training(schedule="slanted", gradual_unfreezing=True)
+        network = settings.model_dump(exclude=of_training)
+        training = settings.training(schedule="slanted", gradual_unfreezing=True)
         return Mean(
             [
-                Transferred(self.task.labels, "ulmfit", {**network, "backward": backward}, training, copies=get.seeds)
+                Transferred(
+                    self.task.labels, "ulmfit", {**network, "backward": backward}, training, copies=settings.seeds
+                )
                 for backward in directions
             ]
         )

@@ -22,10 +22,10 @@ class Idea(System):
     settings: IdeaSettings
 
     def build(self) -> Block:
-        get = self.settings
+        settings = self.settings
         # A tweet has no utterance before it, so there is no next one to predict.
-        network = get.pretraining("masked", "tweets")
+        network = settings.pretraining("masked", "tweets")
         if self.task.name == "emotionx-friends":
-            network = get.pretraining("masked+next", "friends-scripts")
+            network = settings.pretraining("masked+next", "friends-scripts")
             network |= {"speakers": "names", "names": list(MAIN_CHARACTERS)}
-        return get.fine_tuned(self.task.labels, balanced_warming=get.balanced_warming, **network)
+        return settings.fine_tuned(self.task.labels, balanced_warming=settings.balanced_warming, **network)

@@ -35,7 +35,9 @@ class Iiidyt(System):
     settings: IiidytSettings
 
     def build(self) -> Block:
-        get, labels = self.settings, self.task.labels
+        settings, labels = self.settings, self.task.labels
         names = ("encoder", "num_layers", "hidden_size", "dense_size", "dropout", "output_dropout", "max_length")
-        network = {"reader": "lstm", "pooling": "max", **get.pick(*names)}
-        return Mean([get.classifier(labels, "contextual", network, schedule="slanted") for _ in range(get.seeds)])
+        network = {"reader": "lstm", "pooling": "max", **settings.pick(*names)}
+        return Mean(
+            [settings.classifier(labels, "contextual", network, schedule="slanted") for _ in range(settings.seeds)]
+        )

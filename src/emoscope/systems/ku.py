@@ -30,7 +30,10 @@ class Ku(System):
     settings: KuSettings
 
     def build(self) -> Block:
-        get = self.settings
-        network = {"hidden_size": get.hidden_size, **get.pretraining("masked+next", "friends+emotionpush")}
-        parts = [get.fine_tuned(self.task.labels, class_weight=get.class_weight, **network) for _ in range(get.folds)]
+        settings = self.settings
+        network = {"hidden_size": settings.hidden_size, **settings.pretraining("masked+next", "friends+emotionpush")}
+        parts = [
+            settings.fine_tuned(self.task.labels, class_weight=settings.class_weight, **network)
+            for _ in range(settings.folds)
+        ]
         return Folds(parts, vote=True)

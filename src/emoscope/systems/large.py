@@ -153,20 +153,20 @@ class Large(System):
         from emoscope.models.torch.training import Training
         from emoscope.models.torch.transformer import Transformer
 
-        get = self.settings
-        mixture = auxiliary_examples(fit_context, limit=get.pretraining_text)
+        settings = self.settings
+        mixture = auxiliary_examples(fit_context, limit=settings.pretraining_text)
         heads = {head: labels for head, labels in affect_labels().items() if head in mixture}
-        network = {"pooling": "mean+focus", "context": 3, **get.pick("encoder", "max_length", "dropout")}
-        if get.adaptation:
+        network = {"pooling": "mean+focus", "context": 3, **settings.pick("encoder", "max_length", "dropout")}
+        if settings.adaptation:
             network |= {
                 "pretraining": "masked",
-                "pretraining_source": get.adaptation,
-                "pretraining_text": get.adaptation_text,
-                "pretraining_words": list(EMOTION_OF) if get.adaptation_words else [],
-                "lm_epochs": get.adaptation_epochs,
-                **get.pick("lm_batch_size", "lm_learning_rate"),
+                "pretraining_source": settings.adaptation,
+                "pretraining_text": settings.adaptation_text,
+                "pretraining_words": list(EMOTION_OF) if settings.adaptation_words else [],
+                "lm_epochs": settings.adaptation_epochs,
+                **settings.pick("lm_batch_size", "lm_learning_rate"),
             }
-        training = Training(get.lm_epochs, get.lm_batch_size, get.lm_learning_rate)
+        training = Training(settings.lm_epochs, settings.lm_batch_size, settings.lm_learning_rate)
         teacher = MultiTaskClassifier(heads, "transformer", network, training)
         teacher.fit(*teacher.targets(mixture), fit_context)
         transformer = teacher.network
@@ -184,24 +184,24 @@ class Large(System):
         from emoscope.models.torch.classifier import NeuralClassifier
         from emoscope.models.torch.training import Training
 
-        get, labels = self.settings, self.task.labels
+        settings, labels = self.settings, self.task.labels
         members: list[Block] = []
-        for layout in get.repeats * list(get.layouts or LAYOUTS.get(self.task.form, USUAL_LAYOUTS)):
-            network = {**get.pick(*_NETWORK, *_TRAINING), "pooling": "mean+focus", **current_names(layout)}
+        for layout in settings.repeats * list(settings.layouts or LAYOUTS.get(self.task.form, USUAL_LAYOUTS)):
+            network = {**settings.pick(*_NETWORK, *_TRAINING), "pooling": "mean+focus", **current_names(layout)}
             training = Training(**{name: network.pop(name) for name in _TRAINING})
             if network.get("speakers") == "names":
                 network["names"] = list(MAIN_CHARACTERS)
-            network["encoder"] = encoder or get.encoder
+            network["encoder"] = encoder or settings.encoder
             members.append(NeuralClassifier(labels, "transformer", network, training))
-        if get.ngrams:
+        if settings.ngrams:
             members.append(NgramBlock(labels))
-        if get.words and self.task.form in WORD_NETWORKS:
+        if settings.words and self.task.form in WORD_NETWORKS:
             name, sizes = WORD_NETWORKS[self.task.form]
             training = Training(epochs=4, batch_size=64, learning_rate=2e-3)
-            members.append(NeuralClassifier(labels, name, {**sizes, "vectors": get.vectors}, training))
+            members.append(NeuralClassifier(labels, name, {**sizes, "vectors": settings.vectors}, training))
         if not members:
             raise EmoscopeError("large needs at least one member")
-        return Blend(members, get.folds)
+        return Blend(members, settings.folds)
 
     def held_out_labels(self) -> list[str]:
         """The labels it answers with for what it was fitted on, each by the copies that had not seen it."""

@@ -44,37 +44,37 @@ class NtuaSlp(System):
     def build(self) -> Block:
         from emoscope.models.torch.transfer import Transferred
 
-        get, labels = self.settings, self.task.labels
-        shared = get.pick("pretraining_text", "num_layers")
-        network = get.words(context=1, pooling="attention", hidden_size=get.hidden_size, **shared)
-        words = get.classifier(labels, "tweet-recurrent", network)
+        settings, labels = self.settings, self.task.labels
+        shared = settings.pick("pretraining_text", "num_layers")
+        network = settings.words(context=1, pooling="attention", hidden_size=settings.hidden_size, **shared)
+        words = settings.classifier(labels, "tweet-recurrent", network)
         sentiment = Transferred(
             labels,
             "tweet-recurrent",
             network,
-            get.training(),
+            settings.training(),
             sources=("semeval2017-4a",),
-            source_training=get.training(epochs=get.source_epochs),
-            limit=get.pretraining_text,
+            source_training=settings.training(epochs=settings.source_epochs),
+            limit=settings.pretraining_text,
         )
         return Mean([words, sentiment, self._language_model()])
 
     def _language_model(self) -> Block:
         from emoscope.models.torch.transfer import Transferred
 
-        get = self.settings
+        settings = self.settings
         shared = ("pretraining_text", "min_count", "max_features", "max_length", "embedding_size", "num_layers")
         own = ("lm_epochs", "lm_batch_size", "lm_learning_rate", "tune_epochs")
         network = {
             "context": 1,
-            "hidden_size": get.lm_hidden_size or round(2.5 * get.hidden_size),
-            "dropout": get.lm_dropout,
-            **get.pick(*shared, *own),
+            "hidden_size": settings.lm_hidden_size or round(2.5 * settings.hidden_size),
+            "dropout": settings.lm_dropout,
+            **settings.pick(*shared, *own),
         }
-        training = get.training(
-            epochs=get.lm_classifier_epochs,
-            learning_rate=get.lm_classifier_learning_rate,
+        training = settings.training(
+            epochs=settings.lm_classifier_epochs,
+            learning_rate=settings.lm_classifier_learning_rate,
             schedule="slanted",
             gradual_unfreezing=True,
         )
-        return Transferred(self.task.labels, "ulmfit", network, training, copies=get.seeds)
+        return Transferred(self.task.labels, "ulmfit", network, training, copies=settings.seeds)

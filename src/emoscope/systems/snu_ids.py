@@ -38,9 +38,9 @@ class SnuIds(System):
     settings: SnuIdsSettings
 
     def build(self) -> Block:
-        get = self.settings
-        shape = (self.task.labels, "semi-hierarchical", get.words(**get.pick("hidden_size", "word_dropout")))
-        return Mean([get.classifier(*shape, class_weight=get.class_weight) for _ in range(get.seeds)])
+        settings = self.settings
+        shape = (self.task.labels, "semi-hierarchical", settings.words(**settings.pick("hidden_size", "word_dropout")))
+        return Mean([settings.classifier(*shape, class_weight=settings.class_weight) for _ in range(settings.seeds)])
 
     def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
         """Learn, then note the prior that the weighted loss stands for."""

@@ -30,20 +30,22 @@ class SymantoResearch(System):
     def _multi_task(self, network: str) -> Block:
         from emoscope.models.torch.classifier import AuxiliaryHead, NeuralClassifier
 
-        get, labels = self.settings, self.task.labels
+        settings, labels = self.settings, self.task.labels
         neutral = str(self.task.metadata.neutral_label)
-        head = AuxiliaryHead(((neutral,), tuple(label for label in labels if label != neutral)), get.multi_task)
-        return NeuralClassifier(labels, network, get.words(), get.training(**get.network_training()), [head])
+        head = AuxiliaryHead(((neutral,), tuple(label for label in labels if label != neutral)), settings.multi_task)
+        return NeuralClassifier(
+            labels, network, settings.words(), settings.training(**settings.network_training()), [head]
+        )
 
     def _sentences(self) -> Block:
-        get = self.settings
+        settings = self.settings
         network = {
-            "encoder": get.sentence_encoder or get.encoder,
+            "encoder": settings.sentence_encoder or settings.encoder,
             "reader": "none",
             "pooling": "mean",
             "context_reader": "gru",
-            "context_hidden_size": get.hidden_size,
+            "context_hidden_size": settings.hidden_size,
             "dropout": 0.1,
-            **get.pick("context", "max_length"),
+            **settings.pick("context", "max_length"),
         }
-        return get.classifier(self.task.labels, "contextual", network, **get.network_training())
+        return settings.classifier(self.task.labels, "contextual", network, **settings.network_training())

@@ -45,6 +45,8 @@ class ThuHcsi(System):
         )
 
     def _networks(self, labels: Sequence[str]) -> list[Block]:
-        get = self.settings
-        network = get.words(turns="separate", dense_size=get.hidden_size, **get.pick("num_filters", "kernel_sizes"))
-        return [get.classifier(labels, "convolutional", network) for _ in range(get.seeds)]
+        settings = self.settings
+        network = settings.words(
+            turns="separate", dense_size=settings.hidden_size, **settings.pick("num_filters", "kernel_sizes")
+        )
+        return [settings.classifier(labels, "convolutional", network) for _ in range(settings.seeds)]

@@ -65,12 +65,12 @@ class Contextual(TurnRows, Network):
 
     graph = "words"
 
-    def __init__(self, outputs: int, **settings: Any) -> None:
+    def __init__(self, outputs: int, **options: Any) -> None:
         super().__init__(outputs)
-        get = self.settings = ContextualSettings(**settings)
-        self.context, self.future, self.max_length = get.context, get.future, get.max_length
-        self.dropout = nn.Dropout(get.dropout)
-        self.output_dropout = nn.Dropout(get.output_dropout)
+        settings = self.settings = ContextualSettings(**options)
+        self.context, self.future, self.max_length = settings.context, settings.future, settings.max_length
+        self.dropout = nn.Dropout(settings.dropout)
+        self.output_dropout = nn.Dropout(settings.output_dropout)
         self.device = device_of("auto")
         self.frozen: FrozenEncoder
 
@@ -80,32 +80,32 @@ class Contextual(TurnRows, Network):
         self._build(frozen_encoder(self.settings.encoder))
 
     def _build(self, frozen: FrozenEncoder) -> None:
-        get, longest = self.settings, frozen.encoder.longest
-        if get.max_length > longest:
-            raise EmoscopeError(f"max_length: {get.encoder} reads at most {longest}, not {get.max_length}")
+        settings, longest = self.settings, frozen.encoder.longest
+        if settings.max_length > longest:
+            raise EmoscopeError(f"max_length: {settings.encoder} reads at most {longest}, not {settings.max_length}")
         self.frozen = frozen
-        self.frozen_features: FrozenFeatures = frozen.features(self.device, get.num_layers)
-        width = self._build_reader(frozen.width) + (frozen.width if get.sentence else 0)
-        if get.context_reader != "none":
-            size, both = get.context_hidden_size, get.context_bidirectional
-            self.context_reader = Recurrent(width, size, cell=get.context_reader, bidirectional=both)
-            if get.residual:
+        self.frozen_features: FrozenFeatures = frozen.features(self.device, settings.num_layers)
+        width = self._build_reader(frozen.width) + (frozen.width if settings.sentence else 0)
+        if settings.context_reader != "none":
+            size, both = settings.context_hidden_size, settings.context_bidirectional
+            self.context_reader = Recurrent(width, size, cell=settings.context_reader, bidirectional=both)
+            if settings.residual:
                 self.shortcut = nn.Linear(width, self.context_reader.width, bias=False)
             width = self.context_reader.width
-        between = [nn.Linear(width, get.dense_size), nn.ReLU()] if get.dense_size else []
-        last = nn.Linear(get.dense_size or width, self.outputs)
-        self.head = nn.Sequential(*between, nn.Dropout(get.output_dropout), last)
+        between = [nn.Linear(width, settings.dense_size), nn.ReLU()] if settings.dense_size else []
+        last = nn.Linear(settings.dense_size or width, self.outputs)
+        self.head = nn.Sequential(*between, nn.Dropout(settings.output_dropout), last)
 
     def _build_reader(self, input_size: int) -> int:
-        get = self.settings
-        if get.reader == "cnn":
-            self.convolutions = Convolutions(input_size, get.num_filters, get.kernel_sizes)
+        settings = self.settings
+        if settings.reader == "cnn":
+            self.convolutions = Convolutions(input_size, settings.num_filters, settings.kernel_sizes)
             return self.convolutions.width
-        if get.reader == "none":
-            self.pool = Pooling(get.pooling, input_size)
+        if settings.reader == "none":
+            self.pool = Pooling(settings.pooling, input_size)
         else:
-            self.reader = Recurrent(input_size, get.hidden_size, cell=get.reader)
-            self.pool = pooled_recurrent(self.reader, get.pooling)
+            self.reader = Recurrent(input_size, settings.hidden_size, cell=settings.reader)
+            self.pool = pooled_recurrent(self.reader, settings.pooling)
         return self.pool.width
 
     def forward(self, batch: Batch) -> Tensor:

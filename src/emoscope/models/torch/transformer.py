@@ -83,35 +83,39 @@ class Transformer(Network):
 
     graph = "encoder"
 
-    def __init__(self, outputs: int, **settings: Any) -> None:
+    def __init__(self, outputs: int, **options: Any) -> None:
         super().__init__(outputs)
-        get = self.settings = TransformerSettings(**settings)
-        self.window = Window(get.context, get.reverse, get.speakers, tuple(get.names), get.max_length)
+        settings = self.settings = TransformerSettings(**options)
+        self.window = Window(
+            settings.context, settings.reverse, settings.speakers, tuple(settings.names), settings.max_length
+        )
         self.frozen: FrozenEncoder | None = None
         self.device = device_of("auto")
         self.tokenizer: PretrainedTokenizer
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
-        get = self.settings
+        settings = self.settings
         self.device = device_of(fit_context.device)
-        if get.frozen:
-            self._build_frozen(frozen_encoder(get.encoder))
+        if settings.frozen:
+            self._build_frozen(frozen_encoder(settings.encoder))
             return
-        encoder, tokenizer = load_encoder(get.encoder)
-        if get.num_layers is not None:
-            prune_layers(encoder, get.num_layers)
-        if get.ffn_size is not None:
-            prune_ffn(encoder, get.ffn_size)
+        encoder, tokenizer = load_encoder(settings.encoder)
+        if settings.num_layers is not None:
+            prune_layers(encoder, settings.num_layers)
+        if settings.ffn_size is not None:
+            prune_ffn(encoder, settings.ffn_size)
         if self.window.special:
             encoder.add_tokens(tokenizer, self.window.special)
         self._build(encoder, tokenizer)
-        if get.pretraining != "none" and get.pretraining_text != 0 and get.lm_epochs:
+        if settings.pretraining != "none" and settings.pretraining_text != 0 and settings.lm_epochs:
             from emoscope.models.torch.masked_lm import pretrain_encoder
             from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
 
-            texts = unlabelled_dialogues(get.pretraining_source, examples, fit_context, limit=get.pretraining_text)
-            plan = Training(get.lm_epochs, get.lm_batch_size, get.lm_learning_rate)
-            following = "next" in get.pretraining
+            texts = unlabelled_dialogues(
+                settings.pretraining_source, examples, fit_context, limit=settings.pretraining_text
+            )
+            plan = Training(settings.lm_epochs, settings.lm_batch_size, settings.lm_learning_rate)
+            following = "next" in settings.pretraining
             pretrain_encoder(self, texts, plan, fit_context.part("pretraining"), following=following)
 
     def _build_frozen(self, frozen: FrozenEncoder) -> None:
