@@ -40,10 +40,12 @@ def classifier(folder: Path, **settings: Any) -> NeuralClassifier:
     return NeuralClassifier(LABELS, "decoder", chosen, training)
 
 
-@pytest.mark.parametrize("settings", [{}, {"bidirectional": True}, {"gradient_checkpointing": True}])
+@pytest.mark.parametrize("settings", [{}, {"bidirectional": True}, {"lora_rank": 4, "gradient_checkpointing": True}])
 def test_it_learns_is_saved_and_answers_alike_in_any_batch(
     settings: dict[str, Any], folder: Path, tmp_path: Path
 ) -> None:
+    if "lora_rank" in settings:
+        pytest.importorskip("peft")
     block = classifier(folder, **settings)
     block.fit(EXAMPLES, [str(example.label) for example in EXAMPLES], FitContext(device="cpu"))
     probabilities = block.predict_proba(EXAMPLES)
@@ -52,6 +54,10 @@ def test_it_learns_is_saved_and_answers_alike_in_any_batch(
     assert np.allclose(block.predict_proba(longer)[:2], probabilities[:2], atol=1e-6)
     block.save(tmp_path / "block")
     assert np.allclose(load_block(tmp_path / "block").predict_proba(EXAMPLES), probabilities, atol=1e-6)
+    assert isinstance(block.network, Decoder)
+    block.network.save_pretrained(tmp_path / "next")  # adapters are merged in what is written, not in the network
+    assert np.allclose(block.predict_proba(EXAMPLES), probabilities, atol=1e-6)
+    network(tmp_path / "next", **settings)
 
 
 def test_the_prompt_names_speakers_and_labels_and_blanks_the_masked_word(folder: Path) -> None:

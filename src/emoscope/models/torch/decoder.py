@@ -18,6 +18,7 @@ from emoscope.core.mojibake import repair_mojibake
 from emoscope.core.text import TRIGGER
 from emoscope.models.torch.layers import full_precision
 from emoscope.models.torch.network import Batch, Item, Network, without_decay_of_vectors
+from emoscope.models.torch.pretrained import quiet
 
 HEADS = "heads.safetensors"
 BLANK = "____"
@@ -180,9 +181,12 @@ class Decoder(Network):
     def save_pretrained(self, folder: Path) -> None:
         """Write a Hugging Face folder, weights at half precision, and the heads beside it: another run's start."""
         folder.mkdir(parents=True, exist_ok=True)
-        model = self.decoder.merge_and_unload() if self.lora_rank else self.decoder
-        deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+        model = deepcopy(self.decoder)
+        if self.lora_rank:
+            model = model.merge_and_unload()
+        with quiet():
+            model.to(torch.bfloat16).save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
         tensors = {
             f"{name}.{part}": getattr(self.head[_key(name)], part).detach().cpu().float().contiguous()
             for name in self.labels
@@ -206,8 +210,9 @@ def _pretrained(name: str) -> tuple[Any, Any]:
     """A pretrained decoder and its tokenizer; the members of an ensemble share what was read."""
     transformers = require("transformers", extra="train")
     try:
-        model = transformers.AutoModel.from_pretrained(name, dtype=torch.bfloat16, use_safetensors=True)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
+        with quiet():
+            model = transformers.AutoModel.from_pretrained(name, dtype=torch.bfloat16, use_safetensors=True)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
         raise EmoscopeError(f"{name}: is no language model that transformers can read ({error})") from None
     return model, tokenizer

@@ -42,7 +42,7 @@ class PretrainedTokenizer(Tokenizer):
 
     def save(self, folder: Path) -> None:
         """Write the tokenizer as a plain Hugging Face folder."""
-        with _quiet():
+        with quiet():
             self._tokenizer.save_pretrained(folder)
 
     def __len__(self) -> int:
@@ -107,7 +107,7 @@ class Encoder(nn.Module):
 
     def save(self, folder: Path) -> None:
         """Write a plain Hugging Face folder, weights included, that `load_encoder` reads."""
-        with _quiet():
+        with quiet():
             self.model.save_pretrained(folder)
 
 
@@ -119,7 +119,7 @@ def load_encoder(name: str) -> tuple[Encoder, PretrainedTokenizer]:
         raise EmoscopeError(f"encoder {name}: no such folder")
     options = {"local_files_only": local, "trust_remote_code": False}
     try:
-        with _quiet():
+        with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, **options)
             model = transformers.AutoModel.from_pretrained(name, use_safetensors=True, **options)
     except (OSError, ValueError, KeyError) as error:
@@ -135,7 +135,7 @@ def load_architecture(folder: Path) -> tuple[Encoder, PretrainedTokenizer]:
     options = {"local_files_only": True, "trust_remote_code": False}
     path = folder / FOLDER
     try:
-        with _quiet():
+        with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(path, **options)
             config = transformers.AutoConfig.from_pretrained(path, **options)
             model = transformers.AutoModel.from_config(config, trust_remote_code=False)
@@ -146,13 +146,13 @@ def load_architecture(folder: Path) -> tuple[Encoder, PretrainedTokenizer]:
 
 def save_architecture(folder: Path, encoder: Encoder, tokenizer: PretrainedTokenizer) -> None:
     """Write configuration and tokenizer; the weights lie with those of the network around the encoder."""
-    with _quiet():
+    with quiet():
         encoder.model.config.save_pretrained(folder / FOLDER)
     tokenizer.save(folder / FOLDER)
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Without the library's progress bars and advice, which are meant for notebooks."""
     logging = require("transformers", extra="train").utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
