@@ -35,7 +35,7 @@ class Trainable(nn.Module):
         super().__init__()
 
     def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
-        """Items padded into tables."""
+        """Items padded into tables; a network overrides this, or `collate` where it needs more than that."""
         raise NotImplementedError
 
     def collate(self, items: Sequence[Item]) -> Batch:
