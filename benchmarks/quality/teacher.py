@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     options = parser.parse_args()
     fit_context = FitContext(resources=options.data)
-    plan = TeacherPlan("", folds=options.folds)
+    plan = TeacherPlan(pretrained="", folds=options.folds)
     merged = merged_probabilities(options.folder, plan, fit_context)
     for name in SPLITS:
         task = get_task(name)

@@ -51,15 +51,18 @@ def teach_cli(
     data: DataOption = None,
 ) -> None:
     """Fine-tune a pretrained model on all tasks, fold by fold, and write its out-of-fold and test probabilities."""
+    from pydantic import ValidationError
+
+    from emoscope.core.frozen import first_problem
     from emoscope.distil.teacher import TeacherPlan, teach_by_folds
     from emoscope.systems.base import PACKAGES, parse_setting
     from emoscope.tasks.data import data_root
 
     check_installed(*PACKAGES, extra="train")
     try:
-        plan = TeacherPlan(pretrained, **dict(parse_setting(text) for text in settings or []))
-    except TypeError as error:
-        raise EmoscopeError(f"--set: {str(error).rpartition('__() ')[2]}") from None
+        plan = TeacherPlan(pretrained=pretrained, **dict(parse_setting(text) for text in settings or []))
+    except ValidationError as error:
+        raise EmoscopeError(f"--set {first_problem(error)}") from None
     with progress_bar("teaching") as progress:
         fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
         teach_by_folds(plan, output, fit_context, only=fold, keep=keep)

@@ -3,19 +3,21 @@
 The networks are too large to keep, so each fold answers as soon as it is fitted and leaves its probabilities.
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_write
+from emoscope.core.files import atomic_folder, atomic_write, read_json, write_file
 from emoscope.core.fit_context import FitContext
+from emoscope.core.frozen import FrozenModel
 from emoscope.distil.pool import own_examples, vote_shares
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.ensembles.folds import fold_number
@@ -35,11 +37,10 @@ SPLITS: Mapping[str, tuple[str, ...]] = {
 }
 # Corpora whose files have numbers for labels.
 NAMED_LABELS = {"tweet-emotion": ("anger", "joy", "optimism", "sadness"), "irony": ("sincere", "ironic")}
-PRETAUGHT = "taught"
+PRETAUGHT, PLAN = "taught", "plan.json"
 
 
-@dataclass(frozen=True, slots=True)
-class TeacherPlan:
+class TeacherPlan(FrozenModel):
     """How a teacher is made: it learns the auxiliary corpora first, then the tasks' own data but for one fold."""
 
     pretrained: str
@@ -49,12 +50,12 @@ class TeacherPlan:
     context: int = 4
     """Turns that are read, the labelled one included."""
     max_length: int = 192
-    folds: int = 5
-    auxiliary_share: float = 0.4
+    folds: int = Field(default=5, ge=2)
+    auxiliary_share: float = Field(default=0.4, ge=0, le=1)
     """Share of the auxiliary corpora that is learnt first."""
-    rehearsal_share: float = 0.05
+    rehearsal_share: float = Field(default=0.05, ge=0, le=1)
     """Share of them that is mixed into the tasks' data, so that they are not forgotten."""
-    epochs: int = 1
+    epochs: int = Field(default=1, ge=1)
     learning_rate: float = 1e-5
     batch_tokens: int = 4096
     label_smoothing: float = 0.02
@@ -105,10 +106,14 @@ def teach_by_folds(
 ) -> None:
     """Fit a network for each fold, and write its probabilities of the held-out examples and of the test sets at hand.
 
-    A fold that is there already is left alone. A number that is no fold's holds out nothing. `keep` is a folder to
-    leave the networks in.
+    A fold that is there already is left alone; a folder of another plan is refused. A number that is no fold's holds
+    out nothing. `keep` is a folder to leave the networks in.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    content = plan.model_dump(mode="json")
+    if (folder / PLAN).is_file() and read_json(folder / PLAN) != content:
+        raise EmoscopeError(f"{folder}: was begun with other settings ({PLAN}); choose another folder")
+    write_file(folder / PLAN, json.dumps(content, indent=2))
     own = {name: own_examples(name, fit_context, SPLITS[name])[: plan.limit] for name in SPLITS}
     tests = {name: test_set(name, fit_context)[: plan.limit] for name in SPLITS}
     folds = {name: fold_numbers(examples, plan.folds) for name, examples in own.items()}
@@ -134,7 +139,7 @@ def teach_by_folds(
         teacher = fit_teacher([lessons, rehearsal], plan, start, part)
         if keep is not None:
             _save(teacher, keep / f"fold{fold}")
-        tables: dict[str, Any] = {"plan": np.array(str(asdict(plan)))}
+        tables: dict[str, Any] = {}
         for name in own:
             tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name).astype(np.float16)
             tables[f"{name}/test"] = teacher.predict_proba(tests[name], name).astype(np.float16)
@@ -198,12 +203,15 @@ def _save(teacher: "MultiTaskClassifier", folder: Path) -> None:
     from emoscope.models.torch.decoder import Decoder
     from emoscope.models.torch.transformer import Transformer
 
-    folder.mkdir(parents=True, exist_ok=True)
-    if isinstance(teacher.network, Decoder):
-        teacher.network.save_pretrained(folder)
-    elif isinstance(teacher.network, Transformer):
-        teacher.network.encoder.save(folder)
-        teacher.network.tokenizer.save(folder)
+    if folder.exists():  # kept before a kill: the same plan gives the same network
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_folder(folder) as part:
+        if isinstance(teacher.network, Decoder):
+            teacher.network.save_pretrained(part)
+        elif isinstance(teacher.network, Transformer):
+            teacher.network.encoder.save(part)
+            teacher.network.tokenizer.save(part)
 
 
 def merged_probabilities(folder: Path, plan: TeacherPlan, fit_context: FitContext) -> dict[str, dict[str, Floats]]:

@@ -35,7 +35,7 @@ def test_every_example_is_answered_by_the_fold_that_had_not_seen_it(
     network: str, data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     pretrained = str(make_tiny_decoder(tmp_path / "model") if network == "decoder" else encoder)
-    plan = TeacherPlan(pretrained, network=network, folds=2, max_length=120)  # type: ignore[arg-type]
+    plan = TeacherPlan(pretrained=pretrained, network=network, folds=2, max_length=120)  # type: ignore[arg-type]
     context = FitContext(device="cpu", resources=data)
     teach_by_folds(plan, tmp_path / "out", context)
     merged = merged_probabilities(tmp_path / "out", plan, context)
@@ -47,7 +47,7 @@ def test_every_example_is_answered_by_the_fold_that_had_not_seen_it(
 
 
 def test_a_killed_run_goes_on_with_the_folds_that_are_missing(data: Path, tmp_path: Path) -> None:
-    plan = TeacherPlan(str(make_tiny_decoder(tmp_path / "model")), folds=2, max_length=120)
+    plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), folds=2, max_length=120)
     context = FitContext(device="cpu", resources=data)
     teach_by_folds(plan, tmp_path / "out", context, only=[0], keep=tmp_path / "kept")
     assert (tmp_path / "kept" / "fold0" / "model.safetensors").is_file()
@@ -56,6 +56,8 @@ def test_a_killed_run_goes_on_with_the_folds_that_are_missing(data: Path, tmp_pa
     own = merged_probabilities(tmp_path / "out", plan, context)["iest"]["own"]
     missing = fold_numbers(own_examples("iest", context, SPLITS["iest"]), 2) == 1
     assert np.array_equal(np.isnan(own).all(1), missing)
+    with pytest.raises(EmoscopeError, match="was begun with other settings"):
+        teach_by_folds(plan.model_copy(update={"epochs": 2}), tmp_path / "out", context)
     teach_by_folds(plan, tmp_path / "out", context)
     assert [path.stat().st_mtime_ns for path in paths] == stamps
     assert not np.isnan(merged_probabilities(tmp_path / "out", plan, context)["iest"]["own"]).any()
@@ -63,15 +65,17 @@ def test_a_killed_run_goes_on_with_the_folds_that_are_missing(data: Path, tmp_pa
 
 def test_a_folder_without_answers_is_one_line(data: Path, tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="holds no teacher's probabilities"):
-        merged_probabilities(tmp_path, TeacherPlan("any"), FitContext(resources=data))
+        merged_probabilities(tmp_path, TeacherPlan(pretrained="any"), FitContext(resources=data))
 
 
-def test_an_unknown_setting_is_one_line(data: Path, tmp_path: Path) -> None:
-    command = ["distil", "teach", "any", "-o", str(tmp_path / "out"), "--set", "fold=3", "--data", str(data)]
+@pytest.mark.parametrize("setting", ["fold=3", "folds=two", "folds=1", "network=other"])
+def test_a_wrong_setting_is_one_line(setting: str, data: Path, tmp_path: Path) -> None:
+    command = ["distil", "teach", "any", "-o", str(tmp_path / "out"), "--set", setting, "--data", str(data)]
     done = subprocess.run(
         [sys.executable, "-m", "emoscope", *command], capture_output=True, text=True, check=False, env=os.environ
     )
     assert done.returncode == 2
     assert "--set" in done.stderr
-    assert "'fold'" in done.stderr
+    assert f"'{setting.partition('=')[0]}'" in done.stderr
+    assert not (tmp_path / "out").exists()
     assert len(done.stderr.strip().splitlines()) == 1
