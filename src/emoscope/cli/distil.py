@@ -46,6 +46,7 @@ def teach_cli(
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change the plan: --set folds=4.")] = None,
     fold: Annotated[list[int] | None, typer.Option(help="Fit only this fold; may be given again.")] = None,
     keep: Annotated[Path | None, typer.Option(help="Keep the networks in this folder.")] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Also answer the texts that a student learns from.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
@@ -55,17 +56,40 @@ def teach_cli(
 
     from emoscope.core.frozen import first_problem
     from emoscope.distil.teacher import TeacherPlan, teach_by_folds
-    from emoscope.systems.base import PACKAGES, parse_setting
+    from emoscope.systems.base import NETWORK_PACKAGES, parse_setting
     from emoscope.tasks.data import data_root
 
-    check_installed(*PACKAGES, extra="train")
+    check_installed(*NETWORK_PACKAGES, extra="train")
     try:
         plan = TeacherPlan(pretrained=pretrained, **dict(parse_setting(text) for text in settings or []))
     except ValidationError as error:
         raise EmoscopeError(f"--set {first_problem(error)}") from None
     with progress_bar("teaching") as progress:
         fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
-        teach_by_folds(plan, output, fit_context, only=fold, keep=keep)
+        teach_by_folds(plan, output, fit_context, only=fold, keep=keep, ask=ask)
+
+
+@app.command("write")
+def write_cli(
+    pretrained: Annotated[str, typer.Argument(help="A causal language model: a name on the hub, or a folder.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="JSONL file for the dialogues.")],
+    like: Annotated[str, typer.Option(help="What to write like: everyday, emocontext, push or iest.")] = "everyday",
+    count: Annotated[int, typer.Option(help="How many dialogues to write.", min=1)] = 20_000,
+    batch_size: Annotated[int, typer.Option(help="Lists written at once.", min=1)] = 1024,
+    seed: SeedOption = 0,
+    device: DeviceOption = "auto",
+    data: DataOption = None,
+) -> None:
+    """Let a language model write dialogues for the pool; `distil teach --ask` reads DATA/written/KIND.jsonl."""
+    from emoscope.distil.writing import save_written, write_dialogues
+    from emoscope.systems.base import NETWORK_PACKAGES
+    from emoscope.tasks.data import data_root
+
+    check_installed(*NETWORK_PACKAGES, extra="train")
+    with progress_bar("writing") as progress:
+        fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
+        written = save_written(output, write_dialogues(pretrained, like, count, fit_context, batch_size=batch_size))
+    console(stderr=True).print(f"{output}: {written:,} dialogues")
 
 
 @app.command("student")
@@ -82,12 +106,12 @@ def student_cli(
     """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
     from dataclasses import asdict, fields
 
-    from emoscope.distil.student import StudentPlan, fit_student, judge, save_report
+    from emoscope.distil.student import StudentPlan, fit_student, gather, judge, save_report
     from emoscope.runs.record import kept_checkpoints, new_run_folder
-    from emoscope.systems.base import PACKAGES, parse_setting
+    from emoscope.systems.base import NETWORK_PACKAGES, parse_setting
     from emoscope.tasks.data import data_root, sha256_of
 
-    check_installed(*PACKAGES, extra="train")
+    check_installed(*NETWORK_PACKAGES, extra="train")
     from emoscope.models.torch.multitask import CONFIG
 
     chosen = dict(parse_setting(text) for text in settings or [])
@@ -103,10 +127,11 @@ def student_cli(
     ):
         root = data_root(data)
         fit_context = FitContext(seed=seed, device=device, checkpoints=checkpoints, resources=root, progress=report)
-        student = fit_student(answers, plan, fit_context)
+        targets = gather(answers, plan, fit_context)
+        student = fit_student(targets, plan, fit_context)
         found = judge(student, fit_context) if plan.hold_out else {}
         student.save(part)
-        save_report(part, found)
+        save_report(part, {"mix": targets.mix(), "heads": found})
     if as_json:
         print_json(found)
         return
@@ -125,6 +150,7 @@ def bundle_cli(
         Path | None,
         typer.Option(help="The report of a student judged with hold_out=true; the student's own if it has one."),
     ] = None,
+    name: Annotated[str, typer.Option(help="What the model is called.")] = "default",
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
 ) -> None:
@@ -134,6 +160,7 @@ def bundle_cli(
     from emoscope.tasks.data import data_root
 
     with console(stderr=True).status("exporting"):
-        student_bundle(student, report or student / REPORT, output, FitContext(resources=data_root(data)), force=force)
+        context = FitContext(resources=data_root(data))
+        student_bundle(student, report or student / REPORT, output, context, name=name, force=force)
     size = folder_size(output)
     console().print(f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)")

@@ -2,66 +2,79 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from emoscope.core.dialogue import Example
 from emoscope.core.errors import InputError
 from emoscope.core.files import whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import Head
-from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
-from emoscope.distil.student import HEADS
+from emoscope.distil.pool import HEAD_OF, TASKS, own_examples, pool_part
+from emoscope.distil.student import REPORT
 from emoscope.runs.export import export_bundle, spread
 from emoscope.tasks import get_task
-from emoscope.tasks.datasets.auxiliary import EKMAN, source_examples
 
 CALIBRATION = 320  # dialogues of all kinds, from which the ranges of values are learnt
-NAME = "default"
+# Texts beside the tasks' own whose pieces of words are kept, by whether the student has heads for the tasks.
+VOCABULARY = {True: ("everyday", "comments", "meld", "tweets", "isear"), False: ("everyday", "comments")}
 
 
-def student_bundle(student: Path, report: Path, folder: Path, fit_context: FitContext, *, force: bool = False) -> None:
+def student_bundle(
+    student: Path, report: Path, folder: Path, fit_context: FitContext, *, name: str = "default", force: bool = False
+) -> None:
     """Export a student; `report` is what `judge` found of one that was made in the same way but for the held-out part.
 
     Its pieces are those of all the text at hand; what is rarer is spelled with shorter ones.
     """
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
-    known = _known(fit_context)
+    classifier = MultiTaskClassifier.load(student)
+    heads = student_heads(classifier.heads, _read(student / REPORT)["mix"], _read(report)["heads"], fit_context)
+    texts = [example for task in _tasks(classifier.heads) for example in own_examples(task, fit_context)]
+    more = [example for part in VOCABULARY[bool(texts)] for example in pool_part(part, fit_context)]
+    kinds = [part for part in (texts, more) if part]
     export_bundle(
-        MultiTaskClassifier.load(student),
+        classifier,
         folder,
-        name=NAME,
+        name=name,
         task="emocontext",
-        heads=student_heads(_read(report), known),
-        dialogues=[each.context for examples in known.values() for each in spread(examples, CALIBRATION // len(known))],
-        vocabulary=[text for examples in known.values() for example in examples for text in example.dialogue.texts],
+        heads=heads,
+        dialogues=[each.context for examples in kinds for each in spread(examples, CALIBRATION // len(kinds))],
+        vocabulary=[text for example in texts + more for text in example.dialogue.texts],
         force=force,
     )
 
 
-def student_heads(report: Mapping[str, Any], known: Mapping[str, Sequence[Example]]) -> list[Head]:
-    """What the detector must know of each head."""
+def student_heads(
+    labels: Mapping[str, Sequence[str]],
+    mix: Mapping[str, Mapping[str, float]],
+    report: Mapping[str, Any],
+    fit_context: FitContext,
+) -> list[Head]:
+    """What the detector must know of each head; a task's mix of labels is that of its training data."""
     heads = []
-    for name, labels in HEADS.items():
-        counts = Counter(str(example.label) for example in known[name])
-        total = sum(counts[label] for label in labels)
+    for name in labels:
+        counts = Counter(str(e.label) for task in _tasks([name]) for e in own_examples(task, fit_context))
         about = report.get(name, {})
         decision = about.get("decision")
-        task = get_task(name).metadata if name in HEAD_OF else None
+        task = get_task(name).metadata if name in TASKS else None
         heads.append(
             Head(
                 name=name,
-                labels=labels,
-                trained={label: counts[label] / total for label in labels},
+                labels=tuple(labels[name]),
+                trained={label: counts[label] / counts.total() for label in labels[name]} if counts else mix[name],
                 prior=task.natural_prior if task else None,
                 prior_source=task.natural_prior_source if task else None,
                 temperature=about.get("temperature", 1.0),
-                decision=dict(zip(labels, decision, strict=True)) if decision else None,
+                decision=dict(zip(labels[name], decision, strict=True)) if decision else None,
             )
         )
     return heads
+
+
+def _tasks(heads: Collection[str]) -> list[str]:
+    return [name for name in TASKS if HEAD_OF[name] in heads]
 
 
 def _read(report: Path) -> dict[str, Any]:
@@ -69,17 +82,8 @@ def _read(report: Path) -> dict[str, Any]:
         content = json.loads(whole_text(report))
     except json.JSONDecodeError as error:
         raise InputError(report, f"is not a student's report ({error})") from None
-    if not isinstance(content, dict) or not set(HEADS) <= set(content):
-        raise InputError(report, f"expected what was found of the heads {', '.join(HEADS)}")
+    if not isinstance(content, dict) or not {"mix", "heads"} <= set(content):
+        raise InputError(
+            report, "expected what was learnt and found of a student, as `emoscope distil student` writes it"
+        )
     return content
-
-
-def _known(fit_context: FitContext) -> dict[str, list[Example]]:
-    known: dict[str, list[Example]] = {head: [] for head in HEADS}
-    for task_name, head in HEAD_OF.items():
-        known[head] += own_examples(task_name, fit_context)
-    for name in ("goemotions-ekman", "meld"):
-        known["ekman"] += source_examples(name, fit_context)
-    for name in ("friends", "push"):
-        known["ekman"] += [example for example in pool_part(name, fit_context) if example.label in EKMAN]
-    return known

@@ -14,6 +14,8 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.core.text import TRIGGER
+from emoscope.distil.everyday import everyday_examples
+from emoscope.distil.writing import written_examples
 from emoscope.models.block import Block, Floats
 from emoscope.tasks import Task, get_task
 from emoscope.tasks.data import read_split
@@ -25,6 +27,8 @@ from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
 RECOMBINED = 24_000
 SCRIPTS = 30_000
 MASKED_PLACES = 40_000
+TWEETS = 40_000
+HELD_OUT = "held-out"  # everyday situations: teachers are asked about them, and nobody learns from the answers
 VARIED = 3  # new wordings of each tweet
 VARIED_TWEETS = "varied"  # other ones for each seed: the part is called `varied:1` with seed 1
 
@@ -41,7 +45,9 @@ HEAD_OF: Mapping[str, str] = {
     "emotionx-friends": "emotionx",
     "emotionx-push": "emotionx",
     "iest": "iest",
+    "general": "general",
 }
+TASKS = tuple(name for name in HEAD_OF if name != "general")
 
 
 def own_examples(task_name: str, fit_context: FitContext, splits: Sequence[str] | None = None) -> list[Example]:
@@ -67,6 +73,8 @@ def pool_part(name: str, fit_context: FitContext) -> list[Example]:
         return list(varied(own_examples("iest", fit_context), VARIED, int(seed or 0)))
     if name in _TRAINING_SPLITS:
         return read_split(get_task(_TRAINING_SPLITS[name]), "train", fit_context.resources)
+    if kind == "written":
+        return written_examples(seed, fit_context)
     if name not in _PARTS:
         raise EmoscopeError(f"the pool has no part {name!r}")
     return _PARTS[name](fit_context)
@@ -82,6 +90,10 @@ def _scripts(fit_context: FitContext) -> list[Example]:
     return chosen([Example(scene, turn) for scene in scenes for turn in range(len(scene))], SCRIPTS)
 
 
+def _texts(source: str, limit: int | None, fit_context: FitContext) -> list[Example]:
+    return [Example(text, 0) for text in chosen(unlabelled_dialogues(source, [], fit_context), limit)]
+
+
 _TRAINING_SPLITS = {"emocontext": "emocontext", "friends": "emotionx-friends", "push": "emotionx-push"}
 _PARTS: Mapping[str, Callable[[FitContext], list[Example]]] = {
     "recombined": lambda fit_context: list(recombined(pool_part("emocontext", fit_context), RECOMBINED)),
@@ -89,6 +101,11 @@ _PARTS: Mapping[str, Callable[[FitContext], list[Example]]] = {
     "masked-words": partial(source_examples, "masked-words"),
     "masked-places": _masked_places,
     "scripts": _scripts,
+    "isear": partial(source_examples, "isear"),
+    "comments": lambda fit_context: _texts("comments", None, fit_context),
+    "tweets": lambda fit_context: _texts("tweets", TWEETS, fit_context),
+    "everyday": lambda _: everyday_examples(),
+    HELD_OUT: lambda _: everyday_examples(held_out=True),
 }
 
 

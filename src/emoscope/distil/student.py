@@ -10,33 +10,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from emoscope.core.dialogue import Example
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import confusion_matrix
-from emoscope.distil.context_cases import context_cases
-from emoscope.distil.pool import HEAD_OF, load_answers, own_examples, pool_part, vote_shares
+from emoscope.distil.everyday import GENERAL, everyday_examples, general_targets
+from emoscope.distil.pool import HEAD_OF, HELD_OUT, TASKS, load_answers, own_examples, pool_part
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.decision import choose_multipliers
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.models.probabilities import softmax, temperature_of
-from emoscope.systems.base import PACKAGES
+from emoscope.systems.base import NETWORK_PACKAGES
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_examples, affect_labels, plain
-from emoscope.tasks.datasets.auxiliary import EKMAN, source_examples
 
 if TYPE_CHECKING:
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
 FOLDS = 10
 REPORT = "student.json"
-HEADS: Mapping[str, tuple[str, ...]] = {
+HEADS: Mapping[str, tuple[str, ...]] = {  # the first is what a model answers with if nobody says otherwise
+    "general": GENERAL,
     "emocontext": ("others", "happy", "sad", "angry"),
     "emotionx": ("neutral", "joy", "sadness", "anger"),
-    "ekman": EKMAN,
     "iest": ("anger", "disgust", "fear", "joy", "sad", "surprise"),
 }
 
@@ -48,7 +47,7 @@ class StudentPlan:
     `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth of
     each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it. `start` is
     the folder of a student to go on from, instead of the encoder and the mixture; `limit` bounds what is taken of each
-    source. `misleading` is how often dialogues count whose last turn misleads on its own (see `context_cases`).
+    source. `heads` are the label sets it answers with. `everyday` is how often the everyday dialogues count.
     `layers` keeps that many of the encoder's layers, `middle` that many units in the middle of each. `adaptation` names
     unlabelled text (see `models.unlabelled`) whose masked words the encoder learns to guess first. `prepared` is a
     folder to keep the encoder in once it has learnt the mixture; if it is there already, the student goes on from it.
@@ -73,7 +72,8 @@ class StudentPlan:
     rate: float = 3e-4
     hold_out: bool = False
     start: str | None = None
-    misleading: int = 4
+    heads: tuple[str, ...] = tuple(HEADS)
+    everyday: int = 3
     limit: int | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
 
@@ -81,10 +81,11 @@ class StudentPlan:
 class Targets:
     """Rows of examples with targets for one or more heads; the same text in the same surroundings is one row."""
 
-    def __init__(self, context: int) -> None:
+    def __init__(self, context: int, heads: Sequence[str] = tuple(HEADS)) -> None:
         self.context = context
+        self.heads = {head: HEADS[head] for head in heads}
         self.examples: list[Example] = []
-        self.tables: dict[str, list[Floats | None]] = {head: [] for head in HEADS}
+        self.tables: dict[str, list[Floats | None]] = {head: [] for head in heads}
         self._told: Counter[tuple[str, int]] = Counter()
         self._row: dict[tuple[str, ...], int] = {}
 
@@ -111,54 +112,54 @@ class Targets:
             self._told[head, row] += 1
             self.tables[head][row] = target if before is None else before + (target - before) / self._told[head, row]
 
+    def mix(self) -> dict[str, dict[str, float]]:
+        """The mean target of each label, head by head."""
+        rows = {head: [row for row in table if row is not None] for head, table in self.tables.items()}
+        return {
+            head: dict(zip(labels, np.mean(rows[head], axis=0).tolist(), strict=True))
+            for head, labels in self.heads.items()
+            if rows[head]
+        }
+
     def table(self) -> Floats:
         """All heads side by side; what is not asked is not a number."""
         columns = []
-        for head, labels in HEADS.items():
+        for head, labels in self.heads.items():
             empty = np.full(len(labels), np.nan)
             columns.append(np.stack([empty if row is None else row for row in self.tables[head]]))
         return np.concatenate(columns, axis=1)
 
 
 def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) -> Targets:
-    """The pool with the targets of the teachers whose files are given, and the annotators' votes for `ekman`."""
-    targets = Targets(plan.context)
+    """The pool with the targets of the teachers whose files are given; labels count where there are any."""
+    targets = Targets(plan.context, plan.heads)
     judged = held_out_lines(fit_context) if plan.hold_out else frozenset()
     for path in answers:
         task_name, labels, tables = load_answers(path)
         head = HEAD_OF[task_name]
+        if head not in targets.heads:
+            raise EmoscopeError(f"{path}: answers for {head}, which is not among the student's heads")
         order = [labels.index(label) for label in HEADS[head]]
         for name, table in tables.items():
+            if name == HELD_OUT:
+                continue
             own = name == "own"
             part = own_examples(task_name, fit_context) if own else pool_part(name, fit_context)
+            if plan.limit is not None:
+                part = part[: len(table)]
+            if len(part) != len(table):
+                raise InputError(path, f"has {len(table):,} answers to {name}, which has {len(part):,} texts here")
             soft = table[:, order]
             if own:
                 soft = plan.hard * _certain(part, HEADS[head]) + (1 - plan.hard) * soft
+            elif (head, name) == ("general", "everyday"):
+                soft = plan.hard * general_targets(part) + (1 - plan.hard) * soft
+                targets.repeat(head, part[: plan.limit], soft[: plan.limit], plan.everyday)
+                continue
             allowed = [number for number, e in enumerate(part) if _allowed(e, plan, frozenset() if own else judged)]
             allowed = allowed[: plan.limit]
             targets.add(head, [part[number] for number in allowed], soft[allowed])
-    for name in ("friends", "push"):
-        voted = [e for e in pool_part(name, fit_context) if e.votes and _allowed(e, plan)][: plan.limit]
-        targets.add("ekman", voted, vote_shares(voted, EKMAN))
-    cases = context_cases()
-    targets.repeat("emocontext", cases, _certain(cases, HEADS["emocontext"]), plan.misleading)
     return targets
-
-
-def add_single_labels(
-    targets: Targets, teacher: "MultiTaskClassifier | None", plan: StudentPlan, fit_context: FitContext
-) -> None:
-    """Add the texts to which someone gave one of the `ekman` labels, softened by what the teacher says.
-
-    A label alone says nothing of what else it might have been; a student taught with it would be too sure of itself.
-    """
-    judged = held_out_lines(fit_context) if plan.hold_out else frozenset()
-    for name in ("goemotions-ekman", "meld"):
-        examples = [e for e in source_examples(name, fit_context) if _allowed(e, plan, judged)][: plan.limit]
-        soft = _certain(examples, EKMAN)
-        if teacher is not None:
-            soft = plan.hard * soft + (1 - plan.hard) * teacher.predict_proba(examples, "ekman")
-        targets.add("ekman", examples, soft)
 
 
 def _certain(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
@@ -177,13 +178,13 @@ def is_held_out(example: Example) -> bool:
 
 def held_out_lines(fit_context: FitContext) -> frozenset[str]:
     """The lines of the dialogues on which the student is judged, by which they are known in other collections."""
-    lines = (e.text for name in HEAD_OF for e in own_examples(name, fit_context) if is_held_out(e))
+    lines = (e.text for name in TASKS for e in own_examples(name, fit_context) if is_held_out(e))
     return frozenset(map(plain, lines)) - {""}
 
 
-def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) -> "MultiTaskClassifier":
-    """Teach the encoder the mixture of all tasks, then what the teachers say."""
-    check_installed(*PACKAGES, extra="train")
+def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) -> "MultiTaskClassifier":
+    """Teach the encoder the mixture of all tasks, then what the teachers say, as `gather` found it."""
+    check_installed(*NETWORK_PACKAGES, extra="train")
     from emoscope.models.torch.multitask import MultiTaskClassifier
     from emoscope.models.torch.training import seed_everything
 
@@ -197,12 +198,11 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitCont
             "lm_batch": plan.mixture_batch,
             "lm_rate": plan.adaptation_rate,
         }
-    targets = gather(answers, plan, fit_context)  # first: a file that is wrong must not be found out after an hour
     start = teacher = None
     if plan.start is not None:
         teacher = MultiTaskClassifier.load(Path(plan.start))
-        if teacher.heads != dict(HEADS):
-            raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(HEADS)}")
+        if teacher.heads != targets.heads:
+            raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(targets.heads)}")
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
         teacher = MultiTaskClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:
@@ -217,28 +217,36 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitCont
         if plan.prepared is not None:
             teacher.save(Path(plan.prepared))
             save_report(Path(plan.prepared), {})
-    add_single_labels(targets, teacher, plan, fit_context)
     if teacher is not None:
         start = teacher.network
         assert start is not None
         if plan.start is None:
             # The same student from an encoder just prepared and from one that was kept.
             seed_everything(fit_context.seed)
-            start.replace_head(sum(len(labels) for labels in HEADS.values()))
+            start.replace_head(sum(map(len, targets.heads.values())))
     training = {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate}
-    student = MultiTaskClassifier(HEADS, "transformer", network, training, shares=plan.shares)
+    student = MultiTaskClassifier(targets.heads, "transformer", network, training, shares=plan.shares)
     return student.fit(targets.examples, targets.table(), fit_context.part("student"), start=start)
 
 
 def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, Any]:
-    """Scores on the held-out tenth of every task and on EmoContext's dev; temperatures and decisions from the tenth."""
+    """Scores on what was held out, from which temperatures and decisions follow, too.
+
+    That is a tenth of every task, the everyday situations that are taught to no model, and EmoContext's dev.
+    """
     report: dict[str, Any] = {}
-    for head in HEADS:
-        tasks = [name for name, of in HEAD_OF.items() if of == head]
-        sets = {name: [e for e in own_examples(name, fit_context) if is_held_out(e)] for name in tasks}
-        if head == "ekman":
-            votes = [e for name in ("friends", "push") for e in pool_part(name, fit_context) if is_held_out(e)]
-            sets = {"emotionx": [e for e in votes if e.label in EKMAN]}
+    for head in student.heads:
+        sets = {
+            name: [e for e in own_examples(name, fit_context) if is_held_out(e)]
+            for name in TASKS
+            if HEAD_OF[name] == head
+        }
+        if head == "general":
+            situations = everyday_examples(held_out=True)
+            sets = {
+                "messages": [example for example in situations if example.turn == 0],
+                "dialogues": [example for example in situations if example.turn > 0],
+            }
         every = [example for examples in sets.values() for example in examples]
         gold = np.array([HEADS[head].index(str(example.label)) for example in every])
         temperature = temperature_of(student.scores(every)[:, student.columns(head)], gold)
@@ -278,12 +286,12 @@ def _probabilities(
     return softmax(student.scores(examples)[:, student.columns(head)] / temperature)
 
 
-def _score(task_name: str, examples: Sequence[Example], answers: Floats, labels: Sequence[str]) -> float:
-    gold = [str(example.label) for example in examples]
-    confusion = confusion_matrix(gold, [labels[best] for best in answers.argmax(1)], labels)
-    if task_name == "emotionx":  # the seven emotions of EmotionX's annotators are not a task of their own
-        return float(np.trace(confusion) / confusion.sum())
-    return float(get_task(task_name).metric(confusion, labels))
+def _score(name: str, examples: Sequence[Example], answers: Floats, labels: Sequence[str]) -> float:
+    """A task's official score; of everyday dialogues the share that got an accepted emotion."""
+    best = [labels[place] for place in answers.argmax(1)]
+    if name not in TASKS:
+        return float(np.mean([label in example.votes for label, example in zip(best, examples, strict=True)]))
+    return float(get_task(name).metric(confusion_matrix([str(e.label) for e in examples], best, labels), labels))
 
 
 def save_report(folder: Path, report: Mapping[str, Any]) -> None:

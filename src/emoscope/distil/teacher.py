@@ -18,7 +18,8 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder, atomic_write, read_json, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
-from emoscope.distil.pool import own_examples, vote_shares
+from emoscope.distil.everyday import GENERAL, everyday_examples, general_targets
+from emoscope.distil.pool import HELD_OUT, own_examples, pool_part, save_answers, vote_shares
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.tasks import get_task
@@ -37,7 +38,31 @@ SPLITS: Mapping[str, tuple[str, ...]] = {
 }
 # Corpora whose files have numbers for labels.
 NAMED_LABELS = {"tweet-emotion": ("anger", "joy", "optimism", "sadness"), "irony": ("sincere", "ironic")}
-PRETAUGHT, PLAN = "taught", "plan.json"
+PRETAUGHT, PLAN, ANSWERS = "taught", "plan.json", "answers"
+OPEN_HEADS = ("goemotions", "general")  # learnt from what allows any use: GoEmotions and dialogues of our own
+_NEW = ("written:everyday", "written:emocontext")
+# The parts of the pool that a teacher of all data is asked about, by head; one held out for measuring is among none.
+POOL: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "all": {
+        "general": (
+            HELD_OUT,
+            "everyday",
+            *_NEW,
+            "emocontext",
+            "friends",
+            "push",
+            "meld",
+            "comments",
+            "tweets",
+            "isear",
+        ),
+        "emocontext": ("written:emocontext", "everyday", "recombined", "meld", "friends", "push"),
+        "iest": ("written:iest", "masked-words", "varied", "masked-places"),
+        "emotionx-push": ("everyday", "emocontext", "written:emocontext"),
+        "emotionx-friends": ("meld", "scripts"),
+    },
+    "open": {"general": (HELD_OUT, "everyday", "written:everyday", "comments")},
+}
 
 
 class TeacherPlan(FrozenModel):
@@ -50,6 +75,8 @@ class TeacherPlan(FrozenModel):
     context: int = 4
     """Turns that are read, the labelled one included."""
     max_length: int = 192
+    corpora: Literal["all", "open"] = "all"
+    """`open` learns only from what allows any use, and answers with the heads taught from that."""
     folds: int = Field(default=5, ge=2)
     auxiliary_share: float = Field(default=0.4, ge=0, le=1)
     """Share of the auxiliary corpora that is learnt first."""
@@ -59,6 +86,8 @@ class TeacherPlan(FrozenModel):
     learning_rate: float = 1e-5
     batch_tokens: int = 4096
     label_smoothing: float = 0.02
+    everyday_repeats: int = Field(default=3, ge=0)
+    """How often each everyday dialogue counts."""
     votes: float = 0.3
     """Weight of the annotators' votes in EmotionX's targets."""
     lora_rank: int = 0
@@ -71,16 +100,20 @@ class TeacherPlan(FrozenModel):
 Lessons = dict[str, tuple[Sequence[Example], Floats]]  # by head: examples and their targets
 
 
-def teacher_heads() -> dict[str, tuple[str, ...]]:
+def teacher_heads(corpora: str = "all") -> dict[str, tuple[str, ...]]:
     """The label sets a teacher answers with.
 
-    >>> teacher_heads()["irony"]
-    ('sincere', 'ironic')
+    >>> teacher_heads()["irony"], list(teacher_heads("open"))
+    (('sincere', 'ironic'), ['goemotions', 'general'])
     """
-    corpora = {"meld": "meld", "goemotions": "goemotions-ekman", "sentiment": "semeval2017-4a"}
-    corpora |= {"emoji": "tweeteval-emoji", "isear": "isear"}
+    if corpora == "open":
+        heads = teacher_heads()
+        return {name: heads[name] for name in OPEN_HEADS}
+    names = {"meld": "meld", "goemotions": "goemotions-ekman", "sentiment": "semeval2017-4a"}
+    names |= {"emoji": "tweeteval-emoji", "isear": "isear"}
     tasks = {name: get_task(name).labels for name in SPLITS}
-    return {**tasks, **{head: source(name).labels for head, name in corpora.items()}, **NAMED_LABELS}
+    auxiliary = {head: source(name).labels for head, name in names.items()}
+    return {**tasks, **auxiliary, **NAMED_LABELS, "general": GENERAL}
 
 
 def test_set(task_name: str, fit_context: FitContext) -> list[Example]:
@@ -103,48 +136,86 @@ def teach_by_folds(
     *,
     only: Sequence[int] | None = None,
     keep: Path | None = None,
+    ask: bool = False,
 ) -> None:
     """Fit a network for each fold, and write its probabilities of the held-out examples and of the test sets at hand.
 
     A fold that is there already is left alone; a folder of another plan is refused. A number that is no fold's holds
-    out nothing. `keep` is a folder to leave the networks in.
+    out nothing; with `ask` the network answers the pool for a student, too. `keep` is a folder to leave networks in.
     """
     folder.mkdir(parents=True, exist_ok=True)
     content = plan.model_dump(mode="json")
     if (folder / PLAN).is_file() and read_json(folder / PLAN) != content:
         raise EmoscopeError(f"{folder}: was begun with other settings ({PLAN}); choose another folder")
     write_file(folder / PLAN, json.dumps(content, indent=2))
-    own = {name: own_examples(name, fit_context, SPLITS[name])[: plan.limit] for name in SPLITS}
-    tests = {name: test_set(name, fit_context)[: plan.limit] for name in SPLITS}
+    tasks = SPLITS if plan.corpora == "all" else {}
+    own = {name: own_examples(name, fit_context, splits)[: plan.limit] for name, splits in tasks.items()}
+    tests = {name: test_set(name, fit_context)[: plan.limit] for name in tasks}
     folds = {name: fold_numbers(examples, plan.folds) for name, examples in own.items()}
     start = plan.pretrained
-    if plan.auxiliary_share:
+    if plan.auxiliary_share and plan.corpora == "all":
         start = str(folder / PRETAUGHT)
         if not (folder / PRETAUGHT / "config.json").is_file():
-            lessons = auxiliary_lessons(plan, plan.auxiliary_share, fit_context)
-            _save(fit_teacher([lessons], plan, plan.pretrained, fit_context.part(PRETAUGHT)), folder / PRETAUGHT)
+            corpora = auxiliary_lessons(plan, plan.auxiliary_share, fit_context)
+            _save(fit_teacher([corpora], plan, plan.pretrained, fit_context.part(PRETAUGHT)), folder / PRETAUGHT)
     for fold in range(plan.folds) if only is None else only:
         path = folder / f"fold{fold}.npz"
         if path.is_file():
             continue
-        kept = {name: list(compress(own[name], folds[name] != fold)) for name in own}
         held_out = {name: list(compress(own[name], folds[name] == fold)) for name in own}
-        lessons = {name: (rows, _targets(rows, name, plan)) for name, rows in kept.items()}
-        # MELD has many of EmotionX's scenes.
-        lines = {plain(example.text) for example in held_out["emotionx-friends"]} - {""}
-        meld = [e for e in source_examples("meld", fit_context) if plain(e.text) not in lines][: plan.limit]
-        lessons["meld"] = (meld, _targets(meld, "meld", plan))
-        rehearsal = auxiliary_lessons(plan, plan.rehearsal_share, fit_context)
+        kept = {name: list(compress(own[name], folds[name] != fold)) for name in own}
+        lessons = [_everyday(plan)]
+        if plan.corpora == "open":
+            comments = source_examples("goemotions-ekman", fit_context)[: plan.limit]
+            lessons.append({"goemotions": (comments, _targets(comments, "goemotions", plan))})
+        else:
+            lessons.append({name: (rows, _targets(rows, name, plan)) for name, rows in kept.items()})
+            # MELD has many of EmotionX's scenes.
+            lines = {plain(example.text) for example in held_out["emotionx-friends"]} - {""}
+            meld = [e for e in source_examples("meld", fit_context) if plain(e.text) not in lines][: plan.limit]
+            lessons.append({"meld": (meld, _targets(meld, "meld", plan))})
+            lessons.append(auxiliary_lessons(plan, plan.rehearsal_share, fit_context))
         part = fit_context.part(f"fold{fold}", seed=fit_context.seed * 101 + fold)
-        teacher = fit_teacher([lessons, rehearsal], plan, start, part)
+        teacher = fit_teacher(lessons, plan, start, part)
         if keep is not None:
             _save(teacher, keep / f"fold{fold}")
+        if ask:
+            answer_pool(teacher, plan, folder / ANSWERS, fit_context)
         tables: dict[str, Any] = {}
         for name in own:
             tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name).astype(np.float16)
             tables[f"{name}/test"] = teacher.predict_proba(tests[name], name).astype(np.float16)
         with atomic_write(path, "wb") as handle:
             np.savez_compressed(handle, **tables)
+    if own and all((folder / f"fold{fold}.npz").is_file() for fold in range(plan.folds)):
+        save_own_answers(folder, plan, fit_context)
+
+
+def save_own_answers(folder: Path, plan: TeacherPlan, fit_context: FitContext) -> None:
+    """Write the out-of-fold probabilities of what a student learns of each task's own data."""
+    (folder / ANSWERS).mkdir(exist_ok=True)
+    for name, tables in merged_probabilities(folder, plan, fit_context).items():
+        count = len(own_examples(name, fit_context)[: plan.limit])  # EmoContext's dev, which comes last, measures it
+        save_answers(folder / ANSWERS / f"own.{name}.npz", name, get_task(name).labels, {"own": tables["own"][:count]})
+
+
+def answer_pool(teacher: "MultiTaskClassifier", plan: TeacherPlan, folder: Path, fit_context: FitContext) -> None:
+    """Write what a teacher makes of the pool, a file for each head; one that is there is left alone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for head, parts in POOL[plan.corpora].items():
+        path = folder / f"{head}.npz"
+        if path.is_file():
+            continue
+        tables = {}
+        for part in parts:
+            fit_context.progress(f"asking {head} of {part}", 1.0)
+            tables[part] = teacher.predict_proba(pool_part(part, fit_context)[: plan.limit], head)
+        save_answers(path, head, teacher.heads[head], tables)
+
+
+def _everyday(plan: TeacherPlan) -> Lessons:
+    examples = everyday_examples()[: plan.limit] * plan.everyday_repeats
+    return {"general": (examples, _smoothed(general_targets(examples), plan))}
 
 
 def auxiliary_lessons(plan: TeacherPlan, share: float, fit_context: FitContext) -> Lessons:
@@ -165,7 +236,11 @@ def _targets(examples: Sequence[Example], head: str, plan: TeacherPlan) -> Float
     shares = vote_shares(examples, labels)
     voted = ~np.isnan(shares).any(1)
     targets[voted] = (1 - plan.votes) * targets[voted] + plan.votes * shares[voted]
-    return np.asarray((1 - plan.label_smoothing) * targets + plan.label_smoothing / len(labels))
+    return _smoothed(targets, plan)
+
+
+def _smoothed(targets: Floats, plan: TeacherPlan) -> Floats:
+    return np.asarray((1 - plan.label_smoothing) * targets + plan.label_smoothing / targets.shape[1])
 
 
 def fit_teacher(
@@ -174,7 +249,7 @@ def fit_teacher(
     """One network over all lessons."""
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
-    heads = teacher_heads()
+    heads = teacher_heads(plan.corpora)
     network: dict[str, Any] = {"context": plan.context, "max_length": plan.max_length}
     if plan.network == "decoder":
         network |= {"decoder": pretrained, "heads": heads, "lora_rank": plan.lora_rank}

@@ -27,7 +27,8 @@ from emoscope.systems.settings import SystemSettings
 from emoscope.tasks.base import Task
 
 Floats = NDArray[np.float64]
-PACKAGES = ("sklearn", "torch", "transformers", "safetensors")
+NETWORK_PACKAGES = ("torch", "transformers", "safetensors")
+PACKAGES = ("sklearn", *NETWORK_PACKAGES)
 
 
 class SystemMetadata(BaseModel):

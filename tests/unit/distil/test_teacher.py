@@ -1,8 +1,10 @@
 """Teachers that are fitted fold by fold and leave their probabilities."""
 
+import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,16 @@ import pytest
 
 pytest.importorskip("torch")
 
+import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
+from emoscope.distil.bundle import student_bundle
+from emoscope.distil.everyday import GENERAL, everyday_examples
 from emoscope.distil.pool import own_examples
+from emoscope.distil.student import HEADS, REPORT, StudentPlan, fit_student, gather, judge, save_report
 from emoscope.distil.teacher import (
+    ANSWERS,
+    POOL,
     PRETAUGHT,
     SPLITS,
     TeacherPlan,
@@ -79,3 +87,36 @@ def test_a_wrong_setting_is_one_line(setting: str, data: Path, tmp_path: Path) -
     assert f"'{setting.partition('=')[0]}'" in done.stderr
     assert not (tmp_path / "out").exists()
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def written(data: Path, name: str, dialogues: list[list[str]]) -> None:
+    (data / "written").mkdir(exist_ok=True)
+    lines = (json.dumps({"turns": turns}) for turns in dialogues)
+    (data / "written" / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize("corpora", ["all", "open"])
+def test_a_teacher_of_all_data_teaches_a_student(corpora: str, data: Path, encoder: Path, tmp_path: Path) -> None:
+    """From the language model to the detector that runs without it."""
+    written(data, "everyday", [["my bike is gone"], ["we won", "no way"]])
+    written(data, "emocontext", [["hi", "hello", "I am so glad"]])
+    written(data, "iest", [["so [#TRIGGERWORD#] that it rained"]])
+    context = FitContext(device="cpu", resources=data)
+    plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), corpora=corpora, limit=24)  # type: ignore[arg-type]
+    teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True)
+    files = sorted((tmp_path / "out" / ANSWERS).glob("*.npz"))
+    assert {path.stem for path in files} == set(POOL[corpora])
+    heads = ("general",) if corpora == "open" else tuple(HEADS)
+    small = StudentPlan(encoder=str(encoder), max_length=24, epochs=1, middle=None, adaptation=None, heads=heads)
+    small = replace(small, mixture_epochs=0, limit=24)
+    targets = gather(files, small, context)
+    held_out = {example.context.texts for example in everyday_examples(held_out=True)}
+    assert held_out
+    assert not held_out & {example.context.texts for example in targets.examples}
+    student = fit_student(targets, small, context)
+    student.save(tmp_path / "student")
+    save_report(tmp_path / "student", {"mix": targets.mix(), "heads": judge(student, context)})
+    student_bundle(tmp_path / "student", tmp_path / "student" / REPORT, tmp_path / "bundle", context, name="mine")
+    detector = emoscope.load(tmp_path / "bundle")
+    assert detector.labels == GENERAL
+    assert sum(detector.detect(["I love you"]).scores.values()) == pytest.approx(1)

@@ -20,7 +20,7 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.metrics import confusion_matrix
 from emoscope.distil.bundle import student_bundle
-from emoscope.distil.context_cases import context_cases
+from emoscope.distil.everyday import everyday_examples
 from emoscope.distil.pool import (
     load_answers,
     own_examples,
@@ -291,9 +291,9 @@ def test_the_same_text_is_one_row_with_several_targets() -> None:
     example = Example(Dialogue.of(["a", "b", "c"]), 2)
     targets.add("emocontext", [example], np.array([[1.0, 0, 0, 0]]))
     targets.add("emotionx", [Example(Dialogue.of(["x", "b", "c"]), 2)], np.array([[0, 1.0, 0, 0]]))
-    targets.add("ekman", [example], np.full((1, 7), np.nan))
+    targets.add("general", [example], np.full((1, 7), np.nan))
     assert len(targets.examples) == 1
-    assert np.nan_to_num(targets.table(), nan=-1).tolist() == [[1, 0, 0, 0, 0, 1, 0, 0] + [-1] * 13]
+    assert np.nan_to_num(targets.table(), nan=-1).tolist() == [[-1] * 7 + [1, 0, 0, 0, 0, 1, 0, 0] + [-1] * 6]
 
 
 def test_rows_that_count_more_are_rows_of_their_own() -> None:
@@ -302,14 +302,14 @@ def test_rows_that_count_more_are_rows_of_their_own() -> None:
     targets.add("emotionx", [example], np.array([[0, 1.0, 0, 0]]))
     targets.repeat("emocontext", [example], np.array([[0, 0, 1.0, 0]]), 2)
     assert len(targets.examples) == 3
-    assert np.isnan(targets.table()[:, :4]).all(1).tolist() == [True, False, False]
+    assert np.isnan(targets.table()[:, 7:11]).all(1).tolist() == [True, False, False]
 
 
 def test_no_case_that_is_shown_or_checked_is_learnt() -> None:
     """Neither the paper's dialogues of the demo nor our own checks are among those written for training."""
     behaviour = pytest.importorskip("benchmarks.quality.behaviour", reason="the benchmarks are not in the package")
-    learnt = {tuple(example.context.texts) for example in context_cases()}
-    assert len(learnt) > 100
+    learnt = {tuple(example.context.texts) for example in everyday_examples()}
+    assert len(learnt) > 1000
     assert not learnt & {check.dialogue.texts for check in behaviour.read_checks()}
     demo = json.loads((Path(emoscope.__file__).parent / "cli" / "demo.json").read_text(encoding="utf-8"))
     assert not learnt & {tuple(entry["turns"]) for entry in demo["misleading"]}
@@ -317,7 +317,7 @@ def test_no_case_that_is_shown_or_checked_is_learnt() -> None:
 
 def small_plan(encoder: str, **changes: Any) -> StudentPlan:
     """A plan for the tiny encoder."""
-    made = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, middle=None, adaptation=None, misleading=1)
+    made = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, middle=None, adaptation=None, everyday=1)
     made = replace(made, mixture_batch=16, mixture_epochs=1)
     return replace(made, **changes)
 
@@ -334,14 +334,18 @@ def even_answers(fit_context: FitContext, tmp_path: Path) -> Path:
 def test_a_student_is_gone_on_from(fit_context: FitContext, encoder: str, even_answers: Path, tmp_path: Path) -> None:
     plan = small_plan(encoder, mixture_epochs=0, limit=5)
     rows = own_examples("iest", fit_context)[:4]
-    one = fit_student([even_answers], plan, fit_context)
+    one = fit_student(gather([even_answers], plan, fit_context), plan, fit_context)
     one.save(tmp_path / "one")
-    going_on = fit_student([even_answers], replace(plan, start=str(tmp_path / "one"), rate=0.0), fit_context)
+    going_on = fit_student(
+        gather([even_answers], plan, fit_context), replace(plan, start=str(tmp_path / "one"), rate=0.0), fit_context
+    )
     assert np.allclose(going_on.scores(rows), one.scores(rows), atol=1e-6)
     other = MultiTaskClassifier({"other": ["x", "y"]}, "transformer", one.settings)
     other.fit(rows, np.full((4, 2), 0.5), fit_context).save(tmp_path / "other")
     with pytest.raises(EmoscopeError, match="is not a student with the heads"):
-        fit_student([even_answers], replace(plan, start=str(tmp_path / "other")), fit_context)
+        fit_student(
+            gather([even_answers], plan, fit_context), replace(plan, start=str(tmp_path / "other")), fit_context
+        )
 
 
 def test_a_prepared_encoder_is_kept_and_gone_on_from(
@@ -350,13 +354,15 @@ def test_a_prepared_encoder_is_kept_and_gone_on_from(
     """The mixture is learnt once; a second student from the same folder is the same as the first."""
     plan = small_plan(encoder, limit=5, prepared=str(tmp_path / "prepared"), adaptation="emocontext", middle=24)
     rows = own_examples("iest", fit_context)[:4]
-    first = fit_student([even_answers], plan, fit_context)
+    first = fit_student(gather([even_answers], plan, fit_context), plan, fit_context)
     weights = tmp_path / "prepared" / "weights.safetensors"
     before = weights.stat().st_mtime_ns
-    second = fit_student([even_answers], plan, fit_context)
+    second = fit_student(gather([even_answers], plan, fit_context), plan, fit_context)
     assert weights.stat().st_mtime_ns == before
     assert np.allclose(first.scores(rows), second.scores(rows), atol=1e-5)
-    again = fit_student([even_answers], replace(plan, prepared=None, adaptation=None), fit_context)
+    again = fit_student(
+        gather([even_answers], plan, fit_context), replace(plan, prepared=None, adaptation=None), fit_context
+    )
     assert not np.allclose(first.scores(rows), again.scores(rows), atol=1e-5)
 
 
@@ -365,7 +371,7 @@ def test_several_teachers_count_the_same() -> None:
     example = Example(Dialogue.of(["a"]), 0)
     for said in ([1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0]):
         targets.add("emocontext", [example], np.array([said]))
-    assert np.allclose(targets.table()[0, :4], [1 / 3, 1 / 3, 1 / 3, 0])
+    assert np.allclose(targets.table()[0, 7:11], [1 / 3, 1 / 3, 1 / 3, 0])
 
 
 def test_new_wordings_keep_the_trigger_and_know_their_original(fit_context: FitContext) -> None:
@@ -397,7 +403,7 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
         files.append(tmp_path / f"{name}.npz")
         save_answers(files[-1], name, labels, {"own": table})
     plan = small_plan(encoder, hold_out=True)
-    plan = replace(plan, epochs=2, batch=16, misleading=4)
+    plan = replace(plan, epochs=2, batch=16)
     pool = gather(files, plan, fit_context)
     judged = {
         e.context.texts[-3:]
@@ -407,7 +413,7 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     }
     assert judged
     assert not judged & {example.context.texts[-3:] for example in pool.examples}
-    student = fit_student(files, plan, fit_context)
+    student = fit_student(pool, plan, fit_context)
     report = judge(student, fit_context)
     assert set(report) == set(HEADS)
     task, dev = get_task("emocontext"), read_split(get_task("emocontext"), "dev", data)
