@@ -97,9 +97,7 @@ class Component(ABC):
         for name, child in children.items():
             child.save(folder / name)
         name = _REGISTRIES[self.registered_as].name_of(type(self))
-        content: dict[str, Any] = {self.registered_as: name, "config": self.config()}
-        if children:
-            content["children"] = list(children)
+        content = {self.registered_as: name, "config": self.config(), "children": list(children)}
         write_file(folder / CONFIG, json.dumps(content, indent=2))
 
     def export(self, exporter: "Exporter") -> "Component":
@@ -160,7 +158,7 @@ def load_component(folder: Path) -> Component:
         content = json.loads(whole_text(path))
         kind = next(kind for kind in _REGISTRIES if kind in content)
         cls = _REGISTRIES[kind][content[kind]]
-        names = content.get("children") or list(_unlisted_children(folder))
+        names = content["children"] if "children" in content else _unlisted_children(folder)
         children = {name: load_component(folder / name) for name in names}
         component: Component = cls.from_config(content["config"], children)
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError, StopIteration) as error:

@@ -17,9 +17,7 @@ from emoscope import __version__
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text, write_file
 from emoscope.core.frozen import FrozenModel
-from emoscope.detector.model import FittedModel
 from emoscope.systems.base import System
-from emoscope.tasks import get_task
 
 FILE = "run.json"
 _RECORDED_PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "lightgbm", "xgboost")
@@ -124,14 +122,3 @@ def read_record(folder: Path) -> RunRecord:
         return RunRecord.model_validate(json.loads(whole_text(path)))
     except (json.JSONDecodeError, ValidationError) as error:
         raise InputError(path, f"is not a run's record ({str(error).splitlines()[0]})") from None
-
-
-def load_run(folder: Path, task_name: str) -> FittedModel:
-    """The model of a run, for the task it was trained on."""
-    record, task = read_record(folder), get_task(task_name)
-    if record.task != task.reference:
-        raise EmoscopeError(
-            f"{folder.name} was trained for {record.task}, not {task_name}; "
-            f"train one with: emoscope train {record.system} --task {task_name} -o RUN"
-        )
-    return FittedModel.load(folder)

@@ -44,7 +44,7 @@ def written(network: Transformer, folder: Path, **options: object) -> EncoderNet
 
 
 def scores(network: EncoderNetwork, dialogues: list[Dialogue]) -> np.ndarray:
-    return network.logits(dialogues)[0]
+    return network.logits([Example.last(dialogue) for dialogue in dialogues])[0]
 
 
 # The layout
@@ -58,7 +58,7 @@ def test_layout_is_the_networks_own(tmp_path: Path, pooling: str, window: dict[s
     special = {role: getattr(tokenizer, role) for role in ("start", "end", "mask", "padding")}
     layout = Layout(network.window, pooling, True, special)
     for dialogue in chats(12):
-        rows = layout.rows([dialogue], Tokenizer.read(tokenizer.description(), **special))
+        rows = layout.window.rows([Example.last(dialogue)], Tokenizer.read(tokenizer.description(), **special))
         feed = layout.feed(rows)
         batch = network.collate(network.encode([Example(dialogue, len(dialogue) - 1)]))
         assert feed["pieces"].T.tolist() == batch["token_ids"].tolist()

@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from emoscope.core.dialogue import Dialogue, Example
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.core.mojibake import repair_mojibake
 from emoscope.models.block import Block, Floats, Prediction
@@ -36,54 +35,49 @@ class NgramBlock(Block):
     def __init__(self, labels: Sequence[str], **settings: Any) -> None:
         self.labels = tuple(labels)
         self.settings = settings
-        self.classifier: NgramLinear | None = None
+        self.classifier = NgramLinear(**settings)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         self.classifier = NgramLinear(**{"seed": fit_context.seed, **self.settings})
-        self.classifier.fit([fields(example.context) for example in examples], labels)
+        self.classifier.fit([fields(example) for example in examples], labels)
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
-        dialogues = [example.context for example in examples]
-        probabilities = self._fitted().predict_proba([fields(dialogue) for dialogue in dialogues])
+        probabilities = self.classifier.predict_proba([fields(example) for example in examples])
         truncated = [
-            len(dialogue) > WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in dialogue.turns)
-            for dialogue in dialogues
+            each.turn >= WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in each.dialogue.turns[: each.turn + 1])
+            for each in examples
         ]
         return Prediction(self._all_labels(probabilities), np.array(truncated, bool))
 
     def out_of_fold(self) -> Floats | None:
-        held_out = self._fitted().held_out
+        held_out = self.classifier.held_out
         return None if held_out is None else self._all_labels(held_out)
-
-    def _fitted(self) -> NgramLinear:
-        if self.classifier is None:
-            raise EmoscopeError("this model has not been fitted")
-        return self.classifier
 
     def _all_labels(self, probabilities: Floats) -> Floats:
         """A column for every label; 0 for one that training did not have."""
         columns = np.zeros((len(probabilities), len(self.labels)))
-        columns[:, [self.labels.index(label) for label in self._fitted().labels]] = probabilities
+        columns[:, [self.labels.index(label) for label in self.classifier.labels]] = probabilities
         return columns
 
     def config(self) -> dict[str, Any]:
         return {"labels": list(self.labels), **self.settings}
 
     def save_weights(self, folder: Path) -> None:
-        self._fitted().save(folder / WEIGHTS)
+        self.classifier.save(folder / WEIGHTS)
 
     def load_weights(self, folder: Path) -> None:
         self.classifier = NgramLinear.load(folder / WEIGHTS)
 
 
-def fields(dialogue: Dialogue) -> list[str]:
-    """The last turn, the one before it and the one before that, each as tokens between spaces; missing ones empty.
+def fields(example: Example) -> list[str]:
+    """The turn to be labelled and the two before it, latest first, each as tokens between spaces; missing ones empty.
 
-    >>> fields(Dialogue.of(["Hi!!", "I'm soooo SAD"]))
+    >>> fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
     ["i'm soo sad", 'hi ! !', '']
     """
-    texts = [_tokens(turn.text) for turn in reversed(dialogue.turns[-WINDOW:])]
+    turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
+    texts = [_tokens(turn.text) for turn in reversed(turns)]
     return texts + [""] * (WINDOW - len(texts))
 
 
