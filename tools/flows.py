@@ -191,7 +191,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=list(FLOWS), help="a flow; may be repeated")
     parser.add_argument("--list", action="store_true", help="also print the functions")
     given = parser.parse_args()
-    names = given.only or list(FLOWS)
+    names = [name for name in FLOWS if name in (given.only or FLOWS)]
     trees = {"before": given.before, "now": ROOT / "src"} if given.before else {"now": ROOT / "src"}
     versions = [(version, measure(source, names)) for version, source in trees.items()]
     heads = [f"{what}, {version}" for version, _ in versions for what in ("functions", "deepest stack")]

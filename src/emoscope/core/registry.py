@@ -61,10 +61,13 @@ class Registry(Generic[T]):
 
     def name_of(self, thing: type) -> str:
         """The name a class is registered under."""
-        for name, target in sorted(self._all().items()):
-            if target == f"{thing.__module__}:{thing.__qualname__}":
-                return name
-        raise EmoscopeError(f"{thing.__name__} is not a registered {self.kind}")
+        wanted = f"{thing.__module__}:{thing.__qualname__}"
+        names = [name for name, target in self._entries.items() if target == wanted]
+        if not names:
+            names = [name for name, target in self._installed.items() if target == wanted]
+        if not names:
+            raise EmoscopeError(f"{thing.__name__} is not a registered {self.kind}")
+        return min(names)
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries or name in self._installed

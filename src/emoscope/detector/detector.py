@@ -75,7 +75,6 @@ class Detector:
         given = options.get("prior")
         expected = head.prior if given is None else given
         self._prior = self._trained if expected is None else prior_vector(expected, self.labels)
-        self.prior, self.training_prior = self._by_label(self._prior), self._by_label(self._trained)
         factors = (head.decision or {}) if options.get("for_metric") else {}
         self._decision = np.array([factors.get(label, 1.0) for label in self.labels])
 
@@ -83,6 +82,14 @@ class Detector:
         if "_decision" in self.__dict__:
             raise AttributeError(f"a detector does not change, so {name!r} cannot be set; see with_()")
         super().__setattr__(name, value)
+
+    @property
+    def prior(self) -> dict[str, float]:
+        return self._by_label(self._prior)
+
+    @property
+    def training_prior(self) -> dict[str, float]:
+        return self._by_label(self._trained)
 
     def _by_label(self, values: Floats) -> dict[str, float]:
         return dict(zip(self.labels, values.tolist(), strict=True))

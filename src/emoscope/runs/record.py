@@ -17,7 +17,6 @@ from emoscope import __version__
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text, write_file
 from emoscope.core.frozen import FrozenModel
-from emoscope.systems.base import System
 
 FILE = "run.json"
 _RECORDED_PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "lightgbm", "xgboost")
@@ -105,12 +104,6 @@ def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
             shutil.rmtree(folder)  # nothing was finished: leave no trace
         raise
     shutil.rmtree(folder)
-
-
-def save_run(folder: Path, system: System, record: RunRecord) -> None:
-    """Write the system's files and `run.json`."""
-    system.save(folder)
-    write_file(folder / FILE, record.model_dump_json(indent=2) + "\n")
 
 
 def read_record(folder: Path) -> RunRecord:

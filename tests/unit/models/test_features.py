@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_component
+from emoscope.models.block import Component
 from emoscope.models.features.base import Extractor, Union, pack_words, unpack_words
 from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.features.ranked_words import RankedWords
@@ -243,7 +243,7 @@ def test_a_saved_union_gives_the_same_features_without_resources(resources: Path
     before = union.fit_transform(examples, ["x", "y", "x"], FitContext(resources=resources)).toarray()
     for number, extractor in enumerate(union.extractors):
         extractor.save(tmp_path / str(number))
-    again = Union([load_component(tmp_path / str(number)) for number in range(len(union.extractors))])  # type: ignore[misc]
+    again = Union([Component.load(tmp_path / str(number)) for number in range(len(union.extractors))])  # type: ignore[misc]
     assert before.dtype == np.float32
     assert np.array_equal(again.transform(examples).toarray(), before)
 

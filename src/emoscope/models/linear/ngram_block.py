@@ -24,6 +24,7 @@ _LONG_RUN = re.compile(r"([^\W\d_])\1{2,}")
 class NgramBlock(Block):
     """Word and character n-grams, emoji and spellings as they are; `settings` are those of `NgramLinear`.
 
+    >>> from emoscope.core.dialogue import Dialogue
     >>> examples = [Example(Dialogue.of([text]), 0) for text in ("I won!", "I lost")] * 5
     >>> block = NgramBlock(("happy", "sad"), bits=10).fit(examples, ["happy", "sad"] * 5, FitContext())
     >>> block.predict([Example(Dialogue.of(["we won"]), 0)])
@@ -73,17 +74,24 @@ class NgramBlock(Block):
 def fields(example: Example) -> list[str]:
     """The turn to be labelled and the two before it, latest first, each as tokens between spaces; missing ones empty.
 
+    >>> from emoscope.core.dialogue import Dialogue
     >>> fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
     ["i'm soo sad", 'hi ! !', '']
     """
     turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
-    texts = [_tokens(turn.text) for turn in reversed(turns)]
+    texts = [spaced_tokens(turn.text) for turn in reversed(turns)]
     return texts + [""] * (WINDOW - len(texts))
 
 
-def _tokens(text: str) -> str:
-    """Lower-case words and single marks. An emoji stays the character it is: as a token of its own it says more to
-    n-grams than its name would, whose words ("face with tears of joy") it would share with others."""
+def spaced_tokens(text: str) -> str:
+    """Lower-case words and single marks between spaces.
+
+    An emoji stays the character it is: as a token of its own it says more to n-grams than its name would, whose words
+    ("face with tears of joy") it would share with others.
+
+    >>> spaced_tokens("Soooo happy!")
+    'soo happy !'
+    """
     text = text[:MAX_CHARACTERS].lower()
     if not text.isascii():
         text = repair_mojibake(text).replace("’", "'")
