@@ -256,7 +256,7 @@ def test_means_are_averaged(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of a system that fine-tunes one encoder, with a prior to correct for and a decision."""
-    from emoscope.runs.record import RunRecord, environment, save_run
+    from emoscope.runs.record import FILE, RunRecord, environment
     from emoscope.systems.hsu import Hsu
     from emoscope.tasks import get_task
 
@@ -277,7 +277,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **environment(),
     )
     (root / "kept").mkdir()
-    save_run(root / "kept", system, record)
+    system.save(root / "kept")
+    (root / "kept" / FILE).write_text(record.model_dump_json(), encoding="utf-8")
     return root / "kept"
 
 
