@@ -23,7 +23,7 @@ import emoscope
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PACKAGE, PAGES
 from benchmarks.quality.measure import calibration_error
-from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.dialogue import Example
 from emoscope.core.metrics import confusion_matrix
 from emoscope.core.significance import bootstrap_interval
 from emoscope.evaluation.ranking import place
@@ -132,7 +132,7 @@ def peer(train: Sequence[Example], dev: Sequence[Example]) -> tuple[float, float
     from sklearn.pipeline import make_pipeline, make_union
 
     def joined(examples: Sequence[Example]) -> list[str]:
-        return [" <eos> ".join(fields(Dialogue.of(example.dialogue.texts))) for example in examples]
+        return [" <eos> ".join(fields(Example.last(example.dialogue))) for example in examples]
 
     words = TfidfVectorizer(ngram_range=(1, 2))
     characters = TfidfVectorizer(analyzer="char", ngram_range=(2, 5), max_features=200_000)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.speed.worker import SMALL
-from emoscope.core.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.extras import require
 from emoscope.detector import Detector, load
 from emoscope.detector.bundle import resolve
@@ -147,7 +147,8 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     from emoscope.models.onnx.network import EncoderNetwork
 
     network: Any = EncoderNetwork(resolve(model) / BLOCK)
-    rows = network._layout.rows(dialogues, network._tokenizer)
+    examples = [Example.last(dialogue) for dialogue in dialogues]
+    rows = network._layout.window.rows(examples, network._tokenizer)
     batches = list(batches_of_equal_length([len(row.token_ids) for row in rows]))
     feeds = [network._layout.feed([rows[place] for place in batch]) for batch in batches]
 
@@ -156,7 +157,7 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
 
     return {
         "making dialogues of rows": spent(lambda: [Dialogue.of(each.texts) for each in dialogues]),
-        "text to pieces": spent(lambda: network._layout.rows(dialogues, network._tokenizer)),
+        "text to pieces": spent(lambda: network._layout.window.rows(examples, network._tokenizer)),
         "pieces to inputs": spent(lambda: [network._layout.feed([rows[p] for p in batch]) for batch in batches]),
         "the network": spent(lambda: [network._run(feed) for feed in feeds]),
         "pieces": float(np.mean([len(row.token_ids) for row in rows])),

@@ -243,7 +243,7 @@ def main() -> None:
 
 
 def mean_pieces(bundle: Path, dialogues: Sequence[Turns]) -> float:
-    from emoscope.core.dialogue import Dialogue
+    from emoscope.core.dialogue import Dialogue, Example
     from emoscope.detector.model import BLOCK
     from emoscope.models.onnx.description import TOKENIZER, Description
     from emoscope.models.text.tokenizer import Tokenizer
@@ -251,7 +251,8 @@ def mean_pieces(bundle: Path, dialogues: Sequence[Turns]) -> float:
     folder = bundle / BLOCK
     layout = Description.load(folder).layout
     pieces = Tokenizer.read((folder / TOKENIZER).read_text(encoding="utf-8"), **layout.special)
-    return statistics.mean(len(row.token_ids) for row in layout.rows(map(Dialogue.of, dialogues), pieces))
+    examples = [Example.last(Dialogue.of(dialogue)) for dialogue in dialogues]
+    return statistics.mean(len(row.token_ids) for row in layout.window.rows(examples, pieces))
 
 
 if __name__ == "__main__":

@@ -205,8 +205,8 @@ def main() -> None:
     network.prepare([], FitContext(device="cpu"))
     source = Source(network)
     learn = [example.context for example in train[:: len(train) // CALIBRATION][:CALIBRATION]]
-    feeds = [source.layout.feed([row]) for row in source.layout.rows(learn, source.tokenizer)]
-    rows = source.layout.rows([example.context for example in dev[:DIALOGUES]], source.tokenizer)
+    feeds = source.feeds(learn)
+    rows = source.layout.window.rows(dev[:DIALOGUES], source.tokenizer)
     found = compare(source, arithmetics(source, probe(source, feeds)), rows)
     write_rows(TABLE, found)
     write_section(PAGE, "arithmetic", section(found))

@@ -31,7 +31,7 @@ from benchmarks.scale.limits import int8_rate, operations
 from benchmarks.speed.optimisation_graphs import VOCABULARY, opened
 from benchmarks.speed.optimisation_page import section
 from benchmarks.speed.shared_memory import worker_memory
-from emoscope.core.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.detector.bundle import resolve
 from emoscope.detector.model import BLOCK
 from emoscope.models.onnx.description import INT8, TOKENIZER
@@ -89,9 +89,9 @@ class Reading:
         self.folder = resolve(model) / BLOCK
         self.network: Any = networks.EncoderNetwork(self.folder)
         self.layout = self.network._layout
-        self.dialogues = list(dialogues)
+        self.examples = [Example.last(dialogue) for dialogue in dialogues]
         self.plain = Tokenizer.read((self.folder / TOKENIZER).read_text(encoding="utf-8"), **self.layout.special)
-        self.rows: list[TokenRow] = self.layout.rows(self.dialogues, self.plain)
+        self.rows: list[TokenRow] = self.layout.window.rows(self.examples, self.plain)
 
     def feeds(self, together: int, pieces: int = layouts.PIECES_AT_ONCE) -> list[Feed]:
         """The network's inputs if `together` dialogues are given at once, and computed `pieces` at once."""
@@ -107,15 +107,15 @@ class Reading:
 
 def package_steps(read: Reading) -> dict[str, Any]:
     """Microseconds a dialogue before and after each step outside the graph."""
-    network, dialogues = read.network, read.dialogues
+    network, examples = read.network, read.examples
 
     def all_laid_out_first() -> None:
-        before, networks.LAID_OUT_AT_ONCE = networks.LAID_OUT_AT_ONCE, len(dialogues)
-        network.logits(dialogues)
+        before, networks.LAID_OUT_AT_ONCE = networks.LAID_OUT_AT_ONCE, len(examples)
+        network.logits(examples)
         networks.LAID_OUT_AT_ONCE = before
 
     def meanwhile() -> None:
-        network.logits(dialogues)
+        network.logits(examples)
 
     def run_all(feeds: Sequence[Feed]) -> Work:
         return lambda: [network._run(feed) for feed in feeds]
@@ -126,10 +126,10 @@ def package_steps(read: Reading) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, (before, after) in pairs.items():
         found = in_turns({"before": before, "after": after})
-        made[name] = {key: round(1e6 * seconds / len(dialogues), 1) for key, seconds in found.items()}
+        made[name] = {key: round(1e6 * seconds / len(examples), 1) for key, seconds in found.items()}
     found = in_turns({"before": all_laid_out_first, "after": meanwhile}, time.perf_counter)
     made["computing begins while the rest is laid out (all cores, by the clock)"] = {
-        key: round(1e6 * seconds / len(dialogues), 1) for key, seconds in found.items()
+        key: round(1e6 * seconds / len(examples), 1) for key, seconds in found.items()
     }
     return made
 
@@ -191,7 +191,7 @@ def sizes(read: Reading) -> dict[str, float]:
         return lambda: [read.network._run(feed) for feed in feeds]
 
     spent = in_turns({str(size): run(read.feeds(DIALOGUES, size)) for size in SIZES})
-    return {name: round(1e6 * seconds / len(read.dialogues)) for name, seconds in spent.items()}
+    return {name: round(1e6 * seconds / len(read.examples)) for name, seconds in spent.items()}
 
 
 def kinds_of_node(read: Reading) -> dict[str, float]:

@@ -22,8 +22,9 @@ def label_cli(
     data: DataOption = None,
 ) -> None:
     """Write down a teacher's probabilities: held-out ones for its own data, and those for more text."""
+    from emoscope.detector.model import FittedModel
     from emoscope.distil.pool import save_answers, teach
-    from emoscope.runs.record import load_run, read_record
+    from emoscope.runs.record import read_record
     from emoscope.tasks import get_task
     from emoscope.tasks.data import data_root
 
@@ -31,7 +32,7 @@ def label_cli(
     if record.system != "large":
         raise EmoscopeError(f"{run}: is a run of {record.system}; only large teaches")
     task = get_task(record.task)
-    block = load_run(run, record.task).block
+    block = FittedModel.load(run).block
     with console(stderr=True).status("asking the teacher"):
         answers = teach(block, task, FitContext(seed=record.seed, resources=data_root(data)))
     save_answers(output, task.name, task.labels, answers)

@@ -141,7 +141,7 @@ def predict_cli(
     if (input is None) == (split is None):
         raise EmoscopeError("give either --input FILE or --split NAME")
     chosen = get_task(task)
-    predict = predictor(resolve(run), task)
+    predict = predictor(resolve(run), chosen)
     source = input if input is not None else find_split(chosen, str(split), data).path
     with console(stderr=True).status(f"reading {source}"):
         examples = list(chosen.read(source))

@@ -126,6 +126,11 @@ class Example:
         if not 0 <= self.turn < len(self.dialogue.turns):
             raise EmoscopeError(f"a dialogue of {len(self.dialogue)} turns has no turn {self.turn}")
 
+    @classmethod
+    def last(cls, dialogue: Dialogue) -> "Example":
+        """The last turn of a dialogue."""
+        return cls(dialogue, len(dialogue.turns) - 1)
+
     @property
     def text(self) -> str:
         """The text of the turn to be labelled."""

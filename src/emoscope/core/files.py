@@ -5,10 +5,10 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any, TypeVar
 
 from emoscope.core.errors import EmoscopeError, InputError
@@ -37,14 +37,12 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     if target.is_dir():
         raise EmoscopeError(f"{target}: is a folder, expected a file to write")
     options: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    with _made_beside(target, tempfile.mkstemp) as (descriptor, name):
-        part = Path(name)
+    with _made_beside(target, lambda part: part.open(mode.replace("w", "x"), **options)) as (part, opened):
         try:
-            with os.fdopen(descriptor, mode, **options) as handle:
+            with opened as handle:
                 yield handle
                 handle.flush()
                 os.fsync(handle.fileno())
-            part.chmod(0o666 & ~_umask())
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
@@ -70,11 +68,9 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise EmoscopeError(f"{target}: exists already; expected a new or an empty folder to write")
-    with _made_beside(target, tempfile.mkdtemp) as name:
-        part = Path(name)
+    with _made_beside(target, Path.mkdir) as (part, _):
         try:
             yield part
-            part.chmod(0o777 & ~_umask())
             if target.is_dir():
                 target.rmdir()
             part.rename(target)
@@ -83,25 +79,20 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _made_beside(target: Path, make: Callable[..., T]) -> Iterator[T]:
+def _made_beside(target: Path, make: Callable[[Path], T]) -> Iterator[tuple[Path, T]]:
     """Make a hidden file or folder beside the target to write into; what fails is one clear line."""
     parent = target.absolute().parent
     if not parent.is_dir():
         raise EmoscopeError(f"{target.parent}: no such folder to write {target.name} into")
+    part = parent / f".{target.name}.{token_hex(4)}.part"
     try:
-        temporary = make(dir=parent, prefix=f".{target.name}.", suffix=".part")
+        made = make(part)
     except OSError as error:
         raise EmoscopeError(f"{target}: cannot write here ({error.strerror})") from None
     try:
-        yield temporary
+        yield part, made
     except OSError as error:
         raise EmoscopeError(f"{target}: could not be written ({error.strerror or error})") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def folder_size(folder: Path) -> int:

@@ -79,7 +79,7 @@ def repair_and_count(text: str) -> tuple[str, int]:
         before = text
         if "&" in text:
             text = _ENTITY.sub(entity, text)
-        if not text.isascii() and may_be_broken(text):
+        if not text.isascii() and _BROKEN.search(text):
             text = _UTF8_AS_CP1252.sub(utf8, _ONE_C1.sub(c1, text))
         if text == before:
             return text, repaired

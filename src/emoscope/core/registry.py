@@ -51,24 +51,23 @@ class Registry(Generic[T]):
         return {**self._installed, **self._entries}
 
     def __getitem__(self, name: str) -> T:
-        module, attribute = self.target(name).split(":")
-        return cast(T, getattr(import_module(module), attribute))
-
-    def target(self, name: str) -> str:
-        """The `"module:attribute"` a name stands for."""
         target = self._entries.get(name) or self._installed.get(name)
         if target is None:
             close = get_close_matches(name.lower(), self._all(), n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(self)}"
             raise EmoscopeError(f"no {self.kind} named {name!r}; {hint}")
-        return target
+        module, attribute = target.split(":")
+        return cast(T, getattr(import_module(module), attribute))
 
     def name_of(self, thing: type) -> str:
         """The name a class is registered under."""
-        for name in self:
-            if self.target(name) == f"{thing.__module__}:{thing.__qualname__}":
-                return name
-        raise EmoscopeError(f"{thing.__name__} is not a registered {self.kind}")
+        wanted = f"{thing.__module__}:{thing.__qualname__}"
+        names = [name for name, target in self._entries.items() if target == wanted]
+        if not names:
+            names = [name for name, target in self._installed.items() if target == wanted]
+        if not names:
+            raise EmoscopeError(f"{thing.__name__} is not a registered {self.kind}")
+        return min(names)
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries or name in self._installed

@@ -285,7 +285,22 @@ def _rewrite(text: str, lowercase: bool, tally: _Tally) -> str:
     """
     while True:
         before = text
-        text = _rewrite_once(text, lowercase, tally)
+        if "&" in text or not text.isascii():
+            text, repaired = repair_and_count(text)
+            tally.counts["repaired"] += repaired
+            if _TYPOGRAPHIC.search(text):
+                text = text.translate(_KEYBOARD)
+        if not text.isprintable():
+            text = _CONTROL.sub(" ", text)
+        text = _replace_tokens(text, tally.token)
+        if _has_emoji(text):
+            text = EMOJI_PATTERN.sub(tally.picture, text)
+        tally.shouts(text)
+        if lowercase:
+            text = text.lower().replace(TRIGGER.lower(), TRIGGER)
+        if _has_run(text):
+            text = _RUN.sub(tally.run, text)
+        text = " ".join(text.split())
         if text == before or _is_plain(text):
             return text
 
@@ -299,22 +314,3 @@ def _is_plain(text: str) -> bool:
 
 def _has_run(text: str) -> bool:
     return bool(_THREE_ALIKE.search(text) or _TWO_MARKS.search(text))
-
-
-def _rewrite_once(text: str, lowercase: bool, tally: _Tally) -> str:
-    if "&" in text or not text.isascii():
-        text, repaired = repair_and_count(text)
-        tally.counts["repaired"] += repaired
-        if _TYPOGRAPHIC.search(text):
-            text = text.translate(_KEYBOARD)
-    if not text.isprintable():
-        text = _CONTROL.sub(" ", text)
-    text = _replace_tokens(text, tally.token)
-    if _has_emoji(text):
-        text = EMOJI_PATTERN.sub(tally.picture, text)
-    tally.shouts(text)
-    if lowercase:
-        text = text.lower().replace(TRIGGER.lower(), TRIGGER)
-    if _has_run(text):
-        text = _RUN.sub(tally.run, text)
-    return " ".join(text.split())

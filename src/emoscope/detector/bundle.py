@@ -44,8 +44,10 @@ class Head:
         _expect(mixed, f"labels of {self.name}, and the mix of them it was trained on")
         _expect(isinstance(self.temperature, int | float) and self.temperature > 0, "a temperature above 0")
         for numbers in (self.trained, self.prior, self.decision):
-            _expect(_is_numbers(numbers), f"a number for each label of {self.name}")
-            _expect(set(numbers or ()) <= set(self.labels), f"only labels of {self.name}")
+            if numbers is not None:
+                numeric = isinstance(numbers, Mapping) and all(isinstance(n, int | float) for n in numbers.values())
+                _expect(numeric, f"a number for each label of {self.name}")
+                _expect(set(numbers) <= set(self.labels), f"only labels of {self.name}")
 
 
 # A dataclass, not a pydantic model: importing pydantic would take a fifth of the time to a program's first answer.
@@ -110,10 +112,6 @@ class Bundle:
 def _expect(right: bool, what: str) -> None:
     if not right:
         raise ValueError(f"expected {what}")
-
-
-def _is_numbers(value: object) -> bool:
-    return value is None or (isinstance(value, Mapping) and all(isinstance(n, int | float) for n in value.values()))
 
 
 def _plain(value: Any) -> Any:

@@ -75,7 +75,6 @@ class Detector:
         given = options.get("prior")
         expected = head.prior if given is None else given
         self._prior = self._trained if expected is None else prior_vector(expected, self.labels)
-        self.prior, self.training_prior = self._by_label(self._prior), self._by_label(self._trained)
         factors = (head.decision or {}) if options.get("for_metric") else {}
         self._decision = np.array([factors.get(label, 1.0) for label in self.labels])
 
@@ -83,6 +82,14 @@ class Detector:
         if "_decision" in self.__dict__:
             raise AttributeError(f"a detector does not change, so {name!r} cannot be set; see with_()")
         super().__setattr__(name, value)
+
+    @property
+    def prior(self) -> dict[str, float]:
+        return self._by_label(self._prior)
+
+    @property
+    def training_prior(self) -> dict[str, float]:
+        return self._by_label(self._trained)
 
     def _by_label(self, values: Floats) -> dict[str, float]:
         return dict(zip(self.labels, values.tolist(), strict=True))
@@ -141,7 +148,7 @@ class Detector:
 
     def infer(self, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated]:
         """The probabilities of dialogues, and which of them were too long to be read whole, from one pass."""
-        probabilities, truncated = self._model.infer(self._head, _last_turns(dialogues))
+        probabilities, truncated = self._model.infer(self._head, [Example.last(dialogue) for dialogue in dialogues])
         return shift_prior(probabilities, self._trained, self._prior), truncated
 
     def predict_examples(self, examples: Sequence[Example]) -> Floats:
@@ -161,7 +168,7 @@ class Detector:
 
     def label_examples(self, examples: Sequence[Example]) -> list[str]:
         """The label chosen for each of a task's examples."""
-        return [self.labels[place] for place in self.choose(self.predict_examples(examples))]
+        return [self.labels[place] for place in self.choose(self.correct(self._model.infer(self._head, examples)[0]))]
 
     def choose(self, probabilities: Floats) -> NDArray[np.int64]:
         """The label chosen for each row of probabilities, as its position in `labels`.
@@ -180,7 +187,7 @@ class Detector:
 
     def estimate_prior(self, dialogues: Iterable[DialogueLike]) -> dict[str, float]:
         """The mix of labels in unlabelled dialogues of your own; pass it back as `load(prior=...)`."""
-        examples = _last_turns([Dialogue.of(dialogue) for dialogue in dialogues])
+        examples = [Example.last(Dialogue.of(dialogue)) for dialogue in dialogues]
         estimated = estimate_prior(self._model.infer(self._head, examples)[0], self._trained)
         return self._by_label(estimated)
 
@@ -191,7 +198,3 @@ class Detector:
             label = self.labels[place] if probabilities[row, place] >= self._abstain_below else None
             detections.append(Detection(label, self._by_label(probabilities[row]), truncated=bool(truncated[row])))
         return detections
-
-
-def _last_turns(dialogues: Sequence[Dialogue]) -> list[Example]:
-    return [Example(dialogue, len(dialogue) - 1) for dialogue in dialogues]

@@ -9,7 +9,7 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import Bundle, Head
-from emoscope.models.block import Block, Floats, Truncated, load_block
+from emoscope.models.block import Block, Floats, Truncated
 
 BLOCK = "model"  # the folder of the block
 
@@ -33,7 +33,7 @@ class FittedModel:
         bundle = Bundle.load(folder)
         try:
             if (folder / BLOCK).is_dir():
-                return cls(bundle, load_block(folder / BLOCK))
+                return cls(bundle, Block.load(folder / BLOCK))
             from emoscope.detector.old_formats import read_block
 
             return cls(bundle, read_block(folder, bundle))

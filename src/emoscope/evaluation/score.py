@@ -203,16 +203,23 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def evaluate(
-    task: Task, gold: GoldSource, predictions: str | Path, *, samples: int = SAMPLES, seed: int = 0
+    task: Task,
+    gold: GoldSource,
+    predictions: str | Path,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    ranked: bool = True,
 ) -> Evaluation:
-    """Score a prediction file in the task's official way.
+    """Score a prediction file in the task's official way; `ranked` among the published results, or not.
 
     >>> from emoscope.tasks import get_task
     >>> evaluate(get_task("emocontext"), "dev.txt", "predictions.txt").score  # doctest: +SKIP
     0.7304
     """
     read = read_gold(task, gold)
-    return _evaluation(task, read, read_predictions(task, read, predictions), str(predictions), samples, seed)
+    labels = read_predictions(task, read, predictions)
+    return _evaluation(task, read, labels, str(predictions), samples, seed, ranked=ranked)
 
 
 def evaluate_labels(
@@ -231,19 +238,28 @@ def evaluate_labels(
 
 
 def _evaluation(
-    task: Task, gold: Gold, answers: Sequence[str], path: str | None, samples: int, seed: int
+    task: Task,
+    gold: Gold,
+    answers: Sequence[str],
+    path: str | None,
+    samples: int,
+    seed: int,
+    *,
+    ranked: bool = True,
 ) -> Evaluation:
     scored = gold.scored(task)
     predicted = [answers[item] for item in scored]
     names = label_names(task, predicted)
     confusion = confusion_matrix([gold.labels[item] for item in scored], predicted, names)
     scores = scores_of(task, confusion, names)
-    try:
-        results = published(task.name)
-    except EmoscopeError:  # somebody's own task has none
-        rank = None
-    else:
-        rank = place(scores.score, results, split=gold.split, revision=gold.revision)
+    rank = None
+    if ranked:
+        try:
+            results = published(task.name)
+        except EmoscopeError:  # somebody's own task has none
+            pass
+        else:
+            rank = place(scores.score, results, split=gold.split, revision=gold.revision)
     return Evaluation(
         task=task.name,
         gold=gold.path,

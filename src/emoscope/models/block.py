@@ -97,10 +97,31 @@ class Component(ABC):
         for name, child in children.items():
             child.save(folder / name)
         name = _REGISTRIES[self.registered_as].name_of(type(self))
-        content: dict[str, Any] = {self.registered_as: name, "config": self.config()}
-        if children:
-            content["children"] = list(children)
+        content = {self.registered_as: name, "config": self.config(), "children": list(children)}
         write_file(folder / CONFIG, json.dumps(content, indent=2))
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a component of this or a derived class with its children.
+
+        Only registered classes are made, so a file from elsewhere can do no harm.
+        """
+        path = folder / CONFIG
+        if not path.is_file():
+            raise EmoscopeError(f"{folder}: holds no block ({CONFIG} is missing)")
+        try:
+            content = json.loads(whole_text(path))
+            kind = next(kind for kind in _REGISTRIES if kind in content)
+            made = _REGISTRIES[kind][content[kind]]
+            names = content["children"] if "children" in content else _unlisted_children(folder)
+            children = {name: Component.load(folder / name) for name in names}
+            component = made.from_config(content["config"], children)
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError, StopIteration) as error:
+            raise InputError(path, f"is not a block's description ({error})") from None
+        if not isinstance(component, cls):
+            raise EmoscopeError(f"{folder}: expected a saved {cls.registered_as}, found a saved {kind}")
+        component.load_weights(folder)
+        return component
 
     def export(self, exporter: "Exporter") -> "Component":
         """The same without torch: a component that holds a network gives a graph, any other exports its children."""
@@ -151,30 +172,7 @@ class Block(Component):
         return exported
 
 
-def load_component(folder: Path) -> Component:
-    """Read a component with its children; only registered classes are made, so a file from elsewhere can do no harm."""
-    path = folder / CONFIG
-    if not path.is_file():
-        raise EmoscopeError(f"{folder}: holds no block ({CONFIG} is missing)")
-    try:
-        content = json.loads(whole_text(path))
-        kind = next(kind for kind in _REGISTRIES if kind in content)
-        cls = _REGISTRIES[kind][content[kind]]
-        names = content.get("children") or list(_unlisted_children(folder))
-        children = {name: load_component(folder / name) for name in names}
-        component: Component = cls.from_config(content["config"], children)
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError, StopIteration) as error:
-        raise InputError(path, f"is not a block's description ({error})") from None
-    component.load_weights(folder)
-    return component
-
-
-def load_block(folder: Path) -> Block:
-    """Read a block of any kind."""
-    block = load_component(folder)
-    if not isinstance(block, Block):
-        raise EmoscopeError(f"{folder}: holds a feature extractor, not a block")
-    return block
+load_block = Block.load
 
 
 def _unlisted_children(folder: Path) -> Iterator[str]:

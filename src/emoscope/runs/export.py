@@ -13,7 +13,7 @@ from emoscope.detector.bundle import FILE, Bundle, Head
 from emoscope.detector.model import BLOCK, FittedModel
 from emoscope.models.block import Block
 from emoscope.models.export.exporter import Exporter
-from emoscope.runs.record import load_run, new_run_folder, read_record
+from emoscope.runs.record import new_run_folder, read_record
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
@@ -74,7 +74,7 @@ def export_run(
 ) -> Bundle:
     """Write a bundle from a run; 8-bit weights need `dialogues`, by default some of the task's training data."""
     record = read_record(run)
-    model = load_run(run, record.task)
+    model = FittedModel.load(run)
     if dialogues is None and (int8 or prune):
         dialogues = [example.context for example in read_split(get_task(record.task), "train", root)]
     if int8 and not dialogues:

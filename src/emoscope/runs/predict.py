@@ -7,15 +7,20 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.detector import Detector
 from emoscope.detector.model import FittedModel
-from emoscope.runs.record import FILE, load_run
-from emoscope.tasks import get_task
+from emoscope.runs.record import FILE, read_record
+from emoscope.tasks import Task
 
 
-def predictor(folder: Path, task_name: str) -> Callable[[Sequence[Example]], list[str]]:
+def predictor(folder: Path, task: Task) -> Callable[[Sequence[Example]], list[str]]:
     """What labels a task's examples with the model in a folder, decided as serves the task's metric best."""
-    task = get_task(task_name)
     if (folder / FILE).is_file():
-        return Detector(load_run(folder, task_name), for_metric=True).label_examples
+        record = read_record(folder)
+        if record.task != task.reference:
+            raise EmoscopeError(
+                f"{folder.name} was trained for {record.task}, not {task.reference}; "
+                f"train one with: emoscope train {record.system} --task {task.reference} -o RUN"
+            )
+        return Detector(FittedModel.load(folder), for_metric=True).label_examples
     model = FittedModel.load(folder)
     heads = model.bundle.heads
     # Friends and EmotionPush are two tasks with one set of labels: a head may be named for both.

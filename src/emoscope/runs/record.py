@@ -17,9 +17,6 @@ from emoscope import __version__
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text, write_file
 from emoscope.core.frozen import FrozenModel
-from emoscope.detector.model import FittedModel
-from emoscope.systems.base import System
-from emoscope.tasks import get_task
 
 FILE = "run.json"
 _RECORDED_PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "lightgbm", "xgboost")
@@ -109,12 +106,6 @@ def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def save_run(folder: Path, system: System, record: RunRecord) -> None:
-    """Write the system's files and `run.json`."""
-    system.save(folder)
-    write_file(folder / FILE, record.model_dump_json(indent=2) + "\n")
-
-
 def read_record(folder: Path) -> RunRecord:
     """What a run folder says of itself."""
     path = folder / FILE
@@ -124,14 +115,3 @@ def read_record(folder: Path) -> RunRecord:
         return RunRecord.model_validate(json.loads(whole_text(path)))
     except (json.JSONDecodeError, ValidationError) as error:
         raise InputError(path, f"is not a run's record ({str(error).splitlines()[0]})") from None
-
-
-def load_run(folder: Path, task_name: str) -> FittedModel:
-    """The model of a run, for the task it was trained on."""
-    record, task = read_record(folder), get_task(task_name)
-    if record.task != task.reference:
-        raise EmoscopeError(
-            f"{folder.name} was trained for {record.task}, not {task_name}; "
-            f"train one with: emoscope train {record.system} --task {task_name} -o RUN"
-        )
-    return FittedModel.load(folder)

@@ -15,7 +15,7 @@ from emoscope.core.files import write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.score import evaluate_labels
-from emoscope.runs.record import RunRecord, environment, kept_checkpoints, new_run_folder, save_run
+from emoscope.runs.record import FILE, RunRecord, environment, kept_checkpoints, new_run_folder
 from emoscope.systems import SYSTEMS
 from emoscope.systems.base import System
 from emoscope.tasks import Task, get_task
@@ -99,7 +99,8 @@ def train(
             held_out=_held_out_report(task, system, examples),
             **environment(),
         )
-        save_run(part, system, record)
+        system.save(part)
+        write_file(part / FILE, record.model_dump_json(indent=2) + "\n")
         draw_curves(part)
     return record
 

@@ -29,9 +29,10 @@ class EmoContext(Task):
                 labelled = _has_labels(path, cells)
                 continue
             example = _example(path, row, cells, labelled)
-            if labelled and example.label is None:
-                raise InputError(path, "label is missing", row=row)
-            self.check_label(example.label, path, row)
+            if labelled:
+                if example.label is None:
+                    raise InputError(path, "label is missing", row=row)
+                self.check_label(example.label, path, row)
             identity = str(example.dialogue.id)
             if identity in seen:
                 raise InputError(path, f"id {identity!r} was used already", row=row)

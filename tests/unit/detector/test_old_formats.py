@@ -14,6 +14,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.detector.bundle import resolve
 from emoscope.detector.model import FittedModel
 from emoscope.runs.predict import predictor
+from emoscope.tasks import get_task
 
 ASKED = [["hi", "hello", "I am so happy 😂"], ["no", "why", "leave me alone!"], ["what time is it"] * 5]
 
@@ -77,7 +78,8 @@ def test_nano(tmp_path: Path) -> None:
     write(tmp_path / "old" / "bundle.json", content)
     assert_same(tmp_path / "old", "nano")
     examples = [Example(Dialogue.of(turns), len(turns) - 1) for turns in ASKED]
-    new, before = (predictor(folder, "emocontext")(examples) for folder in (resolve("nano"), tmp_path / "old"))
+    task, folders = get_task("emocontext"), (resolve("nano"), tmp_path / "old")
+    new, before = (predictor(folder, task)(examples) for folder in folders)
     assert new == before
     # Before that, a model with one set of labels had no heads.
     del content["heads"]

@@ -57,7 +57,7 @@ def network(folder: Path) -> EncoderNetwork:
 
 
 def scores(network: EncoderNetwork, dialogues: Sequence[Dialogue]) -> np.ndarray:
-    return network.logits(dialogues)[0]
+    return network.logits([Example.last(dialogue) for dialogue in dialogues])[0]
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_cut_input_is_reported(network: EncoderNetwork) -> None:
         ("a " * 47,): True,
         ("a " * 46, "a"): True,
     }
-    _, truncated = network.logits([Dialogue.of(each) for each in turns])
+    _, truncated = network.logits([Example.last(Dialogue.of(each)) for each in turns])
     assert truncated.tolist() == list(turns.values())
 
 
@@ -213,7 +213,7 @@ def test_cut_input_is_reported(network: EncoderNetwork) -> None:
 def test_what_is_cut_does_not_fit(network: EncoderNetwork, turns: list[str]) -> None:
     window = network._layout.window
     pieces = sum(len(row) + 1 for row in network._tokenizer.token_ids(turns[-window.context :]))
-    (row,) = network._layout.rows([Dialogue.of(turns)], network._tokenizer)
+    (row,) = network._layout.window.rows([Example.last(Dialogue.of(turns))], network._tokenizer)
     assert row.cut == (len(turns) > window.context or pieces > window.length - 1)
     assert len(row.token_ids) <= window.length
 

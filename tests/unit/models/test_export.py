@@ -44,7 +44,7 @@ def written(network: Transformer, folder: Path, **options: object) -> EncoderNet
 
 
 def scores(network: EncoderNetwork, dialogues: list[Dialogue]) -> np.ndarray:
-    return network.logits(dialogues)[0]
+    return network.logits([Example.last(dialogue) for dialogue in dialogues])[0]
 
 
 # The layout
@@ -58,7 +58,7 @@ def test_layout_is_the_networks_own(tmp_path: Path, pooling: str, window: dict[s
     special = {role: getattr(tokenizer, role) for role in ("start", "end", "mask", "padding")}
     layout = Layout(network.window, pooling, True, special)
     for dialogue in chats(12):
-        rows = layout.rows([dialogue], Tokenizer.read(tokenizer.description(), **special))
+        rows = layout.window.rows([Example.last(dialogue)], Tokenizer.read(tokenizer.description(), **special))
         feed = layout.feed(rows)
         batch = network.collate(network.encode([Example(dialogue, len(dialogue) - 1)]))
         assert feed["pieces"].T.tolist() == batch["token_ids"].tolist()
@@ -256,7 +256,7 @@ def test_means_are_averaged(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of a system that fine-tunes one encoder, with a prior to correct for and a decision."""
-    from emoscope.runs.record import RunRecord, environment, save_run
+    from emoscope.runs.record import FILE, RunRecord, environment
     from emoscope.systems.hsu import Hsu
     from emoscope.tasks import get_task
 
@@ -277,7 +277,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **environment(),
     )
     (root / "kept").mkdir()
-    save_run(root / "kept", system, record)
+    system.save(root / "kept")
+    (root / "kept" / FILE).write_text(record.model_dump_json(), encoding="utf-8")
     return root / "kept"
 
 

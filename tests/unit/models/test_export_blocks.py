@@ -32,6 +32,7 @@ from emoscope.models.torch.trigger_lm import TriggerWords
 from emoscope.runs.export import export_bundle, export_run
 from emoscope.runs.predict import predictor
 from emoscope.runs.train import train
+from emoscope.tasks import get_task
 from kits.affect_files import make_data
 
 LABELS = ("others", "happy", "sad", "angry")
@@ -285,7 +286,7 @@ def test_runs_of_systems_are_exported(tmp_path: Path) -> None:
     assert [run.detect(turns).truncated for turns in asked] == [False, False, True]
     examples = [Example(Dialogue.of(turns), len(turns) - 1) for turns in asked]
     for folder, detector in (("run", run), ("model", model)):
-        labels = predictor(tmp_path / folder, "emocontext")(examples)
+        labels = predictor(tmp_path / folder, get_task("emocontext"))(examples)
         assert labels == [detection.label for detection in detector.with_(for_metric=True).detect_many(asked)]
 
 

@@ -1,5 +1,6 @@
 """Feature extractors: hand-computed values, unseen words, missing turns, saving."""
 
+import json
 import math
 import struct
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_component
+from emoscope.models.block import Block, Component
 from emoscope.models.features.base import Extractor, Union, pack_words, unpack_words
 from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.features.ranked_words import RankedWords
@@ -243,7 +244,7 @@ def test_a_saved_union_gives_the_same_features_without_resources(resources: Path
     before = union.fit_transform(examples, ["x", "y", "x"], FitContext(resources=resources)).toarray()
     for number, extractor in enumerate(union.extractors):
         extractor.save(tmp_path / str(number))
-    again = Union([load_component(tmp_path / str(number)) for number in range(len(union.extractors))])  # type: ignore[misc]
+    again = Union([Component.load(tmp_path / str(number)) for number in range(len(union.extractors))])  # type: ignore[misc]
     assert before.dtype == np.float32
     assert np.array_equal(again.transform(examples).toarray(), before)
 
@@ -268,3 +269,10 @@ def test_the_real_lexicon_and_vectors_are_read(data_folder: Path) -> None:
     assert len(read_vad(data_folder / "lexicons/NRC-VAD-Lexicon.txt")) > 15_000
     emoji = fitted(AveragedVectors(vectors="emoji2vec", turns=(0,)), [], resources=data_folder)
     assert emoji.transform([said("😂"), said("hm")]).toarray().any(1).tolist() == [True, False]
+
+
+def test_an_extractor_is_not_taken_for_a_block(tmp_path: Path) -> None:
+    Style().save(tmp_path)
+    assert json.loads((tmp_path / "block.json").read_text())["children"] == []
+    with pytest.raises(EmoscopeError, match="expected a saved block, found a saved extractor"):
+        Block.load(tmp_path)

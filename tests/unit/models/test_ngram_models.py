@@ -138,8 +138,8 @@ def test_pickled_arrays_are_refused(tmp_path: Path) -> None:
 
 
 def test_fields_are_the_last_three_turns_latest_first() -> None:
-    assert fields(Dialogue.of(["one", "two", "three", "four"])) == ["four", "three", "two"]
-    assert fields(Dialogue.of(["one"])) == ["one", "", ""]
+    assert fields(Example.last(Dialogue.of(["one", "two", "three", "four"]))) == ["four", "three", "two"]
+    assert fields(Example.last(Dialogue.of(["one"]))) == ["one", "", ""]
 
 
 def test_what_is_not_read_is_said(tiny: NgramBlock) -> None:

@@ -54,7 +54,7 @@ def test_everything_takes_what_another_package_adds(data: Path, tmp_path: Path) 
     assert record.dev["score"] == 1.0
     task = get_task("toy-weather")
     dev = list(task.read(data / "toy-weather" / "dev.csv"))
-    predicted = predictor(tmp_path / "run", "toy-weather")(dev)
+    predicted = predictor(tmp_path / "run", get_task("toy-weather"))(dev)
     assert official_score(task, dev, predicted) == 1.0
 
     pytest.importorskip("onnx")

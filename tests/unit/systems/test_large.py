@@ -19,6 +19,7 @@ import emoscope
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.metrics import confusion_matrix
+from emoscope.detector.model import FittedModel
 from emoscope.distil.bundle import student_bundle
 from emoscope.distil.everyday import everyday_examples
 from emoscope.distil.pool import (
@@ -49,7 +50,6 @@ from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.losses import ClassLoss, MultiTaskLoss
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.runs.predict import predictor
-from emoscope.runs.record import load_run
 from emoscope.runs.train import official_score, train
 from emoscope.systems.large import Large
 from emoscope.tasks import get_task
@@ -212,7 +212,7 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     assert record.held_out["examples"] == 144
     task = get_task("iest")
     fit_context = FitContext(resources=data, device="cpu")
-    answers = teach(load_run(tmp_path / "run", "iest").block, task, fit_context)
+    answers = teach(FittedModel.load(tmp_path / "run").block, task, fit_context)
     assert answers["own"].shape == (144, 6)
     assert np.allclose(answers["own"].sum(1), 1)
     assert len(answers["masked-words"]) == len(pool_part("masked-words", fit_context))
@@ -272,7 +272,7 @@ def test_a_teacher_of_other_data_is_refused(data: Path, encoder: str, tmp_path: 
     settings = {**SMALL, "encoder": encoder, "pretraining_text": 0, "layouts": [{"context": 1}]}
     train("large", "iest", tmp_path / "run", settings=settings, root=data)
     with pytest.raises(EmoscopeError, match="was trained on 72 examples, but the data here have 144"):
-        teach(load_run(tmp_path / "run", "iest").block, get_task("iest"), FitContext(resources=data, device="cpu"))
+        teach(FittedModel.load(tmp_path / "run").block, get_task("iest"), FitContext(resources=data, device="cpu"))
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     with pytest.raises(InputError, match="is not a teacher's file"):
         load_answers(tmp_path / "bad.npz")
@@ -437,7 +437,7 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     assert np.abs(said - expected).max() < 0.05
     emocontext = emoscope.load(tmp_path / "bundle")
     assert emocontext.prior["others"] == pytest.approx(0.8486, abs=1e-3)
-    predict = predictor(tmp_path / "bundle", "emotionx-push")
+    predict = predictor(tmp_path / "bundle", get_task("emotionx-push"))
     assert set(predict(own_examples("emotionx-push", fit_context)[:5])) <= set(HEADS["emotionx"])
     (tmp_path / "report.json").write_text("{}")
     with pytest.raises(InputError, match=r"report.json: expected what was found of the heads emocontext"):

@@ -13,7 +13,7 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, load_block
+from emoscope.models.block import Block, Floats
 from emoscope.parallel import SERIAL, Executor
 
 DONE = ".done"
@@ -52,7 +52,7 @@ def fit_members(
         fitted = zip(missing, executor.map(fit, (members[number] for number in missing)), strict=True)
         for count, number in enumerate(chain(done, (number for number, _ in fitted)), start=1):
             context.progress(f"{members[number].name}: {count} of {len(members)}", count / len(members))
-            yield number, load_block(folders[number]), np.load(folders[number] / PROBABILITIES, allow_pickle=False)
+            yield number, Block.load(folders[number]), np.load(folders[number] / PROBABILITIES, allow_pickle=False)
             if context.checkpoints is None:
                 shutil.rmtree(folders[number])
 

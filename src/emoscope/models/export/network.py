@@ -1,14 +1,14 @@
 """A fine-tuned transformer as a folder that `EncoderNetwork` loads."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from emoscope.core.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import write_file
 from emoscope.models.export.architecture import Architecture, Floats, Linear, read_architecture
@@ -44,7 +44,7 @@ def export_network(
     checked with `reference` wherever they are loaded.
     """
     source = Source(network, vocabulary, columns)
-    feeds = [source.layout.feed([row]) for row in source.layout.rows(reference, source.tokenizer)]
+    feeds = source.feeds(reference)
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / TOKENIZER, source.tokenizer_json)
     weights = WeightFile(WEIGHTS)
@@ -53,8 +53,7 @@ def export_network(
         architecture = source.architecture
         arithmetics = {FLOAT: Plain(architecture.pieces)}
     else:
-        rows = source.layout.rows(calibration, source.tokenizer)
-        architecture, table = quantise(source.architecture, probe(source, [source.layout.feed([row]) for row in rows]))
+        architecture, table = quantise(source.architecture, probe(source, source.feeds(calibration)))
         arithmetics = {INT8: Int8(table), FLOAT: Dequantised(table)}
     for file, arithmetic in arithmetics.items():
         write_file(folder / file, source.graph(architecture, arithmetic, weights).write(source.head))
@@ -90,6 +89,11 @@ class Source:
         self.head = [_linear(module) for module in network.head if hasattr(module, "weight")]
         if columns is not None:
             self.head[-1] = Linear(self.head[-1].weight[:, columns], self.head[-1].bias[list(columns)])
+
+    def feeds(self, dialogues: Iterable[Dialogue]) -> list[Feed]:
+        """The inputs for each dialogue's last turn, one by one."""
+        rows = self.layout.window.rows([Example.last(dialogue) for dialogue in dialogues], self.tokenizer)
+        return [self.layout.feed([row]) for row in rows]
 
     def graph(self, architecture: Architecture, arithmetic: Arithmetic, weights: WeightFile) -> EncoderGraph:
         """The graph of the network, with its own weights or those of an equivalent."""

@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from emoscope.core.dialogue import Dialogue, Example
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.core.mojibake import repair_mojibake
 from emoscope.models.block import Block, Floats, Prediction
@@ -25,6 +24,7 @@ _LONG_RUN = re.compile(r"([^\W\d_])\1{2,}")
 class NgramBlock(Block):
     """Word and character n-grams, emoji and spellings as they are; `settings` are those of `NgramLinear`.
 
+    >>> from emoscope.core.dialogue import Dialogue
     >>> examples = [Example(Dialogue.of([text]), 0) for text in ("I won!", "I lost")] * 5
     >>> block = NgramBlock(("happy", "sad"), bits=10).fit(examples, ["happy", "sad"] * 5, FitContext())
     >>> block.predict([Example(Dialogue.of(["we won"]), 0)])
@@ -36,60 +36,62 @@ class NgramBlock(Block):
     def __init__(self, labels: Sequence[str], **settings: Any) -> None:
         self.labels = tuple(labels)
         self.settings = settings
-        self.classifier: NgramLinear | None = None
+        self.classifier = NgramLinear(**settings)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         self.classifier = NgramLinear(**{"seed": fit_context.seed, **self.settings})
-        self.classifier.fit([fields(example.context) for example in examples], labels)
+        self.classifier.fit([fields(example) for example in examples], labels)
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
-        dialogues = [example.context for example in examples]
-        probabilities = self._fitted().predict_proba([fields(dialogue) for dialogue in dialogues])
+        probabilities = self.classifier.predict_proba([fields(example) for example in examples])
         truncated = [
-            len(dialogue) > WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in dialogue.turns)
-            for dialogue in dialogues
+            each.turn >= WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in each.dialogue.turns[: each.turn + 1])
+            for each in examples
         ]
         return Prediction(self._all_labels(probabilities), np.array(truncated, bool))
 
     def out_of_fold(self) -> Floats | None:
-        held_out = self._fitted().held_out
+        held_out = self.classifier.held_out
         return None if held_out is None else self._all_labels(held_out)
-
-    def _fitted(self) -> NgramLinear:
-        if self.classifier is None:
-            raise EmoscopeError("this model has not been fitted")
-        return self.classifier
 
     def _all_labels(self, probabilities: Floats) -> Floats:
         """A column for every label; 0 for one that training did not have."""
         columns = np.zeros((len(probabilities), len(self.labels)))
-        columns[:, [self.labels.index(label) for label in self._fitted().labels]] = probabilities
+        columns[:, [self.labels.index(label) for label in self.classifier.labels]] = probabilities
         return columns
 
     def config(self) -> dict[str, Any]:
         return {"labels": list(self.labels), **self.settings}
 
     def save_weights(self, folder: Path) -> None:
-        self._fitted().save(folder / WEIGHTS)
+        self.classifier.save(folder / WEIGHTS)
 
     def load_weights(self, folder: Path) -> None:
         self.classifier = NgramLinear.load(folder / WEIGHTS)
 
 
-def fields(dialogue: Dialogue) -> list[str]:
-    """The last turn, the one before it and the one before that, each as tokens between spaces; missing ones empty.
+def fields(example: Example) -> list[str]:
+    """The turn to be labelled and the two before it, latest first, each as tokens between spaces; missing ones empty.
 
-    >>> fields(Dialogue.of(["Hi!!", "I'm soooo SAD"]))
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
     ["i'm soo sad", 'hi ! !', '']
     """
-    texts = [_tokens(turn.text) for turn in reversed(dialogue.turns[-WINDOW:])]
+    turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
+    texts = [spaced_tokens(turn.text) for turn in reversed(turns)]
     return texts + [""] * (WINDOW - len(texts))
 
 
-def _tokens(text: str) -> str:
-    """Lower-case words and single marks. An emoji stays the character it is: as a token of its own it says more to
-    n-grams than its name would, whose words ("face with tears of joy") it would share with others."""
+def spaced_tokens(text: str) -> str:
+    """Lower-case words and single marks between spaces.
+
+    An emoji stays the character it is: as a token of its own it says more to n-grams than its name would, whose words
+    ("face with tears of joy") it would share with others.
+
+    >>> spaced_tokens("Soooo happy!")
+    'soo happy !'
+    """
     text = text[:MAX_CHARACTERS].lower()
     if not text.isascii():
         text = repair_mojibake(text).replace("’", "'")

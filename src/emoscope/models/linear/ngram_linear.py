@@ -158,6 +158,8 @@ class NgramLinear:
 
     def save(self, path: str | Path) -> None:
         """Write one `.npz` file."""
+        if not len(self._table):
+            raise EmoscopeError("this model has not been fitted")
         settings = {"format": FORMAT, **asdict(self), "labels": self.labels}
         with atomic_write(path, "wb") as handle:
             np.savez_compressed(

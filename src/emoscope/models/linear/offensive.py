@@ -12,10 +12,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text, write_file
-from emoscope.models.linear.ngram_block import fields
+from emoscope.models.linear.ngram_block import spaced_tokens
 from emoscope.models.linear.ngram_linear import NgramLinear
 
 SHIPPED = Path(__file__).parent / "assets" / "offensive"
@@ -78,4 +77,4 @@ def _row(text: str) -> list[str]:
     """The text as nano reads a last turn (lower case, tokens between spaces), but without mentions and hash signs."""
     if not isinstance(text, str):
         raise EmoscopeError(f"a text must be a string, not {type(text).__name__}")
-    return fields(Dialogue.of([_ADDRESSED.sub(" ", text)]))[:1]
+    return [spaced_tokens(_ADDRESSED.sub(" ", text))]

@@ -41,7 +41,7 @@ class ExportedEncoder(Exported):
         return slice(first, first + len(self.heads[head]))
 
     def logits(self, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
-        return self._network.logits([example.context for example in examples])
+        return self._network.logits(examples)
 
     def probabilities(self, logits: Floats) -> Floats:
         if not self.heads:

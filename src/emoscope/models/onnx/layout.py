@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.core.dialogue import Dialogue, Example
-from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.text.window import TokenRow, Window, focus_places
 
 Feed = dict[str, NDArray[Any]]
@@ -36,10 +34,6 @@ class Layout:
         """How many pooled vectors are joined into one."""
         return 2 if self.pooling == "mean+focus" else 1
 
-    def rows(self, dialogues: Iterable[Dialogue], tokenizer: Tokenizer) -> list[TokenRow]:
-        """Each dialogue as the pieces the encoder reads; its last turn is the one to be labelled."""
-        return self.window.rows([Example(dialogue, len(dialogue) - 1) for dialogue in dialogues], tokenizer)
-
     def feed(self, rows: Sequence[TokenRow]) -> Feed:
         """The inputs for rows of one length.
 
@@ -48,20 +42,17 @@ class Layout:
         maximum is taken.
         """
         pieces = np.stack([row.token_ids for row in rows])
-        made: Feed = {"pieces": np.ascontiguousarray(pieces.T), "pooling": self._pooling(rows, pieces)}
-        if self.segments:
-            made["segments"] = np.ascontiguousarray(self.window.segments(rows, pieces.shape[1]).T.astype(np.float32))
-        return made
-
-    def _pooling(self, rows: Sequence[TokenRow], pieces: NDArray[np.int32]) -> NDArray[np.float32]:
-        inside = np.ones(pieces.shape, np.bool_)
-        if self.pooling == "cls":
-            inside[:, 1:] = False
         focus = focus_places(rows, pieces, self.pooling, mask=self.special["mask"], padding=self.special["padding"])
         if self.takes_maximum:
-            return np.where(focus, 0, -np.inf).astype(np.float32)[:, None]
-        chosen = {"cls": [inside], "mean+focus": [inside, focus]}.get(self.pooling, [focus])
-        return np.stack([places / places.sum(1, keepdims=True) for places in chosen], axis=1).astype(np.float32)
+            pooling = np.where(focus, 0, -np.inf)[:, None]
+        else:
+            first, everywhere = np.arange(pieces.shape[1]) == np.zeros((len(rows), 1)), np.ones(pieces.shape, np.bool_)
+            chosen = {"cls": [first], "mean+focus": [everywhere, focus]}.get(self.pooling, [focus])
+            pooling = np.stack([places / places.sum(1, keepdims=True) for places in chosen], axis=1)
+        feed: Feed = {"pieces": np.ascontiguousarray(pieces.T), "pooling": pooling.astype(np.float32)}
+        if self.segments:
+            feed["segments"] = np.ascontiguousarray(self.window.segments(rows, pieces.shape[1]).T.astype(np.float32))
+        return feed
 
 
 def batches_of_equal_length(lengths: Iterable[int]) -> Iterator[list[int]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.core.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.models.onnx.description import FILE
 from emoscope.models.onnx.network import EncoderNetwork
@@ -32,4 +32,4 @@ class SentenceEncoder:
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> NDArray[np.float32]:
         """A row for each dialogue; at least one is needed."""
-        return self._network.logits(dialogues)[0].astype(np.float32)
+        return self._network.logits([Example.last(dialogue) for dialogue in dialogues])[0].astype(np.float32)

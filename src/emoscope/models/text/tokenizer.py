@@ -37,15 +37,12 @@ class Tokenizer:
 
         Texts are normalised first: encoders know words for emoji, not emoji.
         """
-        encoded = self._encoded(texts, self._backend.encode_batch_fast)
-        return [self._joined([encoding.ids for encoding in parts]) for parts in encoded]
-
-    def _joined(self, parts: Sequence[list[int]]) -> list[int]:
-        row = list(parts[0])
-        for part in parts[1:]:
-            row.append(self.mask)
-            row += part
-        return row
+        rows: list[list[int]] = []
+        for first, *others in self._encoded(texts, self._backend.encode_batch_fast):
+            rows.append(list(first.ids))
+            for part in others:
+                rows[-1] += [self.mask, *part.ids]
+        return rows
 
     def words(self, texts: Sequence[str]) -> list[list[list[int]]]:
         """The token ids of texts, grouped by word."""

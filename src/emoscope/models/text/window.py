@@ -61,25 +61,19 @@ class Window:
 
     def rows(self, examples: Sequence[Example], tokenizer: Tokenizer) -> list[TokenRow]:
         """Lay out examples; each different text is tokenised once."""
-        texts = list(dict.fromkeys(turn.text for example in examples for turn in self._turns(example)))
+        windows = [each.dialogue.turns[max(0, each.turn + 1 - self.context) : each.turn + 1] for each in examples]
+        texts = list(dict.fromkeys(turn.text for turns in windows for turn in turns))
         token_ids = dict(zip(texts, tokenizer.token_ids(texts), strict=True))
         marks = {name: tokenizer.special_token_id(name) for name in self.special}
         rows = []
-        for example in examples:
-            turns = self._turns(example)
-            laid_out = [self._mark(turn, turns[-1], marks) + token_ids[turn.text] for turn in turns]
+        for example, turns in zip(examples, windows, strict=True):
+            laid_out = [token_ids[turn.text] for turn in turns]
+            if marks:
+                laid_out = [self._mark(turn, turns[-1], marks) + token_ids[turn.text] for turn in turns]
             rows.append(self._row(laid_out, tokenizer, unread=example.turn + 1 > len(turns)))
         return rows
 
-    def _overflows(self, turns: Sequence[list[int]]) -> bool:
-        return sum(len(turn) + 1 for turn in turns) > self.length - 1
-
-    def _turns(self, example: Example) -> tuple[Turn, ...]:
-        return example.dialogue.turns[max(0, example.turn + 1 - self.context) : example.turn + 1]
-
     def _mark(self, turn: Turn, labelled: Turn, marks: dict[str, int]) -> list[int]:
-        if not marks:
-            return []
         if self.speakers == "roles":
             return [marks[SAME if turn.speaker == labelled.speaker else OTHER]]
         number = marks.get((turn.speaker or "").lower())
@@ -94,7 +88,7 @@ class Window:
                 break
             before.append([*turn[-(room - 1) :], tokenizer.end] if turn else [tokenizer.end])
             room -= len(before[-1])
-        cut = unread or self._overflows(turns)
+        cut = unread or sum(len(turn) + 1 for turn in turns) > self.length - 1
         if self.reverse:
             row = list(chain([tokenizer.start], labelled, *before))
             return TokenRow(np.array(row, np.int32), 1, 1 + len(labelled), cut)

@@ -107,7 +107,8 @@ def score(request: dict[str, Any]) -> dict[str, Any]:
         raise ChangedCodeError
     _check(request["gold"])
     _check(request["submission"])
-    evaluation = evaluate(measured(request["task"], request.get("metric")), request["gold"], request["submission"])
+    task = measured(request["task"], request.get("metric"))
+    evaluation = evaluate(task, request["gold"], request["submission"], ranked=False)
     return {
         "score": evaluation.score,
         "low": evaluation.interval.low,

@@ -111,7 +111,8 @@ class ScoringWorker:
             queue.supersede(self.store, job, scorer)
             return
         request = self._request("score", challenge, phase)
-        request |= {"submission": self._path(submission), "scorer_sha256": scorer}
+        path = self.store.files.path("submissions", submission.sha256)
+        request |= {"submission": str(path), "scorer_sha256": scorer}
         if (figures := self._ask(job, request, self.score_seconds)) is not None:
             if not all(isinstance(figures[name], float) and math.isfinite(figures[name]) for name in _FIGURES):
                 raise AttemptFailedError("the scorer gave no finite score")
@@ -130,7 +131,8 @@ class ScoringWorker:
             return
         request = self._request("compare", challenge, phase)
         # In the order of the standing, which the comparison keeps among equals.
-        request["submissions"] = [(one.public_id, self._path(one)) for one in ranked]
+        paths = [self.store.files.path("submissions", one.sha256) for one in ranked]
+        request["submissions"] = [(one.public_id, str(path)) for one, path in zip(ranked, paths, strict=True)]
         request["samples"] = _SAMPLES if phase.items * len(ranked) <= _MANY_ANSWERS else _FEWER_SAMPLES
         if (comparison := self._ask(job, request, self.compare_seconds)) is not None:
             queue.keep_comparison(self.store, job, compared, comparison)
@@ -138,9 +140,6 @@ class ScoringWorker:
     def _request(self, kind: str, challenge: Challenge, phase: Phase) -> dict[str, Any]:
         gold = str(self.store.files.path("gold", phase.gold_sha256))
         return {"kind": kind, "task": challenge.task, "metric": challenge.metric, "gold": gold}
-
-    def _path(self, submission: Submission) -> str:
-        return str(self.store.files.path("submissions", submission.sha256))
 
     def _ask(self, job: Job, request: dict[str, Any], seconds: int) -> dict[str, Any] | None:
         """The scorer's answer, or None if the job was put back or lost to another worker."""
