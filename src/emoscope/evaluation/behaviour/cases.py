@@ -92,7 +92,7 @@ class Invariance(Case):
     type: ClassVar[str] = "invariance"
 
     def applies(self, labels: Collection[str]) -> bool:
-        return True
+        return bool(labels)
 
     def passes(self, answers: Sequence[Detection]) -> bool:
         return len({answer.label for answer in answers}) == 1 and answers[0].label is not None

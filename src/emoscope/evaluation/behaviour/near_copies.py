@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from emoscope.core.dialogue import Dialogue, DialogueLike
-from emoscope.core.text import normalise_text, words
+from emoscope.core.text import emoticons_in, normalise_text, strip_emoticons, words
 from emoscope.evaluation.behaviour.cases import Case
 from emoscope.evaluation.behaviour.suite import read_suite
 
@@ -72,5 +72,5 @@ def _texts(dialogue: Dialogue) -> set[frozenset[str]]:
 
 
 def _words(text: str) -> list[str]:
-    # Emoji become words, so that a message of nothing else can be compared, too.
-    return words(normalise_text(text, lowercase=True))
+    # An emoji is a word, so that a message of nothing else can be compared, too.
+    return [*words(normalise_text(strip_emoticons(text))), *emoticons_in(text)]

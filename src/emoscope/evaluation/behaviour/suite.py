@@ -54,9 +54,9 @@ def _versions(edit: str, base: list[str], templates: dict[str, Any]) -> list[lis
         return named if named[0] != named[1] else []
     *earlier, last = original = [turn.format(name=names[0]) for turn in base]
     if edit == "irrelevant context":
-        return [original] if earlier else [original, *([*aside, last] for aside in templates["asides"])]
+        return [] if earlier else [original, *([*aside, last] for aside in templates["asides"])]
     if edit == "greetings":
-        return [original, *([*earlier, greeting.format(text=last)] for greeting in templates["greetings"])]
+        return [] if earlier else [original, *([greeting.format(text=last)] for greeting in templates["greetings"])]
     return [original, *([*earlier, edited] for edited in EDITS[edit](last) if edited != last)]
 
 
