@@ -9,8 +9,8 @@ from emoscope.cli.options import LabelsOption
 from emoscope.cli.output import JsonOption, coloured, console, print_json, table
 
 if TYPE_CHECKING:
-    from emoscope.core.dialogue import Detection, Dialogue
-    from emoscope.evaluation.behaviour import BehaviourReport
+    from emoscope.core.dialogue import Detection
+    from emoscope.evaluation.behaviour import BehaviourReport, Case
 
 
 def behaviour_cli(
@@ -53,12 +53,13 @@ def _print_failures(report: "BehaviourReport") -> None:
         case = outcome.case
         out.print(f"\n[bold]{case.kind}[/], {case.situation} ({case.type}): expected {case.expectation}")
         for dialogue, answer in zip(case.dialogues, outcome.answers, strict=True):
-            out.print(f"  {_answer(answer)}  {_text(dialogue)}", soft_wrap=True)
+            out.print(f"  {_answer(case, answer)}  {escape(' / '.join(dialogue.texts))}", soft_wrap=True)
 
 
-def _answer(answer: "Detection") -> str:
-    return f"{coloured(answer.label)} {answer.score:4.0%}"
+def _answer(case: "Case", answer: "Detection") -> str:
+    from emoscope.evaluation.behaviour import Direction, probability_of
 
-
-def _text(dialogue: "Dialogue") -> str:
-    return escape(" / ".join(dialogue.texts))
+    shown = f"{coloured(answer.label)} {answer.score:4.0%}"
+    if isinstance(case, Direction) and case.change != "becomes":
+        shown += f" ({case.emotions[0]} {probability_of(case.emotions[0], answer):.1%})"
+    return shown

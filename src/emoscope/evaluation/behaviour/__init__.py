@@ -6,7 +6,15 @@ comes too close.
 Ribeiro et al. (2020): Beyond Accuracy: Behavioral Testing of NLP Models with CheckList. ACL.
 """
 
-from emoscope.evaluation.behaviour.cases import EMOTIONS, Case, Direction, Functionality, Invariance, labels_for
+from emoscope.evaluation.behaviour.cases import (
+    EMOTIONS,
+    Case,
+    Direction,
+    Functionality,
+    Invariance,
+    labels_for,
+    probability_of,
+)
 from emoscope.evaluation.behaviour.near_copies import NearCopy, near_copies
 from emoscope.evaluation.behaviour.run import BehaviourReport, Outcome, run_suite
 from emoscope.evaluation.behaviour.suite import read_suite
@@ -22,6 +30,7 @@ __all__ = [
     "Outcome",
     "labels_for",
     "near_copies",
+    "probability_of",
     "read_suite",
     "run_suite",
 ]

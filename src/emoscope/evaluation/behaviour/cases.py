@@ -37,6 +37,15 @@ def _own_labels(emotion: str, labels: Collection[str]) -> set[str]:
     return set(_NAMES[emotion]) & set(labels)
 
 
+def probability_of(emotion: str, answer: Detection) -> float:
+    """The probability that an answer gives to an emotion.
+
+    >>> probability_of("joy", Detection("happy", {"happy": 0.9, "sad": 0.1}))
+    0.9
+    """
+    return sum(answer.scores[label] for label in _own_labels(emotion, answer.scores))
+
+
 @dataclass(frozen=True, slots=True)
 class Case(ABC):
     """Dialogues that are answered together; `situation` names what they are about, `kind` what makes them hard."""
@@ -127,9 +136,7 @@ class Direction(Case):
     def passes(self, answers: Sequence[Detection]) -> bool:
         if self.change == "becomes":
             return answers[-1].label in labels_for(self.emotions, answers[-1].scores)
-        before, after = (
-            sum(answer.scores[label] for label in _own_labels(self.emotions[0], answer.scores)) for answer in answers
-        )
+        before, after = (probability_of(self.emotions[0], answer) for answer in answers)
         if self.change == "falls":
             before, after = 1 - before, 1 - after
         return after - before >= MARGIN or after >= 1 - MARGIN

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue
+from emoscope.core.text import words
 from emoscope.evaluation.behaviour.cases import EMOTIONS, Case, Direction, Functionality, Invariance
 from emoscope.evaluation.behaviour.edits import EDITS
 
@@ -38,10 +39,10 @@ def _written() -> Iterator[Case]:
 def _invariance(templates: dict[str, Any]) -> Iterator[Case]:
     for edit in (*EDITS, "names", "greetings", "irrelevant context"):
         found = []
-        for number, base in enumerate(templates["bases"], start=1):
+        for base in templates["bases"]:
             versions = _versions(edit, base, templates)
             if len(versions) > 1:
-                found.append(Invariance(edit, f"base-{number}", tuple(map(Dialogue.of, versions))))
+                found.append(Invariance(edit, _situation(versions[0]), tuple(map(Dialogue.of, versions))))
         step = max(1, len(found) / templates["each_edit"])  # from all over the list, so of all emotions
         yield from (found[int(place * step)] for place in range(min(len(found), templates["each_edit"])))
 
@@ -61,10 +62,15 @@ def _versions(edit: str, base: list[str], templates: dict[str, Any]) -> list[lis
 
 
 def _directions(templates: list[dict[str, Any]]) -> Iterator[Case]:
-    for number, template in enumerate(templates, start=1):
+    for template in templates:
         change = next(name for name in ("rises", "falls", "becomes") if name in template)
         emotions = (template[change],) if isinstance(template[change], str) else tuple(template[change])
-        for row, fillers in enumerate(template["fill"], start=1):
-            texts = ([turn.format(*fillers) for turn in template[side]] for side in ("before", "after"))
-            dialogues = tuple(map(Dialogue.of, texts))
-            yield Direction(template["kind"], f"template-{number}-{row}", dialogues, emotions, change)
+        for fillers in template["fill"]:
+            before, after = ([turn.format(*fillers) for turn in template[side]] for side in ("before", "after"))
+            dialogues = (Dialogue.of(before), Dialogue.of(after))
+            yield Direction(template["kind"], _situation(after), dialogues, emotions, change)
+
+
+def _situation(turns: list[str]) -> str:
+    """The name of what a template was filled with: its first words."""
+    return "-".join(words(" ".join(turns))[:8]).replace("'", "")
