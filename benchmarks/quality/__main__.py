@@ -1,17 +1,18 @@
 """Measure a model's quality and write docs/results/quality.md and the model cards.
 
     python -m benchmarks.quality run --model default --data DATA [--held-out FOLDER] [--answers FILE ...]
+    python -m benchmarks.quality behaviour --model default
     python -m benchmarks.quality render
 
 `run` scores every set of labels of the model on the data there are for it: EmoContext's development set and GoEmotions'
-test set; and on the hand-written checks. MELD's test set is not among them: 274 of its 280 dialogues are scenes of
-EmotionX's training data. EmotionX and IEST have no labelled set that the model has not learnt from: their scores come
-from `--held-out`, a copy of the model made from a student with hold_out=true, on the tenth that it has not learnt; or
-from `--answers`, files of out-of-fold probabilities (see `Kept`). Results go to benchmarks/results/models/NAME.json; a
-set of labels and data that is not measured again stays as it was. What people say of the model (use, limits, training
-data) is in benchmarks/models/NAME.toml, its speed in benchmarks/results/speed.csv. `render` writes the tables of
-docs/results/quality.md, docs/results/card-NAME.md and the card inside the package; the log of what was tried is
-benchmarks/results/tried.csv, kept by hand (see `Trial`).
+test set; and on the hand-written checks ("the 84") and the behaviour suite, which `behaviour` does alone. MELD's test
+set is not among them: 274 of its 280 dialogues are scenes of EmotionX's training data. EmotionX and IEST have no
+labelled set that the model has not learnt from: their scores come from `--held-out`, a copy of the model made from a
+student with hold_out=true, on the tenth that it has not learnt; or from `--answers`, files of out-of-fold probabilities
+(see `Kept`). Results go to benchmarks/results/models/NAME.json; a set of labels and data that is not measured again
+stays as it was. What people say of the model (use, limits, training data) is in benchmarks/models/NAME.toml, its speed
+in benchmarks/results/speed.csv. `render` writes the tables of docs/results/quality.md, docs/results/card-NAME.md and
+the card inside the package; the log of what was tried is benchmarks/results/tried.csv, kept by hand (see `Trial`).
 """
 
 import argparse
@@ -30,7 +31,7 @@ import emoscope
 from benchmarks.common import paths
 from benchmarks.common.pages import write_section
 from benchmarks.common.tables import Row, read_rows
-from benchmarks.quality.behaviour import run_checks
+from benchmarks.quality.behaviour import checks_line, run_checks, suite_line
 from benchmarks.quality.card_numbers import unsupported_numbers
 from benchmarks.quality.measure import MIN_SLICE, Answers, answers_of, measure
 from emoscope.core.dialogue import Dialogue, Example
@@ -42,9 +43,11 @@ from emoscope.core.metrics import Metric, standard_metric
 from emoscope.detector.bundle import PRESETS, resolve
 from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
 from emoscope.distil.student import is_held_out
+from emoscope.evaluation.behaviour import run_suite
 from emoscope.evaluation.card import CARD, bullets, card_text, four, markdown_table, span
 from emoscope.evaluation.results import (
     AboutModel,
+    BehaviourFigures,
     CheckFigures,
     HeadResults,
     ModelResults,
@@ -201,6 +204,7 @@ def run(
     about = AboutModel.model_validate(tomllib.loads(whole_text(ABOUT / f"{name}.toml")))
     measured: list[HeadResults] = []
     checks: list[CheckFigures] = []
+    behaviour: list[BehaviourFigures] = []
     size = None
     if model in PRESETS or Path(model).is_dir():
         folder = resolve(model)
@@ -208,7 +212,7 @@ def run(
         for head in emoscope.load(model).heads:
             detector = emoscope.load(model, labels=head, for_metric=True)
             measured += [_measure(detector, data, root, samples) for data in DATA_SETS if data.head == head]
-            checks += run_checks(detector)
+        checks, behaviour = run_behaviour(model)
     elif not answers:
         raise EmoscopeError(f"{model}: is neither an embedded model nor a folder, and there are no --answers")
     if held_out is not None:
@@ -226,13 +230,48 @@ def run(
         about=about,
         heads=tuple(_merged(before.heads if before else (), measured)),
         checks=tuple(checks or (before.checks if before else ())),
+        behaviour=tuple(behaviour or (before.behaviour if before else ())),
         size_bytes=size,
         speed=_speed(name),
     )
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    with atomic_write(target) as handle:
-        handle.write(results.model_dump_json(indent=1) + "\n")
+    _keep(results)
     return results
+
+
+def run_behaviour(model: str) -> tuple[list[CheckFigures], list[BehaviourFigures]]:
+    """The 84 and the behaviour suite with every set of labels, the model's default first.
+
+    The suite is answered as `emoscope detect` does, the 84 as the task's metric prefers.
+    """
+    detector = emoscope.load(model)
+    checks: list[CheckFigures] = []
+    behaviour: list[BehaviourFigures] = []
+    for head in dict.fromkeys([detector.head, *detector.heads]):
+        own = run_checks(detector.with_(labels=head, for_metric=True))
+        figures = run_suite(detector.with_(labels=head)).figures()
+        for line in [checks_line(own)] if own else []:
+            print(f"{head} on {line}")
+        print(f"{head} on {suite_line(figures)}", flush=True)
+        checks += own
+        behaviour += figures
+    return checks, behaviour
+
+
+def rerun_behaviour(model: str, name: str) -> ModelResults:
+    """Measure the behaviour of a model alone, and keep its other results as they are."""
+    target = RESULTS / f"{name}.json"
+    if not target.exists():
+        raise EmoscopeError(f"{target}: no results yet; make them with: python -m benchmarks.quality run")
+    checks, behaviour = run_behaviour(model)
+    results = read_results(target).model_copy(update={"checks": tuple(checks), "behaviour": tuple(behaviour)})
+    _keep(results)
+    return results
+
+
+def _keep(results: ModelResults) -> None:
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    with atomic_write(RESULTS / f"{results.name}.json") as handle:
+        handle.write(results.model_dump_json(indent=1) + "\n")
 
 
 def _measure(detector: emoscope.Detector, data: DataSet, root: Path, samples: int) -> HeadResults:
@@ -297,6 +336,7 @@ def render() -> None:
         "scores": "\n\n".join([overview(models), *_notes(models)]),
         "slices": f"{slices(models)}\n\nParts of fewer than {MIN_SLICE} items are not scored.",
         "checks": checks(models),
+        "behaviour": behaviour(models),
         "quantisation": quantisation(read_rows(TABLES / "quantisation.csv")),
         "tried": trials(log),
     }
@@ -376,6 +416,18 @@ def checks(found: Sequence[ModelResults]) -> str:
     return markdown_table(["model", "labels", "all", *kinds], rows, left=2)
 
 
+def behaviour(found: Sequence[ModelResults]) -> str:
+    """What passed of the behaviour suite, a column for each model and set of labels."""
+    columns: dict[str, dict[tuple[str, str], str]] = {}
+    for each in found:
+        for figure in each.behaviour:
+            passed = f"{figure.passed} of {figure.n}" if figure.n else "-"
+            columns.setdefault(f"{each.name}, {figure.head}", {})[figure.type, figure.kind] = passed
+    rows = list(dict.fromkeys(row for cells in columns.values() for row in cells))
+    cells = [[*row, *(column.get(row, "-") for column in columns.values())] for row in rows]
+    return markdown_table(["type", "kind", *columns], cells, left=2)
+
+
 def quantisation(measured: Sequence[Row]) -> str:
     """Both precisions side by side."""
     rows = [
@@ -431,7 +483,7 @@ def trials(log: Sequence[Trial]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "render"])
+    parser.add_argument("what", choices=["run", "behaviour", "render"])
     parser.add_argument("--model", default="default", help="an embedded model or a folder; with --answers, any name")
     parser.add_argument("--name", help="the name to keep its results under; the model's own if not given")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
@@ -440,10 +492,12 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=10_000, help="draws of each bootstrap")
     options = parser.parse_args()
     try:
+        name = options.name or Path(options.model).name
         if options.what == "render":
             render()
+        elif options.what == "behaviour":
+            rerun_behaviour(options.model, name)
         else:
-            name = options.name or Path(options.model).name
             run(options.model, name, options.data, options.answers, options.samples, options.held_out)
     except EmoscopeError as error:
         parser.exit(2, f"benchmarks.quality: {error}\n")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from emoscope import __version__
-from emoscope.cli import card, data, detect, distil, evaluate, export, listing, score, serve, submit, train
+from emoscope.cli import behaviour, card, data, detect, distil, evaluate, export, listing, score, serve, submit, train
 from emoscope.cli.challenge import group as challenge_group
 from emoscope.cli.corpus import group as corpus
 from emoscope.core.errors import EmoscopeError
@@ -27,6 +27,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "demo": detect.demo_cli,
     "score": score.score_cli,
     "card": card.card_cli,
+    "behaviour": behaviour.behaviour_cli,
     "tasks": listing.tasks,
     "systems": listing.systems,
     "train": train.train_cli,

@@ -8,6 +8,7 @@ drawing items one by one, at the cost of a few dozen cells instead of thousands 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -154,6 +155,22 @@ def difference(observed: float, drawn: Floats, *, level: float = 0.95) -> Differ
     # Equal fractions may differ in their last bit.
     beyond = int(np.count_nonzero(np.abs(drawn - observed) >= abs(observed) - 1e-12))
     return Difference(observed, (beyond + 1) / (len(drawn) + 1), percentile_interval(drawn, level=level))
+
+
+def wilson_interval(hits: int, items: int, *, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share: sensible for few items, and where all or none are hits.
+
+    >>> [round(bound, 3) for bound in wilson_interval(9, 10)]
+    [0.596, 0.982]
+    """
+    check_level(level)
+    if items == 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share, spread = hits / items, z * z / items
+    centre = share + spread / 2
+    half = math.sqrt(spread * (share * (1 - share) + spread / 4))
+    return max(0.0, (centre - half) / (1 + spread)), min(1.0, (centre + half) / (1 + spread))
 
 
 def wilcoxon(differences: ArrayLike) -> float:

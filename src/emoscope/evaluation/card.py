@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from emoscope.evaluation.results import HeadResults, IntervalFigures, ModelResults
+from emoscope.evaluation.results import BehaviourFigures, HeadResults, IntervalFigures, ModelResults
 
 CARD = "card.md"
 
@@ -37,6 +37,8 @@ def card_text(results: ModelResults) -> str:
             parts += ["By what is in the text:", _slice_table(head)]
     if results.checks:
         parts += ["## Hand-written checks", _CHECKS_NOTE, _check_table(results)]
+    if results.behaviour:
+        parts += ["## Behaviour suite", _behaviour_note(results.behaviour[0].head), behaviour_table(results.behaviour)]
     if results.speed is not None:
         figures = [[figure.name, f"{significant(figure.value)} {figure.unit}"] for figure in results.speed.figures]
         parts += ["## Speed", f"Measured on {results.speed.machine}.", markdown_table(["measure", "value"], figures)]
@@ -89,6 +91,38 @@ def _check_table(results: ModelResults) -> str:
     cells = {(check.head, check.kind): f"{check.right} of {check.n}" for check in results.checks}
     rows = [[kind, *(cells.get((head, kind), "-") for head in heads)] for kind in kinds]
     return markdown_table(["kind", *heads], rows)
+
+
+def _behaviour_note(head: str) -> str:
+    return (
+        f"With the labels `{head}`, the default: dialogues written for this suite, by what they test, and how many "
+        "were answered as expected. Functionality: the answer is one a reader would give. Invariance: it stays the "
+        "same under an edit that changes nothing. Direction: it moves the right way under one that does. Nothing of "
+        "the suite is used in training. Cases that the labels cannot express are skipped. `emoscope behaviour` asks "
+        "it."
+    )
+
+
+def behaviour_table(figures: Sequence[BehaviourFigures]) -> str:
+    """The figures of the first set of labels: a row for each type and kind.
+
+    >>> one = {"head": "ekman", "type": "all", "kind": "all", "n": 9, "passed": 8, "skipped": 1}
+    >>> print(behaviour_table([BehaviourFigures(**one, level=0.95, low=0.5, high=0.9)]).splitlines()[-1])
+    | all | all | 8 of 9 | 0.5000 to 0.9000 | 1 |
+    """
+    own = [figure for figure in figures if figure.head == figures[0].head]
+    rows = [
+        [
+            each.type,
+            each.kind,
+            f"{each.passed} of {each.n}",
+            f"{four(each.low)} to {four(each.high)}",
+            whole(each.skipped),
+        ]
+        for each in own
+    ]
+    columns = ["type", "kind", "passed", f"{percent(own[0].level)} % interval", "skipped"]
+    return markdown_table(columns, rows, left=2)
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:

@@ -71,6 +71,23 @@ class CheckFigures(FrozenModel):
     right: int
 
 
+class BehaviourFigures(FrozenModel):
+    """Cases of the behaviour suite of one type and kind, or of "all": how many were asked and how many passed.
+
+    The interval is Wilson's, of the share that passed; `skipped` are the cases that the labels cannot express.
+    """
+
+    head: str
+    type: str
+    kind: str
+    n: int
+    passed: int
+    skipped: int
+    level: Share
+    low: Share
+    high: Share
+
+
 class Figure(FrozenModel):
     """A measured number with its unit, such as of speed."""
 
@@ -114,6 +131,7 @@ class ModelResults(FrozenModel):
     about: AboutModel
     heads: tuple[HeadResults, ...]
     checks: tuple[CheckFigures, ...] = ()
+    behaviour: tuple[BehaviourFigures, ...] = ()  # of the default set of labels first
     size_bytes: int | None = None  # of all its files; None for one that is not shipped
     speed: Speed | None = None
 

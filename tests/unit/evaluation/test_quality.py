@@ -50,6 +50,7 @@ def test_run_and_render(quality: ModuleType, data: Path, tmp_path: Path) -> None
     assert results.speed is not None and len(results.speed.figures) == 1
     assert results.size_bytes is not None
     assert {check.head for check in results.checks} == {"emocontext"}
+    assert {figure.head for figure in results.behaviour} == {"emocontext"}
     trial = {"idea": "more", "task": "iest", "metric": "f1", "before": 0.5, "after": 0.6, "runs": 2, "kept": False}
     write_rows(tmp_path / "tables" / "tried.csv", [trial])
     quality.render()
@@ -58,6 +59,21 @@ def test_run_and_render(quality: ModuleType, data: Path, tmp_path: Path) -> None
     page = (tmp_path / "pages" / "quality.md").read_text(encoding="utf-8")
     assert "| more | iest | f1 | 0.5000 | 0.6000 | +0.1000 | - | 2 | no | - |" in page
     assert "[nano](card-nano.md)" in page
+    assert "| type | kind | nano, emocontext |" in page
+
+
+def test_behaviour_is_measured_alone(
+    quality: ModuleType, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(EmoscopeError, match="no results yet"):
+        quality.rerun_behaviour("nano", "nano")
+    before = quality.run("nano", "nano", data, [], 50)
+    file = tmp_path / "results" / "nano.json"
+    file.write_text(before.model_copy(update={"checks": (), "behaviour": ()}).model_dump_json())
+    capsys.readouterr()
+    assert quality.rerun_behaviour("nano", "nano") == before == read_results(file)
+    printed = capsys.readouterr().out
+    assert "emocontext on the 84: " in printed and "emocontext on the suite: all " in printed
 
 
 def kept(path: Path, **changes: object) -> Path:

@@ -1,0 +1,65 @@
+"""`emoscope behaviour`: a model's answers to the behaviour suite."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from emoscope.cli.options import LabelsOption
+from emoscope.cli.output import JsonOption, coloured, console, print_json, table
+
+if TYPE_CHECKING:
+    from emoscope.core.dialogue import Detection
+    from emoscope.evaluation.behaviour import BehaviourReport, Case
+
+
+def behaviour_cli(
+    model: Annotated[str, typer.Argument(help="`default`, `nano`, or a run's folder.")] = "default",
+    labels: LabelsOption = None,
+    as_json: JsonOption = False,
+    failures: Annotated[bool, typer.Option("--failures", help="Also list what failed, with the answers.")] = False,
+) -> None:
+    """Ask a model the behaviour suite: what it makes of negation, sarcasm, grief, typos, changed context, ..."""
+    from emoscope.detector import load
+    from emoscope.evaluation.behaviour import run_suite
+
+    report = run_suite(load(model, labels=labels))
+    if as_json:
+        found = {"model": report.model, "labels": report.labels, "head": report.head, "figures": report.figures()}
+        print_json(found | ({"failures": report.failures} if failures else {}))
+        return
+    _print_figures(report)
+    if failures:
+        _print_failures(report)
+
+
+def _print_figures(report: "BehaviourReport") -> None:
+    figures = report.figures()
+    rows = [
+        (each.type, each.kind, each.passed, each.n, f"{each.low:.2f} to {each.high:.2f}", each.skipped or None)
+        for each in figures
+    ]
+    out = console()
+    out.print(f"[bold]{escape(report.model)}[/], labels {escape(report.head)}: {', '.join(map(escape, report.labels))}")
+    columns = ["type", "kind", "passed", "of", f"{figures[0].level:.0%} interval", "skipped"]
+    out.print(table(None, columns, rows, left=2))
+    if report.skipped:
+        out.print(f"{len(report.skipped)} cases were skipped: no label of the set can express what they expect.")
+
+
+def _print_failures(report: "BehaviourReport") -> None:
+    out = console()
+    for outcome in report.failures:
+        case = outcome.case
+        out.print(f"\n[bold]{case.kind}[/], {case.situation} ({case.type}): expected {case.expectation}")
+        for dialogue, answer in zip(case.dialogues, outcome.answers, strict=True):
+            out.print(f"  {_answer(case, answer)}  {escape(' / '.join(dialogue.texts))}", soft_wrap=True)
+
+
+def _answer(case: "Case", answer: "Detection") -> str:
+    from emoscope.evaluation.behaviour import Direction, probability_of
+
+    shown = f"{coloured(answer.label)} {answer.score:4.0%}"
+    if isinstance(case, Direction) and case.change != "becomes":
+        shown += f" ({case.emotions[0]} {probability_of(case.emotions[0], answer):.1%})"
+    return shown

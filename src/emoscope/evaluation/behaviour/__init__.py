@@ -1,0 +1,36 @@
+"""The behaviour suite: dialogues that show what a model makes of a kind of wording, in the manner of CheckList.
+
+It is for measuring only. No model may learn from it; what makes training data asks `near_copies` and leaves out what
+comes too close.
+
+Ribeiro et al. (2020): Beyond Accuracy: Behavioral Testing of NLP Models with CheckList. ACL.
+"""
+
+from emoscope.evaluation.behaviour.cases import (
+    EMOTIONS,
+    Case,
+    Direction,
+    Functionality,
+    Invariance,
+    labels_for,
+    probability_of,
+)
+from emoscope.evaluation.behaviour.near_copies import NearCopy, near_copies
+from emoscope.evaluation.behaviour.run import BehaviourReport, Outcome, run_suite
+from emoscope.evaluation.behaviour.suite import read_suite
+
+__all__ = [
+    "EMOTIONS",
+    "BehaviourReport",
+    "Case",
+    "Direction",
+    "Functionality",
+    "Invariance",
+    "NearCopy",
+    "Outcome",
+    "labels_for",
+    "near_copies",
+    "probability_of",
+    "read_suite",
+    "run_suite",
+]
