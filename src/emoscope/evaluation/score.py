@@ -13,8 +13,10 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import existing_file
 from emoscope.core.jsonable import jsonable
+from emoscope.core.learnt import Overlap
 from emoscope.core.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
+from emoscope.evaluation.provenance import learnt_note, learnt_of
 from emoscope.evaluation.ranking import Placement, place
 from emoscope.evaluation.results import ClassFigures
 from emoscope.tasks import Task
@@ -161,10 +163,16 @@ class Evaluation:
     discarded: Mapping[str, int]
     outside: Mapping[str, int]  # predicted labels that the task does not have
     seed: int
+    learnt: Overlap | None = None  # how many items the model had learnt, where that is known
 
     @property
     def score(self) -> float:
         return self.scores.score
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether the items were learnt, so that the score is none of new text."""
+        return self.learnt is not None and self.learnt.is_learnt
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -173,7 +181,8 @@ class Evaluation:
 
     @property
     def notes(self) -> list[str]:
-        return label_notes(self.discarded, self.outside)
+        note = learnt_note(self.learnt)
+        return [*([note] if note else []), *label_notes(self.discarded, self.outside)]
 
     def as_dict(self) -> dict[str, Any]:
         flat = flat_dict(self)
@@ -207,12 +216,15 @@ def evaluate(
 ) -> Evaluation:
     """Score a prediction file in the task's official way.
 
+    Where `emoscope predict` noted that the model had learnt the items, that is said, and there is no rank.
+
     >>> from emoscope.tasks import get_task
     >>> evaluate(get_task("emocontext"), "dev.txt", "predictions.txt").score  # doctest: +SKIP
     0.7304
     """
     read = read_gold(task, gold)
-    return _evaluation(task, read, read_predictions(task, read, predictions), str(predictions), samples, seed)
+    answers, learnt = read_predictions(task, read, predictions), learnt_of(predictions)
+    return _evaluation(task, read, answers, str(predictions), samples, seed, learnt)
 
 
 def evaluate_labels(
@@ -231,7 +243,13 @@ def evaluate_labels(
 
 
 def _evaluation(
-    task: Task, gold: Gold, answers: Sequence[str], path: str | None, samples: int, seed: int
+    task: Task,
+    gold: Gold,
+    answers: Sequence[str],
+    path: str | None,
+    samples: int,
+    seed: int,
+    learnt: Overlap | None = None,
 ) -> Evaluation:
     scored = gold.scored(task)
     predicted = [answers[item] for item in scored]
@@ -243,7 +261,8 @@ def _evaluation(
     except EmoscopeError:  # somebody's own task has none
         rank = None
     else:
-        rank = place(scores.score, results, split=gold.split, revision=gold.revision)
+        known = learnt is not None and learnt.is_learnt
+        rank = None if known else place(scores.score, results, split=gold.split, revision=gold.revision)
     return Evaluation(
         task=task.name,
         gold=gold.path,
@@ -260,4 +279,5 @@ def _evaluation(
         discarded=gold.discarded(task),
         outside=outside_labels(task, predicted),
         seed=seed,
+        learnt=learnt,
     )

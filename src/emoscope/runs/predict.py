@@ -5,10 +5,24 @@ from pathlib import Path
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.learnt import LearntItems, Overlap
 from emoscope.detector.detector import Detector
 from emoscope.detector.model import FittedModel
 from emoscope.runs.record import FILE, load_run
 from emoscope.tasks import get_task
+
+
+def learnt_overlap(folder: Path, task_name: str, examples: Sequence[Example]) -> Overlap | None:
+    """How many of a task's examples the model in a folder learnt, of those that are scored; None if it has no record.
+
+    >>> from emoscope.detector.bundle import resolve
+    >>> learnt_overlap(resolve("nano"), "emocontext", [])
+    Overlap(items=0, of=0)
+    """
+    learnt, task = LearntItems.load(folder), get_task(task_name)
+    if learnt is None:
+        return None
+    return learnt.overlap(example for example in examples if example.label is None or task.scored(example.label))
 
 
 def predictor(folder: Path, task_name: str) -> Callable[[Sequence[Example]], list[str]]:

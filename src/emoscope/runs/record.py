@@ -17,6 +17,7 @@ from emoscope import __version__
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text, write_file
 from emoscope.core.frozen import FrozenModel
+from emoscope.core.learnt import LearntItems
 from emoscope.detector.model import FittedModel
 from emoscope.systems.base import System
 from emoscope.tasks import get_task
@@ -109,9 +110,11 @@ def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def save_run(folder: Path, system: System, record: RunRecord) -> None:
-    """Write the system's files and `run.json`."""
+def save_run(folder: Path, system: System, record: RunRecord, learnt: LearntItems | None = None) -> None:
+    """Write the system's files, what it learnt and `run.json`."""
     system.save(folder)
+    if learnt is not None:
+        learnt.save(folder)
     write_file(folder / FILE, record.model_dump_json(indent=2) + "\n")
 
 

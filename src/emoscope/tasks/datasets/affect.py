@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
@@ -50,17 +51,24 @@ def auxiliary_examples(
     will be scored: MELD and EmotionX share scenes of Friends, and a model that had seen the answer elsewhere would
     score too well. What is left does not depend on the task at hand, so one encoder serves all tasks.
     """
+    corpora = auxiliary_corpora(fit_context, examples=examples, limit=limit)
+    mixture = {head: [example for name in names for example in corpora[name]] for head, names in AUXILIARY.items()}
+    return {head: mixed for head, mixed in mixture.items() if mixed}
+
+
+def auxiliary_corpora(
+    fit_context: FitContext, *, examples: Sequence[Example] = (), limit: int | None = None
+) -> dict[str, list[Example]]:
+    """The same, corpus by corpus."""
     friends = read_split(get_task("emotionx-friends"), "train", fit_context.resources)
     known = {plain(example.text) for example in (*friends, *examples)} | {plain(text) for text in fit_context.unseen}
-    mixture: dict[str, list[Example]] = {}
-    for head, names in AUXILIARY.items():
-        for name in names:
-            corpus = source_examples(name, fit_context)
-            if name == "masked-words":
-                corpus = _at_most(corpus, MASKED_WORDS_PER_LABEL)
-            new = [example for example in corpus if not (text := plain(example.text)) or text not in known]
-            mixture.setdefault(head, []).extend(new[:limit])
-    return {head: mixed for head, mixed in mixture.items() if mixed}
+    corpora = {}
+    for name in chain.from_iterable(AUXILIARY.values()):
+        corpus = source_examples(name, fit_context)
+        if name == "masked-words":
+            corpus = _at_most(corpus, MASKED_WORDS_PER_LABEL)
+        corpora[name] = [e for e in corpus if not (text := plain(e.text)) or text not in known][:limit]
+    return corpora
 
 
 def affect_examples(
