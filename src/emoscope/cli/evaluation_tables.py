@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 
 
-def _print_notes(notes: Sequence[str]) -> None:
-    for note in notes:
-        console(stderr=True).print(f"[yellow]note:[/] {_plain(note)}")
+def _print_notes(notes: Sequence[str], *, warnings: int = 0) -> None:
+    """Print notes, of which the first are warnings."""
+    for number, note in enumerate(notes):
+        mark = "[bold red]warning:[/]" if number < warnings else "[yellow]note:[/]"
+        console(stderr=True).print(f"{mark} {_plain(note)}")
 
 
 def print_learnt(path: "Path", learnt: "Overlap | None") -> None:
@@ -30,13 +32,13 @@ def print_learnt(path: "Path", learnt: "Overlap | None") -> None:
     from emoscope.evaluation.provenance import learnt_note
 
     if learnt is not None and learnt.is_learnt:
-        console(stderr=True).print(f"[bold red]warning:[/] {_plain(path.name)}: {learnt_note(learnt)}")
+        _print_notes([f"{path.name}: {learnt_note(learnt)}"], warnings=1)
 
 
 def print_evaluation(result: "Evaluation") -> None:
     """The score, its interval and rank, the figures of each class, and the confusion matrix."""
     out = console()
-    _print_notes(result.notes)
+    _print_notes(result.notes, warnings=int(result.is_learnt))
     learnt = "  [bold red]of what the model learnt, so no rank[/]" if result.is_learnt else ""
     out.print(f"[bold]{result.score:.4f}[/]  {result.metric_description}{learnt}")
     out.print(
@@ -84,7 +86,7 @@ def print_comparison(result: "Comparison") -> None:
     from rich.box import Box
 
     out = console()
-    _print_notes(result.notes)
+    _print_notes(result.notes, warnings=sum(row.is_learnt for row in result.rows))
     rows: list[Sequence[object]] = []
     for row in result.rows:
         interval, pair = f"{row.interval.low:.4f} to {row.interval.high:.4f}", row.to_next

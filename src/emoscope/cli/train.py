@@ -134,8 +134,8 @@ def predict_cli(
     data: DataOption = None,
 ) -> None:
     """Write predictions in the task's official submission format."""
-    from emoscope.detector.bundle import resolve
     from emoscope.cli.evaluation_tables import print_learnt
+    from emoscope.detector.bundle import resolve
     from emoscope.evaluation.provenance import write_provenance
     from emoscope.runs.predict import learnt_overlap, predictor
     from emoscope.tasks import get_task

@@ -57,7 +57,9 @@ class LearntItems:
     """The items a model learnt: their fingerprints, and how many came from each source.
 
     >>> from emoscope.core.dialogue import Dialogue
-    >>> lost, found = (Example(Dialogue.of([text]), 0) for text in ("I lost my keys today", "I found them in the car"))
+    >>> lost, found = (
+    ...     Example(Dialogue.of([text]), 0, "sad") for text in ("I lost my keys today", "I found them in the car")
+    ... )
     >>> LearntItems.of({"ours": [lost]}).overlap([lost, found])
     Overlap(items=1, of=2)
     """
@@ -72,10 +74,12 @@ class LearntItems:
     def of(cls, sources: Mapping[str, Iterable[Example]]) -> "LearntItems":
         """What was learnt from each source.
 
-        An example made from another (`origin`) counts for its source but has no fingerprint: no file of gold holds it.
+        Only an example with a label has a fingerprint, and none that was made from another (`origin`): text that a
+        teacher answered, or nobody, counts for its source alone, as no gold label was learnt with it.
         """
         listed = {name: list(examples) for name, examples in sources.items()}
-        items = fingerprints(e for examples in listed.values() for e in examples if e.origin is None)
+        labelled = (e for examples in listed.values() for e in examples if e.label is not None and e.origin is None)
+        items = fingerprints(labelled)
         return cls({name: len(examples) for name, examples in listed.items()}, np.unique(items[items != COMMON]))
 
     def __or__(self, other: "LearntItems") -> "LearntItems":
@@ -127,7 +131,8 @@ def fingerprints(examples: Iterable[Example]) -> Fingerprints:
     """A fingerprint for each example, which case, spaces and punctuation do not change.
 
     >>> from emoscope.core.dialogue import Dialogue
-    >>> one, other = fingerprints(Example(Dialogue.of([text]), 0) for text in ("So glad that you came!", "so  glad that you came"))
+    >>> texts = ("So glad that you came!", "so  glad that you came")
+    >>> one, other = fingerprints(Example(Dialogue.of([text]), 0) for text in texts)
     >>> bool(one == other)
     True
     """

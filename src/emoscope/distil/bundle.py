@@ -28,14 +28,15 @@ def student_bundle(student: Path, report: Path, folder: Path, fit_context: FitCo
     """
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
-    known = _known(fit_context)
+    known, classifier = _known(fit_context), MultiTaskClassifier.load(student)
     export_bundle(
-        MultiTaskClassifier.load(student),
+        classifier,
         folder,
         name=NAME,
         task="emocontext",
         heads=student_heads(_read(report), known),
         dialogues=[each.context for examples in known.values() for each in spread(examples, CALIBRATION // len(known))],
+        learnt=classifier.learnt,
         vocabulary=[text for examples in known.values() for example in examples for text in example.dialogue.texts],
         force=force,
     )

@@ -14,9 +14,18 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import write_file
 from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
 from emoscope.distil.context_cases import context_cases
-from emoscope.distil.pool import HEAD_OF, load_answers, own_examples, pool_part, vote_shares
+from emoscope.distil.pool import (
+    HEAD_OF,
+    corpus_of,
+    load_answers,
+    own_examples,
+    pool_part,
+    teacher_sources,
+    vote_shares,
+)
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.decision import choose_multipliers
 from emoscope.models.ensembles.folds import fold_number
@@ -25,14 +34,17 @@ from emoscope.models.probabilities import softmax, temperature_of
 from emoscope.systems.base import PACKAGES
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_examples, affect_labels, plain
+from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_corpora, affect_labels, by_head, plain
 from emoscope.tasks.datasets.auxiliary import EKMAN, source_examples
+from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
 
 if TYPE_CHECKING:
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
 FOLDS = 10
 REPORT = "student.json"
+UNNAMED = "not named"  # a source that nobody has named: the record is not complete
+OWN_CASES = "emoscope, misleading last turns"  # written for this project
 HEADS: Mapping[str, tuple[str, ...]] = {
     "emocontext": ("others", "happy", "sad", "angry"),
     "emotionx": ("neutral", "joy", "sadness", "anger"),
@@ -87,19 +99,27 @@ class Targets:
         self.tables: dict[str, list[Floats | None]] = {head: [] for head in HEADS}
         self._told: Counter[tuple[str, int]] = Counter()
         self._row: dict[tuple[str, ...], int] = {}
+        self.sources: dict[str, list[Example]] = {}  # what is taught, by the corpus it comes from
+        self.teachers: dict[str, int] = {}  # what the teachers learnt, as far as their files say
 
-    def repeat(self, head: str, examples: Sequence[Example], targets: Floats, times: int) -> None:
+    def repeat(
+        self, head: str, examples: Sequence[Example], targets: Floats, times: int, *, source: str = UNNAMED
+    ) -> None:
         """Add a head's targets as rows of their own, several times over."""
+        if times:
+            self.sources.setdefault(source, []).extend(examples)
         for example, target in times * list(zip(examples, targets, strict=True)):
             self.examples.append(example)
             for name, table in self.tables.items():
                 table.append(target if name == head else None)
 
-    def add(self, head: str, examples: Sequence[Example], targets: Floats) -> None:
+    def add(self, head: str, examples: Sequence[Example], targets: Floats, *, source: str = UNNAMED) -> None:
         """Add a head's targets; rows of not-a-numbers are left out."""
+        taught = self.sources.setdefault(source, [])
         for example, target in zip(examples, targets, strict=True):
             if np.isnan(target).any():
                 continue
+            taught.append(example)
             key = example.context.texts[-self.context :]
             if key not in self._row:
                 self._row[key] = len(self.examples)
@@ -126,6 +146,8 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
     judged = held_out_lines(fit_context) if plan.hold_out else frozenset()
     for path in answers:
         task_name, labels, tables = load_answers(path)
+        sources = teacher_sources(path) or {UNNAMED: 0}
+        targets.teachers |= {f"teacher: {name}": count for name, count in sources.items()}
         head = HEAD_OF[task_name]
         order = [labels.index(label) for label in HEADS[head]]
         for name, table in tables.items():
@@ -136,12 +158,13 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
                 soft = plan.hard * _certain(part, HEADS[head]) + (1 - plan.hard) * soft
             allowed = [number for number, e in enumerate(part) if _allowed(e, plan, frozenset() if own else judged)]
             allowed = allowed[: plan.limit]
-            targets.add(head, [part[number] for number in allowed], soft[allowed])
+            corpus = task_name if own else corpus_of(name)
+            targets.add(head, [part[number] for number in allowed], soft[allowed], source=corpus)
     for name in ("friends", "push"):
         voted = [e for e in pool_part(name, fit_context) if e.votes and _allowed(e, plan)][: plan.limit]
-        targets.add("ekman", voted, vote_shares(voted, EKMAN))
+        targets.add("ekman", voted, vote_shares(voted, EKMAN), source=corpus_of(name))
     cases = context_cases()
-    targets.repeat("emocontext", cases, _certain(cases, HEADS["emocontext"]), plan.misleading)
+    targets.repeat("emocontext", cases, _certain(cases, HEADS["emocontext"]), plan.misleading, source=OWN_CASES)
     return targets
 
 
@@ -158,7 +181,7 @@ def add_single_labels(
         soft = _certain(examples, EKMAN)
         if teacher is not None:
             soft = plan.hard * soft + (1 - plan.hard) * teacher.predict_proba(examples, "ekman")
-        targets.add("ekman", examples, soft)
+        targets.add("ekman", examples, soft, source=name)
 
 
 def _certain(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
@@ -206,7 +229,8 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitCont
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
         teacher = MultiTaskClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:
-        mixture = affect_examples(fit_context, limit=plan.limit, keep=lambda example: _allowed(example, plan))
+        corpora = affect_corpora(fit_context, limit=plan.limit, keep=lambda example: _allowed(example, plan))
+        mixture = by_head(corpora)
         teacher = MultiTaskClassifier(
             {head: labels for head, labels in affect_labels().items() if head in mixture},
             "transformer",
@@ -214,6 +238,7 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitCont
             {"epochs": plan.mixture_epochs, "batch": plan.mixture_batch, "rate": plan.mixture_rate},
         )
         teacher.fit(*teacher.targets(mixture), fit_context.part("mixture"))
+        teacher.learnt = LearntItems.of(corpora) | _read_text(plan, fit_context)
         if plan.prepared is not None:
             teacher.save(Path(plan.prepared))
             save_report(Path(plan.prepared), {})
@@ -227,7 +252,19 @@ def fit_student(answers: Sequence[Path], plan: StudentPlan, fit_context: FitCont
             start.replace_head(sum(len(labels) for labels in HEADS.values()))
     training = {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate}
     student = MultiTaskClassifier(HEADS, "transformer", network, training, shares=plan.shares)
-    return student.fit(targets.examples, targets.table(), fit_context.part("student"), start=start)
+    student.fit(targets.examples, targets.table(), fit_context.part("student"), start=start)
+    student.learnt = LearntItems.of(targets.sources) | LearntItems(targets.teachers)
+    if teacher is None:
+        student.learnt |= _read_text(plan, fit_context)
+    else:
+        student.learnt |= teacher.learnt or LearntItems({UNNAMED: 0})
+    return student
+
+
+def _read_text(plan: StudentPlan, fit_context: FitContext) -> LearntItems:
+    """The text it reads without labels: sources, but no items."""
+    names = plan.adaptation.split("+") if plan.adaptation else []
+    return LearntItems({f"text: {name}": len(unlabelled_dialogues(name, [], fit_context)) for name in names})
 
 
 def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, Any]:

@@ -77,9 +77,14 @@ class ComparedSystem:
     learnt: Overlap | None = None  # how many items the model had learnt, where that is known
 
     @property
+    def is_learnt(self) -> bool:
+        """Whether its model learnt the items, so that the score is none of new text."""
+        return self.learnt is not None and self.learnt.is_learnt
+
+    @property
     def title(self) -> str:
         """The name, marked where the score is of what the model learnt."""
-        return f"{self.name} (learnt)" if self.learnt is not None and self.learnt.is_learnt else self.name
+        return f"{self.name} (learnt)" if self.is_learnt else self.name
 
     def as_dict(self) -> dict[str, Any]:
         return flat_dict(self, number="row", path="predictions")
@@ -179,7 +184,8 @@ def compare(
             )
         )
     discarded = read.discarded(task)
-    notes = [f"{row.name}: {note}" for row in rows if (note := learnt_note(row.learnt))]
+    warned = sorted(rows, key=lambda row: not row.is_learnt)  # those that matter first
+    notes = [f"{row.name}: {note}" for row in warned if (note := learnt_note(row.learnt))]
     notes += label_notes(discarded, {})
     notes += [f"{row.name}: {note}" for row in rows for note in label_notes({}, row.outside)]
     return Comparison(
