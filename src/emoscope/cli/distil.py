@@ -166,4 +166,5 @@ def learnt_cli(
         print_json({"model": model, "items": len(learnt), "sources": dict(learnt.sources)})
         return
     rows = [(escape(name), count) for name, count in learnt.sources.items()]
-    console().print(table(f"{escape(model)} learnt {len(learnt):,} items", ["source", "examples"], rows))
+    console().print(f"[bold]{escape(model)} learnt {len(learnt):,} labelled items[/]", soft_wrap=True)
+    console().print(table(None, ["source", "examples"], rows))

@@ -95,6 +95,13 @@ class TrainingData(FrozenModel):
     items: int | None = None
 
 
+class LearntFigures(FrozenModel):
+    """What a model's own record says it learnt: labelled items in all, and examples of each source."""
+
+    items: int
+    sources: dict[str, int]
+
+
 class AboutModel(FrozenModel):
     """What is written by hand about a model; the rest of its results is measured."""
 
@@ -116,6 +123,7 @@ class ModelResults(FrozenModel):
     checks: tuple[CheckFigures, ...] = ()
     size_bytes: int | None = None  # of all its files; None for one that is not shipped
     speed: Speed | None = None
+    learnt: LearntFigures | None = None
 
 
 def read_results(path: str | Path) -> ModelResults:
