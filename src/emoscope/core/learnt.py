@@ -145,7 +145,7 @@ def _fingerprints(examples: Iterable[Example]) -> Iterator[int]:
         if sum(len(text.split()) for text in texts) < MIN_WORDS:
             yield COMMON
             continue
-        digest = blake2b("\x1f".join(map(_letters, texts)).encode(), digest_size=BYTES)
+        digest = blake2b("\x1f".join(map(_letters, texts)).encode("utf-8", "replace"), digest_size=BYTES)
         yield int.from_bytes(digest.digest())
 
 

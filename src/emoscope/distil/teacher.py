@@ -18,12 +18,13 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder, atomic_write, read_json, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
+from emoscope.core.learnt import LearntItems
 from emoscope.distil.pool import own_examples, vote_shares
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import auxiliary_examples, plain
+from emoscope.tasks.datasets.affect import auxiliary_corpora, auxiliary_examples, plain
 from emoscope.tasks.datasets.auxiliary import chosen, source, source_examples
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def teach_by_folds(
     own = {name: own_examples(name, fit_context, SPLITS[name])[: plan.limit] for name in SPLITS}
     tests = {name: test_set(name, fit_context)[: plan.limit] for name in SPLITS}
     folds = {name: fold_numbers(examples, plan.folds) for name, examples in own.items()}
+    _learnt(own, plan, fit_context).save(folder)
     start = plan.pretrained
     if plan.auxiliary_share:
         start = str(folder / PRETAUGHT)
@@ -145,6 +147,15 @@ def teach_by_folds(
             tables[f"{name}/test"] = teacher.predict_proba(tests[name], name).astype(np.float16)
         with atomic_write(path, "wb") as handle:
             np.savez_compressed(handle, **tables)
+
+
+def _learnt(own: Mapping[str, Sequence[Example]], plan: TeacherPlan, fit_context: FitContext) -> LearntItems:
+    """What the networks of all folds learn together."""
+    sources: dict[str, Sequence[Example]] = {}
+    if plan.auxiliary_share or plan.rehearsal_share:
+        sources |= auxiliary_corpora(fit_context, limit=plan.limit)
+        sources.pop("tweeteval-offensive", None)  # which no head asks for
+    return LearntItems.of({**sources, **own, "meld": source_examples("meld", fit_context)[: plan.limit]})
 
 
 def auxiliary_lessons(plan: TeacherPlan, share: float, fit_context: FitContext) -> Lessons:

@@ -31,6 +31,10 @@ def test_turns_are_kept_apart() -> None:
     assert one != other
 
 
+def test_any_text_has_a_fingerprint() -> None:
+    assert len(set(fingerprints([item("half an emoji \ud83d is still here"), item("", "", "")]).tolist())) == 2
+
+
 def test_an_emoji_alone_is_a_text() -> None:
     one, other = fingerprints([item("how was the big day", "😂"), item("how was the big day", "😭")])
     assert one != other
