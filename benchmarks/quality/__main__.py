@@ -11,8 +11,10 @@ labelled set that the model has not learnt from: their scores come from `--held-
 student with hold_out=true, on the tenth that it has not learnt; or from `--answers`, files of out-of-fold probabilities
 (see `Kept`). Results go to benchmarks/results/models/NAME.json; a set of labels and data that is not measured again
 stays as it was. What people say of the model (use, limits, training data) is in benchmarks/models/NAME.toml, its speed
-in benchmarks/results/speed.csv. `render` writes the tables of docs/results/quality.md, docs/results/card-NAME.md and
-the card inside the package; the log of what was tried is benchmarks/results/tried.csv, kept by hand (see `Trial`).
+in benchmarks/results/speed.csv, its size and what it learnt in its folder: each figure has one source, from which
+`render` renews the results before it writes the tables of docs/results/quality.md, docs/results/card-NAME.md and the
+card inside the package. Nothing is scored that the model learnt. The log of what was tried is
+benchmarks/results/tried.csv, kept by hand (see `Trial`).
 """
 
 import argparse
@@ -23,6 +25,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -39,8 +42,9 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
+from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import Metric, standard_metric
-from emoscope.detector.bundle import PRESETS, resolve
+from emoscope.detector.bundle import FILE, PRESETS, resolve
 from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
 from emoscope.distil.student import is_held_out
 from emoscope.evaluation.behaviour import run_suite
@@ -50,6 +54,7 @@ from emoscope.evaluation.results import (
     BehaviourFigures,
     CheckFigures,
     HeadResults,
+    LearntFigures,
     ModelResults,
     Speed,
     read_results,
@@ -201,23 +206,23 @@ def run(
     model: str, name: str, root: Path, answers: Sequence[Path], samples: int, held_out: Path | None = None
 ) -> ModelResults:
     """Measure a model and keep the results."""
-    about = AboutModel.model_validate(tomllib.loads(whole_text(ABOUT / f"{name}.toml")))
     measured: list[HeadResults] = []
     checks: list[CheckFigures] = []
     behaviour: list[BehaviourFigures] = []
-    size = None
+    folder: Path | None = None
     if model in PRESETS or Path(model).is_dir():
         folder = resolve(model)
-        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and file.name != CARD)
         for head in emoscope.load(model).heads:
             detector = emoscope.load(model, labels=head, for_metric=True)
-            measured += [_measure(detector, data, root, samples) for data in DATA_SETS if data.head == head]
+            sets = [data for data in DATA_SETS if data.head == head]
+            measured += [_measure(folder, detector, data, root, samples) for data in sets]
         checks, behaviour = run_behaviour(model)
     elif not answers:
         raise EmoscopeError(f"{model}: is neither an embedded model nor a folder, and there are no --answers")
     if held_out is not None:
         for data in held_out_tenths():
-            measured.append(_measure(emoscope.load(held_out, labels=data.head, for_metric=True), data, root, samples))
+            detector = emoscope.load(held_out, labels=data.head, for_metric=True)
+            measured.append(_measure(held_out, detector, data, root, samples))
     for path in answers:
         measured.append(Kept.model_validate(json.loads(whole_text(path))).measured(root))
         print(f"{path}: {measured[-1].metric} {measured[-1].score:.4f}", flush=True)
@@ -227,12 +232,12 @@ def run(
         name=name,
         version=emoscope.__version__,
         measured_with=machine(),
-        about=about,
+        about=_about(name),
         heads=tuple(_merged(before.heads if before else (), measured)),
         checks=tuple(checks or (before.checks if before else ())),
         behaviour=tuple(behaviour or (before.behaviour if before else ())),
-        size_bytes=size,
         speed=_speed(name),
+        **_of_folder(folder),
     )
     _keep(results)
     return results
@@ -268,14 +273,40 @@ def rerun_behaviour(model: str, name: str) -> ModelResults:
     return results
 
 
+def renewed(results: ModelResults) -> ModelResults:
+    """Results with what other files say of the model as it is now: words, speed, and size and record if embedded."""
+    folder = ASSETS / results.name
+    update: dict[str, Any] = {"about": _about(results.name), "speed": _speed(results.name)}
+    if (folder / FILE).is_file():
+        update |= _of_folder(folder)
+    return results.model_copy(update=update)
+
+
 def _keep(results: ModelResults) -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     with atomic_write(RESULTS / f"{results.name}.json") as handle:
         handle.write(results.model_dump_json(indent=1) + "\n")
 
 
-def _measure(detector: emoscope.Detector, data: DataSet, root: Path, samples: int) -> HeadResults:
+def _about(name: str) -> AboutModel:
+    return AboutModel.model_validate(tomllib.loads(whole_text(ABOUT / f"{name}.toml")))
+
+
+def _of_folder(folder: Path | None) -> dict[str, Any]:
+    """The size of a model's files, without its card, and what it learnt."""
+    if folder is None:
+        return {}
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and file.name != CARD)
+    learnt = LearntItems.load(folder)
+    figures = LearntFigures(items=len(learnt), sources=dict(learnt.sources)) if learnt else None
+    return {"size_bytes": size, "learnt": figures}
+
+
+def _measure(folder: Path, detector: emoscope.Detector, data: DataSet, root: Path, samples: int) -> HeadResults:
     examples = data.read(root)
+    learnt = LearntItems.load(folder)
+    if learnt is not None and (overlap := learnt.overlap(examples)).is_learnt:
+        raise EmoscopeError(f"{data.name}, {data.split}: the model learnt {overlap}; they are no test of it")
     answers = answers_of(detector, examples)
     found = measure(
         answers,
@@ -322,7 +353,9 @@ def render() -> None:
     models = [read_results(path) for path in sorted(RESULTS.glob("*.json"))]
     if not models:
         raise EmoscopeError(f"{RESULTS}: no results yet; make some with: python -m benchmarks.quality run")
+    models = [renewed(results) for results in models]
     for results in models:
+        _keep(results)
         text = card_text(results)
         if wrong := unsupported_numbers(text, results):
             raise EmoscopeError(f"the card of {results.name} states numbers that were not measured: {', '.join(wrong)}")

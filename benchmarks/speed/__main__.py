@@ -204,10 +204,9 @@ def save(measured: Mapping[str, Figures], where: str) -> None:
             ("one dialogue, 99th percentile", each.p99 * 1000, "ms"),
             ("new process to first answer", each.cold, "s"),
             ("peak memory", each.peak, "MB"),
-            ("files", each.model, "MB"),
         ]
         rows += [
-            {"model": name, "figure": title, "value": float(f"{value:.3g}"), "unit": unit, "machine": where}
+            {"model": name, "figure": title, "value": float(f"{value:.6g}"), "unit": unit, "machine": where}
             for title, value, unit in figures
         ]
     write_rows(RESULTS / "speed.csv", rows)

@@ -16,9 +16,10 @@ def make_corpus(folder: Path) -> Path:
     rows = [(text, label) for label, texts in said.items() for text in texts]
     target = folder / "data" / "emocontext"
     target.mkdir(parents=True)
-    for name, repeats in (("train.txt", 6), ("dev.txt", 1)):
+    for name, repeats, first in (("train.txt", 6, "hi"), ("dev.txt", 1, "hey")):
         lines = [
-            f"{number}\thi {number}\thello\t{text}\t{label}\n" for number, (text, label) in enumerate(rows * repeats)
+            f"{number}\t{first} {number}\thello\t{text}\t{label}\n"
+            for number, (text, label) in enumerate(rows * repeats)
         ]
         (target / name).write_text(HEADER + "".join(lines), encoding="utf-8")
     unlabelled = [f"{number}\thi\thello\t{text}\n" for number, (text, _) in enumerate(rows)]

@@ -4,13 +4,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from emoscope.cli.options import DataOption, DeviceOption, SeedOption
-from emoscope.cli.output import JsonOption, console, print_json, progress_bar
+from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import existing_file, folder_size
 from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems
 
 app = typer.Typer(help="Teach a small model what large ones know.", no_args_is_help=True)
 
@@ -35,7 +37,8 @@ def label_cli(
     block = FittedModel.load(run).block
     with console(stderr=True).status("asking the teacher"):
         answers = teach(block, task, FitContext(seed=record.seed, resources=data_root(data)))
-    save_answers(output, task.name, task.labels, answers)
+    learnt = LearntItems.load(run)
+    save_answers(output, task.name, task.labels, answers, learnt.sources if learnt else None)
     counts = ", ".join(f"{name} {len(table):,}" for name, table in answers.items())
     console(stderr=True).print(f"{output}: {counts}")
 
@@ -165,3 +168,31 @@ def bundle_cli(
         student_bundle(student, report or student / REPORT, output, context, name=name, force=force)
     size = folder_size(output)
     console().print(f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)")
+
+
+@app.command("learnt")
+def learnt_cli(
+    model: Annotated[str, typer.Argument(help="A model's or a run's folder, or an embedded model: nano, default.")],
+    add: Annotated[
+        list[str] | None,
+        typer.Option(help="Add a source to the record of a model made without one: iest/dev, meld; may be repeated."),
+    ] = None,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a model learnt from: the record by which `predict` knows that a score is none of new text."""
+    from emoscope.detector.bundle import Bundle, resolve
+    from emoscope.distil.learnt import add_sources
+    from emoscope.tasks.data import data_root
+
+    folder = resolve(model)
+    Bundle.load(folder)
+    learnt = add_sources(folder, add, FitContext(resources=data_root(data))) if add else LearntItems.load(folder)
+    if learnt is None:
+        raise EmoscopeError(f"{model}: has no record of what it learnt; make one with --add SOURCE")
+    if as_json:
+        print_json({"model": model, "items": len(learnt), "sources": dict(learnt.sources)})
+        return
+    rows = [(escape(name), count) for name, count in learnt.sources.items()]
+    console().print(f"[bold]{escape(model)} learnt {len(learnt):,} labelled items[/]", soft_wrap=True)
+    console().print(table(None, ["source", "examples"], rows))

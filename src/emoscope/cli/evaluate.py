@@ -1,5 +1,6 @@
 """`emoscope verify`, `evaluate`, `compare`, `errors` and `human`: what predictions are worth."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -112,6 +113,7 @@ def errors_cli(
     from emoscope.evaluation.error_analysis import analyse_errors
 
     chosen, reference = _task_and_file(task, gold, split, data)
+    _warn_of_learnt(files)
     result = analyse_errors(chosen, reference, files, by=by or (), show=show, seed=seed)
     (print_json if as_json else print_errors)(result)
 
@@ -142,6 +144,7 @@ def human_cli(
         result = with_published(get_task(task))
     else:
         chosen, reference = _task_and_file(task, gold, split, data)
+        _warn_of_learnt(systems or ())
         # The cue word is what the IEST paper splits its human study by.
         parts = by or ("cue" if chosen.name == "iest" else None)
         result = compare_with_humans(chosen, reference, judgements, systems or (), by=parts)
@@ -160,6 +163,14 @@ def _task_and_file(
     if (path is None) == (split is None):
         raise EmoscopeError(f"give either {option} FILE or --split NAME")
     return task, path if path is not None else find_split(task, str(split), data)
+
+
+def _warn_of_learnt(files: Sequence[Path]) -> None:
+    from emoscope.cli.evaluation_tables import print_learnt
+    from emoscope.evaluation.provenance import learnt_of
+
+    for file in files:
+        print_learnt(file, learnt_of(file))
 
 
 def _write_report(result: "Evaluation | Comparison", path: Path | None) -> None:

@@ -9,6 +9,9 @@ from rich.markup import escape
 from emoscope.cli.output import Rows, coloured, console, table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from emoscope.core.learnt import Overlap
     from emoscope.evaluation.compare import Comparison
     from emoscope.evaluation.error_analysis import ErrorAnalysis
     from emoscope.evaluation.human import HumanComparison
@@ -17,16 +20,27 @@ if TYPE_CHECKING:
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 
 
-def _print_notes(notes: Sequence[str]) -> None:
-    for note in notes:
-        console(stderr=True).print(f"[yellow]note:[/] {_plain(note)}")
+def _print_notes(notes: Sequence[str], *, warnings: int = 0) -> None:
+    """Print notes, of which the first are warnings."""
+    for number, note in enumerate(notes):
+        mark = "[bold red]warning:[/]" if number < warnings else "[yellow]note:[/]"
+        console(stderr=True).print(f"{mark} {_plain(note)}")
+
+
+def print_learnt(path: "Path", learnt: "Overlap | None") -> None:
+    """Warn that a model had learnt what a file of predictions answers."""
+    from emoscope.evaluation.provenance import learnt_note
+
+    if learnt is not None and learnt.is_learnt:
+        _print_notes([f"{path.name}: {learnt_note(learnt)}"], warnings=1)
 
 
 def print_evaluation(result: "Evaluation") -> None:
     """The score, its interval and rank, the figures of each class, and the confusion matrix."""
     out = console()
-    _print_notes(result.notes)
-    out.print(f"[bold]{result.score:.4f}[/]  {result.metric_description}")
+    _print_notes(result.notes, warnings=int(result.is_learnt))
+    learnt = "  [bold red]of what the model learnt, so no rank[/]" if result.is_learnt else ""
+    out.print(f"[bold]{result.score:.4f}[/]  {result.metric_description}{learnt}")
     out.print(
         f"{result.interval.level * 100:g} % interval {result.interval.low:.4f} to {result.interval.high:.4f} "
         f"(bootstrap, {result.interval.samples:,} samples, seed {result.seed}); {result.scores.items:,} items"
@@ -72,12 +86,12 @@ def print_comparison(result: "Comparison") -> None:
     from rich.box import Box
 
     out = console()
-    _print_notes(result.notes)
+    _print_notes(result.notes, warnings=sum(row.is_learnt for row in result.rows))
     rows: list[Sequence[object]] = []
     for row in result.rows:
         interval, pair = f"{row.interval.low:.4f} to {row.interval.high:.4f}", row.to_next
         tests = (pair.difference, _p_value(pair.p_bootstrap), _p_value(pair.p_wilcoxon)) if pair else (None,) * 3
-        rows.append((row.number, _plain(row.name), row.scores.score, interval, row.first_different, *tests))
+        rows.append((row.number, _plain(row.title), row.scores.score, interval, row.first_different, *tests))
     columns = ["row", "system", result.metric, "95 % interval", "B", "above next by", "p bootstrap", "p Wilcoxon"]
     systems = table(None, columns, rows, left=2)
     # Lines between clusters only: a box whose sole visible part is the line under a section.

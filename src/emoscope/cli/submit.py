@@ -28,7 +28,11 @@ def submit_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Send predictions to a challenge; exit code 1 if they are refused."""
+    from emoscope.cli.evaluation_tables import print_learnt
+    from emoscope.evaluation.provenance import learnt_of
+
     server, slug = challenge_address(challenge)
+    print_learnt(file, learnt_of(existing_file(file)))
     try:
         submission = send(server, slug, existing_file(file), token=token, phase=phase, note=note)
         submission = follow(server, submission, token=token, seconds=wait)

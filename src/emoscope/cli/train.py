@@ -102,6 +102,9 @@ def crossvalidate_cli(
             workers=workers,
             root=data,
         )
+    if results[0].learnt:
+        note = f"{results[0].learnt:,} held-out items were learnt all the same: the data, or other corpora, repeat them"
+        console(stderr=True).print(f"[yellow]note:[/] {note}")
     if as_json:
         print_json(results[0] if seeds == 1 else results)
         return
@@ -131,8 +134,10 @@ def predict_cli(
     data: DataOption = None,
 ) -> None:
     """Write predictions in the task's official submission format."""
+    from emoscope.cli.evaluation_tables import print_learnt
     from emoscope.detector.bundle import resolve
-    from emoscope.runs.predict import predictor
+    from emoscope.evaluation.provenance import write_provenance
+    from emoscope.runs.predict import learnt_overlap, predictor
     from emoscope.tasks import get_task
     from emoscope.tasks.data import find_split
 
@@ -141,7 +146,8 @@ def predict_cli(
     if (input is None) == (split is None):
         raise EmoscopeError("give either --input FILE or --split NAME")
     chosen = get_task(task)
-    predict = predictor(resolve(run), chosen)
+    folder = resolve(run)
+    predict = predictor(folder, chosen)
     source = input if input is not None else find_split(chosen, str(split), data).path
     with console(stderr=True).status(f"reading {source}"):
         examples = list(chosen.read(source))
@@ -151,4 +157,7 @@ def predict_cli(
         chosen.write_labels(output, labels)
     else:
         chosen.write_submission(output, examples, labels, {"name": name, "email": email})
+    learnt = learnt_overlap(folder, chosen, examples)
+    write_provenance(output, run, learnt)
     console(stderr=True).print(f"{len(labels):,} labels written to {output}")
+    print_learnt(output, learnt)

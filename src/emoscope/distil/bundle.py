@@ -41,6 +41,7 @@ def student_bundle(
         task="emocontext",
         heads=heads,
         dialogues=[each.context for examples in kinds for each in spread(examples, CALIBRATION // len(kinds))],
+        learnt=classifier.learnt,
         vocabulary=[text for example in texts + more for text in example.dialogue.texts],
         force=force,
     )

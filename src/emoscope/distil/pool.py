@@ -80,6 +80,19 @@ def pool_part(name: str, fit_context: FitContext) -> list[Example]:
     return _PARTS[name](fit_context)
 
 
+def corpus_of(part: str) -> str:
+    """The corpus a part of the pool comes from, by which a student's record names it.
+
+    >>> corpus_of("recombined"), corpus_of("varied:1"), corpus_of("written:push")
+    ('emocontext', 'iest', 'emoscope, written like push')
+    """
+    kind, _, like = part.partition(":")
+    derived = {"recombined": "emocontext", VARIED_TWEETS: "iest", "scripts": "friends-scripts"}
+    derived |= {"everyday": "emoscope, everyday dialogues", "written": f"emoscope, written like {like}"}
+    derived |= {"comments": "goemotions-ekman"}
+    return {**_TRAINING_SPLITS, **derived}.get(kind, kind)
+
+
 def _masked_places(fit_context: FitContext) -> list[Example]:
     texts = chosen(list(masked_places(unlabelled_texts(fit_context))), MASKED_PLACES)
     return [Example(Dialogue((Turn(text),)), 0) for text in texts]
@@ -187,12 +200,24 @@ def teach(block: Block, task: Task, fit_context: FitContext) -> dict[str, Floats
     return answers
 
 
-def save_answers(path: Path, task_name: str, labels: Sequence[str], answers: Mapping[str, Floats]) -> None:
-    """Write a teacher's probabilities as npz."""
-    about = json.dumps({"task": task_name, "labels": list(labels)})
+def save_answers(
+    path: Path,
+    task_name: str,
+    labels: Sequence[str],
+    answers: Mapping[str, Floats],
+    sources: Mapping[str, int] | None = None,
+) -> None:
+    """Write a teacher's probabilities as npz, and the sources it learnt from itself."""
+    about = json.dumps({"task": task_name, "labels": list(labels), "sources": dict(sources or {})})
     tables: dict[str, Any] = {name: table.astype(np.float16) for name, table in answers.items()}
     with atomic_write(path, "wb") as handle:
         np.savez_compressed(handle, about=np.array(about), **tables)
+
+
+def teacher_sources(path: Path) -> dict[str, int]:
+    """What the teacher of a file learnt from, and how many items of each; empty where its file does not say."""
+    with np.load(path, allow_pickle=False) as kept:
+        return dict(json.loads(str(kept["about"])).get("sources", {}))
 
 
 def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats]]:

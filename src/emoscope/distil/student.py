@@ -14,9 +14,19 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import write_file
 from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
 from emoscope.distil.everyday import GENERAL, everyday_examples, general_targets
-from emoscope.distil.pool import HEAD_OF, HELD_OUT, TASKS, load_answers, own_examples, pool_part
+from emoscope.distil.pool import (
+    HEAD_OF,
+    HELD_OUT,
+    TASKS,
+    corpus_of,
+    load_answers,
+    own_examples,
+    pool_part,
+    teacher_sources,
+)
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.decision import choose_multipliers
 from emoscope.models.ensembles.folds import fold_number
@@ -25,13 +35,15 @@ from emoscope.models.probabilities import softmax, temperature_of
 from emoscope.systems.base import NETWORK_PACKAGES
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_examples, affect_labels, plain
+from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_corpora, affect_labels, by_head, plain
+from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
 
 if TYPE_CHECKING:
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
 FOLDS = 10
 REPORT = "student.json"
+UNNAMED = "not named"  # a source that nobody has named: the record is not complete
 HEADS: Mapping[str, tuple[str, ...]] = {  # the first is what a model answers with if nobody says otherwise
     "general": GENERAL,
     "emocontext": ("others", "happy", "sad", "angry"),
@@ -88,19 +100,27 @@ class Targets:
         self.tables: dict[str, list[Floats | None]] = {head: [] for head in heads}
         self._told: Counter[tuple[str, int]] = Counter()
         self._row: dict[tuple[str, ...], int] = {}
+        self.sources: dict[str, list[Example]] = {}  # what is taught, by the corpus it comes from
+        self.teachers: dict[str, int] = {}  # what the teachers learnt, as far as their files say
 
-    def repeat(self, head: str, examples: Sequence[Example], targets: Floats, times: int) -> None:
+    def repeat(
+        self, head: str, examples: Sequence[Example], targets: Floats, times: int, *, source: str = UNNAMED
+    ) -> None:
         """Add a head's targets as rows of their own, several times over."""
+        if times:
+            self.sources.setdefault(source, []).extend(examples)
         for example, target in times * list(zip(examples, targets, strict=True)):
             self.examples.append(example)
             for name, table in self.tables.items():
                 table.append(target if name == head else None)
 
-    def add(self, head: str, examples: Sequence[Example], targets: Floats) -> None:
+    def add(self, head: str, examples: Sequence[Example], targets: Floats, *, source: str = UNNAMED) -> None:
         """Add a head's targets; rows of not-a-numbers are left out."""
+        taught = self.sources.setdefault(source, [])
         for example, target in zip(examples, targets, strict=True):
             if np.isnan(target).any():
                 continue
+            taught.append(example)
             key = example.context.texts[-self.context :]
             if key not in self._row:
                 self._row[key] = len(self.examples)
@@ -136,6 +156,8 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
     judged = held_out_lines(fit_context) if plan.hold_out else frozenset()
     for path in answers:
         task_name, labels, tables = load_answers(path)
+        sources = teacher_sources(path) or {UNNAMED: 0}
+        targets.teachers |= {f"teacher: {name}": count for name, count in sources.items()}
         head = HEAD_OF[task_name]
         if head not in targets.heads:
             raise EmoscopeError(f"{path}: answers for {head}, which is not among the student's heads")
@@ -154,11 +176,12 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
                 soft = plan.hard * _certain(part, HEADS[head]) + (1 - plan.hard) * soft
             elif (head, name) == ("general", "everyday"):
                 soft = plan.hard * general_targets(part) + (1 - plan.hard) * soft
-                targets.repeat(head, part[: plan.limit], soft[: plan.limit], plan.everyday)
+                targets.repeat(head, part[: plan.limit], soft[: plan.limit], plan.everyday, source=corpus_of(name))
                 continue
             allowed = [number for number, e in enumerate(part) if _allowed(e, plan, frozenset() if own else judged)]
             allowed = allowed[: plan.limit]
-            targets.add(head, [part[number] for number in allowed], soft[allowed])
+            corpus = task_name if own else corpus_of(name)
+            targets.add(head, [part[number] for number in allowed], soft[allowed], source=corpus)
     return targets
 
 
@@ -206,7 +229,8 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
         teacher = MultiTaskClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:
-        mixture = affect_examples(fit_context, limit=plan.limit, keep=lambda example: _allowed(example, plan))
+        corpora = affect_corpora(fit_context, limit=plan.limit, keep=lambda example: _allowed(example, plan))
+        mixture = by_head(corpora)
         teacher = MultiTaskClassifier(
             {head: labels for head, labels in affect_labels().items() if head in mixture},
             "transformer",
@@ -214,6 +238,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
             {"epochs": plan.mixture_epochs, "batch": plan.mixture_batch, "rate": plan.mixture_rate},
         )
         teacher.fit(*teacher.targets(mixture), fit_context.part("mixture"))
+        teacher.learnt = LearntItems.of(corpora) | _read_text(plan, fit_context)
         if plan.prepared is not None:
             teacher.save(Path(plan.prepared))
             save_report(Path(plan.prepared), {})
@@ -226,7 +251,19 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
             start.replace_head(sum(map(len, targets.heads.values())))
     training = {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate}
     student = MultiTaskClassifier(targets.heads, "transformer", network, training, shares=plan.shares)
-    return student.fit(targets.examples, targets.table(), fit_context.part("student"), start=start)
+    student.fit(targets.examples, targets.table(), fit_context.part("student"), start=start)
+    student.learnt = LearntItems.of(targets.sources) | LearntItems(targets.teachers)
+    if teacher is None:
+        student.learnt |= _read_text(plan, fit_context)
+    else:
+        student.learnt |= teacher.learnt or LearntItems({UNNAMED: 0})
+    return student
+
+
+def _read_text(plan: StudentPlan, fit_context: FitContext) -> LearntItems:
+    """The text it reads without labels: sources, but no items."""
+    names = plan.adaptation.split("+") if plan.adaptation else []
+    return LearntItems({f"text: {name}": len(unlabelled_dialogues(name, [], fit_context)) for name in names})
 
 
 def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, Any]:

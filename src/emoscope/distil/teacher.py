@@ -18,13 +18,14 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder, atomic_write, read_json, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
+from emoscope.core.learnt import LearntItems
 from emoscope.distil.everyday import GENERAL, everyday_examples, general_targets
-from emoscope.distil.pool import HELD_OUT, own_examples, pool_part, save_answers, vote_shares
+from emoscope.distil.pool import HELD_OUT, corpus_of, own_examples, pool_part, save_answers, vote_shares
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import auxiliary_examples, plain
+from emoscope.tasks.datasets.affect import auxiliary_corpora, auxiliary_examples, plain
 from emoscope.tasks.datasets.auxiliary import chosen, source, source_examples
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ def teach_by_folds(
     own = {name: own_examples(name, fit_context, splits)[: plan.limit] for name, splits in tasks.items()}
     tests = {name: test_set(name, fit_context)[: plan.limit] for name in tasks}
     folds = {name: fold_numbers(examples, plan.folds) for name, examples in own.items()}
+    learnt = _learnt(own, plan, fit_context)
+    learnt.save(folder)
     start = plan.pretrained
     if plan.auxiliary_share and plan.corpora == "all":
         start = str(folder / PRETAUGHT)
@@ -180,7 +183,7 @@ def teach_by_folds(
         if keep is not None:
             _save(teacher, keep / f"fold{fold}")
         if ask:
-            answer_pool(teacher, plan, folder / ANSWERS, fit_context)
+            answer_pool(teacher, plan, folder / ANSWERS, fit_context, learnt.sources)
         tables: dict[str, Any] = {}
         for name in own:
             tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name).astype(np.float16)
@@ -194,13 +197,25 @@ def teach_by_folds(
 def save_own_answers(folder: Path, plan: TeacherPlan, fit_context: FitContext) -> None:
     """Write the out-of-fold probabilities of what a student learns of each task's own data."""
     (folder / ANSWERS).mkdir(exist_ok=True)
+    learnt = LearntItems.load(folder)
+    sources = learnt.sources if learnt else {}
     for name, tables in merged_probabilities(folder, plan, fit_context).items():
         count = len(own_examples(name, fit_context)[: plan.limit])  # EmoContext's dev, which comes last, measures it
-        save_answers(folder / ANSWERS / f"own.{name}.npz", name, get_task(name).labels, {"own": tables["own"][:count]})
+        answers = {"own": tables["own"][:count]}
+        save_answers(folder / ANSWERS / f"own.{name}.npz", name, get_task(name).labels, answers, sources)
 
 
-def answer_pool(teacher: "MultiTaskClassifier", plan: TeacherPlan, folder: Path, fit_context: FitContext) -> None:
-    """Write what a teacher makes of the pool, a file for each head; one that is there is left alone."""
+def answer_pool(
+    teacher: "MultiTaskClassifier",
+    plan: TeacherPlan,
+    folder: Path,
+    fit_context: FitContext,
+    sources: Mapping[str, int] | None = None,
+) -> None:
+    """Write what a teacher makes of the pool, a file for each head; one that is there is left alone.
+
+    `sources` is what the teacher learnt from, which goes into the student's record.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for head, parts in POOL[plan.corpora].items():
         path = folder / f"{head}.npz"
@@ -210,12 +225,24 @@ def answer_pool(teacher: "MultiTaskClassifier", plan: TeacherPlan, folder: Path,
         for part in parts:
             fit_context.progress(f"asking {head} of {part}", 1.0)
             tables[part] = teacher.predict_proba(pool_part(part, fit_context)[: plan.limit], head)
-        save_answers(path, head, teacher.heads[head], tables)
+        save_answers(path, head, teacher.heads[head], tables, sources)
 
 
 def _everyday(plan: TeacherPlan) -> Lessons:
     examples = everyday_examples()[: plan.limit] * plan.everyday_repeats
     return {"general": (examples, _smoothed(general_targets(examples), plan))}
+
+
+def _learnt(own: Mapping[str, Sequence[Example]], plan: TeacherPlan, fit_context: FitContext) -> LearntItems:
+    """What the networks of all folds learn together."""
+    sources: dict[str, Sequence[Example]] = {corpus_of("everyday"): everyday_examples()[: plan.limit]}
+    if plan.corpora == "open":
+        sources["goemotions-ekman"] = source_examples("goemotions-ekman", fit_context)[: plan.limit]
+        return LearntItems.of(sources)
+    if plan.auxiliary_share or plan.rehearsal_share:
+        sources |= auxiliary_corpora(fit_context, limit=plan.limit)
+        sources.pop("tweeteval-offensive", None)  # which no head asks for
+    return LearntItems.of({**sources, **own, "meld": source_examples("meld", fit_context)[: plan.limit]})
 
 
 def auxiliary_lessons(plan: TeacherPlan, share: float, fit_context: FitContext) -> Lessons:

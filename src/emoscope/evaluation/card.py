@@ -44,6 +44,13 @@ def card_text(results: ModelResults) -> str:
         parts += ["## Speed", f"Measured on {results.speed.machine}.", markdown_table(["measure", "value"], figures)]
     rows = [[data.name, data.use, whole(data.items), data.terms] for data in about.training_data]
     parts += ["## Training data", markdown_table(["data", "used for", "items", "terms"], rows, left=4)]
+    if results.learnt is not None:
+        sources = [[name, whole(count)] for name, count in results.learnt.sources.items()]
+        parts += [
+            f"The model keeps a record of the {whole(results.learnt.items)} labelled items it learnt, by which "
+            "`emoscope predict` and `evaluate` know that a score is none of new text. Examples by source:",
+            markdown_table(["source", "examples"], sources),
+        ]
     return "\n\n".join(parts) + "\n"
 
 

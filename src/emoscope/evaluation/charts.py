@@ -115,12 +115,12 @@ def confusion_map(evaluation: Evaluation) -> Chart:
 def comparison_intervals(comparison: Comparison) -> Chart:
     """Each system's score with its interval, and a line wherever a significance cluster ends."""
     alt = altair()
-    names = [row.name for row in comparison.rows]
+    names = [row.title for row in comparison.rows]
     values = [
-        {"name": row.name, "score": row.scores.score, "low": row.interval.low, "high": row.interval.high}
+        {"name": row.title, "score": row.scores.score, "low": row.interval.low, "high": row.interval.high}
         for row in comparison.rows
     ]
-    starts = [{"name": row.name} for above, row in pairwise(comparison.rows) if row.cluster != above.cluster]
+    starts = [{"name": row.title} for above, row in pairwise(comparison.rows) if row.cluster != above.cluster]
     band = alt.Scale(type="band", padding=0)
     axis = alt.Axis(domain=False, ticks=False, labelColor=INK, labelLimit=170)
     y = alt.Y("name:N", sort=names, scale=band, title=None, axis=axis)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.learnt import Overlap
 from emoscope.core.metrics import Floats, confusion_matrix, encode
 from emoscope.core.significance import (
     SAMPLES,
@@ -20,6 +21,7 @@ from emoscope.core.significance import (
     resampled_scores,
     wilcoxon,
 )
+from emoscope.evaluation.provenance import learnt_note, learnt_of
 from emoscope.evaluation.results import ClassFigures
 from emoscope.evaluation.score import (
     LEVEL,
@@ -72,6 +74,17 @@ class ComparedSystem:
     to_next: PairedTest | None
     per_class: Mapping[str, ClassFigures]
     outside: Mapping[str, int]  # predicted labels that the task does not have
+    learnt: Overlap | None = None  # how many items the model had learnt, where that is known
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether its model learnt the items, so that the score is none of new text."""
+        return self.learnt is not None and self.learnt.is_learnt
+
+    @property
+    def title(self) -> str:
+        """The name, marked where the score is of what the model learnt."""
+        return f"{self.name} (learnt)" if self.is_learnt else self.name
 
     def as_dict(self) -> dict[str, Any]:
         return flat_dict(self, number="row", path="predictions")
@@ -167,10 +180,13 @@ def compare(
                 to_next=to_next,
                 per_class=class_results(confusions[system], names),
                 outside=outside_labels(task, predicted[system]),
+                learnt=learnt_of(predictions[system]),
             )
         )
     discarded = read.discarded(task)
-    notes = label_notes(discarded, {})
+    warned = sorted(rows, key=lambda row: not row.is_learnt)  # those that matter first
+    notes = [f"{row.name}: {note}" for row in warned if (note := learnt_note(row.learnt))]
+    notes += label_notes(discarded, {})
     notes += [f"{row.name}: {note}" for row in rows for note in label_notes({}, row.outside)]
     return Comparison(
         task=task.name,

@@ -112,6 +112,13 @@ class TrainingData(FrozenModel):
     items: int | None = None
 
 
+class LearntFigures(FrozenModel):
+    """What a model's own record says it learnt: labelled items in all, and examples of each source."""
+
+    items: int
+    sources: dict[str, int]
+
+
 class AboutModel(FrozenModel):
     """What is written by hand about a model; the rest of its results is measured."""
 
@@ -134,6 +141,7 @@ class ModelResults(FrozenModel):
     behaviour: tuple[BehaviourFigures, ...] = ()  # of the default set of labels first
     size_bytes: int | None = None  # of all its files; None for one that is not shipped
     speed: Speed | None = None
+    learnt: LearntFigures | None = None
 
 
 def read_results(path: str | Path) -> ModelResults:

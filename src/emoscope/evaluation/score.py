@@ -13,8 +13,10 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import existing_file
 from emoscope.core.jsonable import jsonable
+from emoscope.core.learnt import Overlap
 from emoscope.core.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
+from emoscope.evaluation.provenance import learnt_note, learnt_of
 from emoscope.evaluation.ranking import Placement, place
 from emoscope.evaluation.results import ClassFigures
 from emoscope.tasks import Task
@@ -161,10 +163,16 @@ class Evaluation:
     discarded: Mapping[str, int]
     outside: Mapping[str, int]  # predicted labels that the task does not have
     seed: int
+    learnt: Overlap | None = None  # how many items the model had learnt, where that is known
 
     @property
     def score(self) -> float:
         return self.scores.score
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether the items were learnt, so that the score is none of new text."""
+        return self.learnt is not None and self.learnt.is_learnt
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -173,7 +181,8 @@ class Evaluation:
 
     @property
     def notes(self) -> list[str]:
-        return label_notes(self.discarded, self.outside)
+        note = learnt_note(self.learnt)
+        return [*([note] if note else []), *label_notes(self.discarded, self.outside)]
 
     def as_dict(self) -> dict[str, Any]:
         flat = flat_dict(self)
@@ -213,13 +222,15 @@ def evaluate(
 ) -> Evaluation:
     """Score a prediction file in the task's official way; `ranked` among the published results, or not.
 
+    Where `emoscope predict` noted that the model had learnt the items, that is said, and there is no rank.
+
     >>> from emoscope.tasks import get_task
     >>> evaluate(get_task("emocontext"), "dev.txt", "predictions.txt").score  # doctest: +SKIP
     0.7304
     """
     read = read_gold(task, gold)
-    labels = read_predictions(task, read, predictions)
-    return _evaluation(task, read, labels, str(predictions), samples, seed, ranked=ranked)
+    answers, learnt = read_predictions(task, read, predictions), learnt_of(predictions)
+    return _evaluation(task, read, answers, str(predictions), samples, seed, learnt, ranked=ranked)
 
 
 def evaluate_labels(
@@ -244,6 +255,7 @@ def _evaluation(
     path: str | None,
     samples: int,
     seed: int,
+    learnt: Overlap | None = None,
     *,
     ranked: bool = True,
 ) -> Evaluation:
@@ -253,7 +265,7 @@ def _evaluation(
     confusion = confusion_matrix([gold.labels[item] for item in scored], predicted, names)
     scores = scores_of(task, confusion, names)
     rank = None
-    if ranked:
+    if ranked and not (learnt is not None and learnt.is_learnt):
         try:
             results = published(task.name)
         except EmoscopeError:  # somebody's own task has none
@@ -276,4 +288,5 @@ def _evaluation(
         discarded=gold.discarded(task),
         outside=outside_labels(task, predicted),
         seed=seed,
+        learnt=learnt,
     )

@@ -81,6 +81,10 @@ class Component(ABC):
             component.set_children(children)
         return component
 
+    def corpora(self) -> frozenset[str]:
+        """The auxiliary corpora whose labels it learns beside those of its task; see `tasks.datasets.auxiliary`."""
+        return frozenset[str]().union(*(child.corpora() for child in self.children().values()))
+
     def save_weights(self, folder: Path) -> None:
         """Write what it has learnt, if anything; the children are saved beside it."""
         del folder

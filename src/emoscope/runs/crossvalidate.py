@@ -1,5 +1,6 @@
 """Folds cut between dialogues, the same for the same data: how tasks without a development set are judged."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +15,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.models.ensembles.folds import fold_numbers
 from emoscope.parallel import SERIAL, Executor
-from emoscope.runs.train import official_score
+from emoscope.runs.train import learnt_items, official_score
 from emoscope.systems import SYSTEMS
 from emoscope.tasks import get_task
 from emoscope.tasks.data import data_root, find_split
@@ -29,6 +30,7 @@ class CrossValidation:
     mean: float
     deviation: float
     pooled: float
+    learnt: int = 0  # items of held-out folds that were learnt all the same, as the data or other corpora repeat them
 
 
 def crossvalidate(
@@ -58,7 +60,9 @@ def crossvalidate(
     predict = partial(_predict_fold, system_name, task_name, settings, examples, numbers, context)
     predicted = {seed: [""] * len(examples) for seed in seeds}
     scores: dict[int, list[float]] = {seed: [] for seed in seeds}
-    for (seed, fold), labels in zip(jobs, executor.map(predict, jobs), strict=True):
+    learnt: Counter[int] = Counter()
+    for (seed, fold), (labels, repeated) in zip(jobs, executor.map(predict, jobs), strict=True):
+        learnt[seed] += repeated
         held_out = np.flatnonzero(numbers == fold)
         scores[seed].append(official_score(task, [examples[index] for index in held_out], labels))
         for index, label in zip(held_out, labels, strict=True):
@@ -70,6 +74,7 @@ def crossvalidate(
             mean=float(np.mean(scores[seed])),
             deviation=float(np.std(scores[seed], ddof=1)),
             pooled=official_score(task, examples, predicted[seed]),
+            learnt=learnt[seed],
         )
         for seed in seeds
     ]
@@ -83,10 +88,12 @@ def _predict_fold(
     numbers: NDArray[np.int64],
     context: FitContext,
     job: tuple[int, int],
-) -> list[str]:
-    """Fit with a seed on all folds but one, and predict that one."""
+) -> tuple[list[str], int]:
+    """Fit with a seed on all folds but one, and predict that one; and how much of it was learnt all the same."""
     seed, fold = job
     held_out, rest = (list(compress(examples, chosen)) for chosen in (numbers == fold, numbers != fold))
     system = SYSTEMS[system_name](get_task(task_name), seed=seed, settings=settings)
-    system.fit(rest, replace(context, seed=seed, unseen=frozenset(example.text for example in held_out)))
-    return list(system.predict(held_out))
+    fit_context = replace(context, seed=seed, unseen=frozenset(example.text for example in held_out))
+    system.fit(rest, fit_context)
+    learnt = learnt_items(system, {task_name: rest}, fit_context)
+    return list(system.predict(held_out)), learnt.overlap(held_out).items

@@ -9,6 +9,7 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import link_equal_files
+from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import FILE, Bundle, Head
 from emoscope.detector.model import BLOCK, FittedModel
 from emoscope.models.block import Block
@@ -41,13 +42,14 @@ def export_bundle(
     dialogues: Sequence[Dialogue] | None,
     vocabulary: Sequence[str] | None = None,
     reference: Sequence[Dialogue] = REFERENCE,
+    learnt: LearntItems | None = None,
     force: bool = False,
 ) -> Bundle:
     """Write a model folder for `emoscope.load`: every network of the block becomes a graph, the rest stays as it is.
 
     `heads` say what is answered, in this order: labels, training mix, prior, temperature, decision. With `dialogues`,
     some hundred like those to come, weights become 8-bit whole numbers; with None they stay as they are. `vocabulary`
-    are texts: pieces that are not in them are dropped, which makes the model smaller.
+    are texts: pieces that are not in them are dropped, which makes the model smaller. `learnt` is what it learnt.
     """
     check_installed(*PACKAGES, extra="train")
     bundle = Bundle(name=name, task=task, heads=tuple(heads))
@@ -58,6 +60,8 @@ def export_bundle(
         else:
             exported = block.export(exporter, {head.name: head.labels for head in heads})
         FittedModel(bundle, exported).save(part)
+        if learnt is not None:
+            learnt.save(part)
         link_equal_files(part / BLOCK)  # the networks of an ensemble may read with the same encoder
     return bundle
 
@@ -87,6 +91,7 @@ def export_run(
         heads=model.bundle.heads,
         dialogues=spread(dialogues or [], CALIBRATION) if int8 else None,
         vocabulary=[text for dialogue in dialogues or [] for text in dialogue.texts] if prune else None,
+        learnt=LearntItems.load(run),
         force=force,
     )
 

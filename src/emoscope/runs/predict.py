@@ -5,10 +5,25 @@ from pathlib import Path
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.learnt import LearntItems, Overlap
 from emoscope.detector.detector import Detector
 from emoscope.detector.model import FittedModel
 from emoscope.runs.record import FILE, read_record
 from emoscope.tasks import Task
+
+
+def learnt_overlap(folder: Path, task: Task, examples: Sequence[Example]) -> Overlap | None:
+    """How many of a task's examples the model in a folder learnt, of those that are scored; None if it has no record.
+
+    >>> from emoscope.detector.bundle import resolve
+    >>> from emoscope.tasks import get_task
+    >>> learnt_overlap(resolve("nano"), get_task("emocontext"), [])
+    Overlap(items=0, of=0)
+    """
+    learnt = LearntItems.load(folder)
+    if learnt is None:
+        return None
+    return learnt.overlap(example for example in examples if example.label is None or task.scored(example.label))
 
 
 def predictor(folder: Path, task: Task) -> Callable[[Sequence[Example]], list[str]]:

@@ -13,13 +13,14 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import write_file
 from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.score import evaluate_labels
 from emoscope.runs.record import FILE, RunRecord, environment, kept_checkpoints, new_run_folder
 from emoscope.systems import SYSTEMS
 from emoscope.systems.base import System
 from emoscope.tasks import Task, get_task
-from emoscope.tasks.data import Located, data_root, find_split, sha256_of
+from emoscope.tasks.data import data_root, find_split, sha256_of
 
 
 def official_score(task: Task, examples: Sequence[Example], predicted: Sequence[str]) -> float:
@@ -65,17 +66,18 @@ def train(
     system = SYSTEMS[system_name](task, seed=seed, settings=settings)
     if devices > 1:
         _check_devices(system, device, devices, workers)
-    located = [find_split(task, split, root) for split in splits or (system.metadata.learns_from,)]
+    located = {split: find_split(task, split, root) for split in splits or (system.metadata.learns_from,)}
     what = {
         "system": system_name,
         "task": task.reference,
         "seed": seed,
         "limit": limit,
         "settings": dict(settings or {}),
-        "data": {place.path.name: sha256_of(place.path) for place in located},
+        "data": {place.path.name: sha256_of(place.path) for place in located.values()},
     }
     with new_run_folder(folder, force=force) as part, kept_checkpoints(folder, what) as checkpoints:
-        examples = [example for place in located for example in task.read(place.path)][:limit]
+        pairs = [(split, example) for split, place in located.items() for example in task.read(place.path)][:limit]
+        examples = [example for _, example in pairs]
         fit_context = FitContext(
             seed=seed,
             device=device,
@@ -89,20 +91,29 @@ def train(
         begun = time.perf_counter()
         system.fit(examples, fit_context)
         seconds = time.perf_counter() - begun
+        own = {f"{task.name}/{split}": [e for of, e in pairs if of == split] for split in located}
+        learnt = learnt_items(system, own, fit_context)
         record = RunRecord(
             **{**what, "settings": system.settings.model_dump(mode="json")},
             examples=len(examples),
-            data_revision=located[0].revision.name,
+            data_revision=next(iter(located.values())).revision.name,
             seconds=round(seconds, 2),
             devices=devices,
-            dev=_dev_report(task, system, located, root, part),
+            dev=_dev_report(task, system, learnt, root, part),
             held_out=_held_out_report(task, system, examples),
             **environment(),
         )
         system.save(part)
+        learnt.save(part)
         write_file(part / FILE, record.model_dump_json(indent=2) + "\n")
         draw_curves(part)
     return record
+
+
+def learnt_items(system: System, own: Mapping[str, Sequence[Example]], fit_context: FitContext) -> LearntItems:
+    """What a fitted system learnt: of its own data what it can learn from, and its auxiliary corpora."""
+    labelled = {name: [e for e in examples if e.label in system.task.labels] for name, examples in own.items()}
+    return LearntItems.of({**labelled, **system.auxiliary(fit_context)})
 
 
 def _check_devices(system: System, device: str, devices: int, workers: int) -> None:
@@ -119,7 +130,7 @@ def _check_devices(system: System, device: str, devices: int, workers: int) -> N
 
 
 def _dev_report(
-    task: Task, system: System, learnt: Sequence[Located], root: Path | None, folder: Path
+    task: Task, system: System, learnt: LearntItems, root: Path | None, folder: Path
 ) -> dict[str, float | str] | None:
     """The official score on the development split, unless there is none or the system has seen it.
 
@@ -131,9 +142,9 @@ def _dev_report(
         dev = find_split(task, "dev", root)
     except EmoscopeError:
         return None
-    if any(place.path == dev.path for place in learnt):
-        return None
     examples = list(task.read(dev.path))
+    if f"{task.name}/dev" in learnt.sources or learnt.overlap(examples).is_learnt:
+        return None
     report = evaluate_labels(task, [str(example.label) for example in examples], system.predict(examples))
     write_file(folder / "dev.json", json.dumps(report.as_dict(), indent=2))
     return {"metric": task.metadata.metric.name, "score": round(report.score, 6), "file": dev.path.name}

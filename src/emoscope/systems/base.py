@@ -25,6 +25,7 @@ from emoscope.models.decision import choose_multipliers
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.systems.settings import SystemSettings
 from emoscope.tasks.base import Task
+from emoscope.tasks.datasets.auxiliary import source_examples
 
 Floats = NDArray[np.float64]
 NETWORK_PACKAGES = ("torch", "transformers", "safetensors")
@@ -154,6 +155,11 @@ class System(ABC):
     def held_out_labels(self) -> list[str] | None:
         """Its answers for what it was fitted on, each by parts that had not seen it; None if it keeps none."""
         return None
+
+    def auxiliary(self, fit_context: FitContext) -> dict[str, list[Example]]:
+        """The labelled examples of other corpora that it learnt from beside the task's own, by corpus."""
+        names = frozenset[str]() if self.block is None else self.block.corpora()
+        return {name: source_examples(name, fit_context) for name in sorted(names)}
 
     def _in_task_order(self, probabilities: Floats) -> Floats:
         assert self.block is not None

@@ -19,7 +19,7 @@ from emoscope.systems.base import PACKAGES, System, SystemMetadata
 from emoscope.systems.idea import MAIN_CHARACTERS
 from emoscope.systems.settings import TrainingSettings
 from emoscope.tasks import TASKS
-from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_examples
+from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_corpora, auxiliary_examples
 
 # How the members of the ensemble read the turns; each differs, so that their mistakes do.
 LAYOUTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
@@ -202,6 +202,11 @@ class Large(System):
         if not members:
             raise EmoscopeError("large needs at least one member")
         return Blend(members, settings.folds)
+
+    def auxiliary(self, fit_context: FitContext) -> dict[str, list[Example]]:
+        if self.settings.pretraining_text == 0 or not self.settings.lm_epochs:
+            return {}
+        return auxiliary_corpora(fit_context, limit=self.settings.pretraining_text)
 
     def held_out_labels(self) -> list[str]:
         """The labels it answers with for what it was fitted on, each by the copies that had not seen it."""

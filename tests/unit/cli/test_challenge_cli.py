@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from emoscope.cli import submit
 from emoscope.cli.challenge import group as challenge_group
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.learnt import Overlap
+from emoscope.evaluation.provenance import write_provenance
 from emoscope.server.challenge.services.actor import PUBLIC
 from emoscope.server.challenge.services.submissions import submit as send_submission
 from emoscope.server.challenge.services.teams import register_team
@@ -170,6 +172,18 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "answers.txt"
     path.write_bytes(answer().read())
     return path
+
+
+def test_submit_warns_of_what_the_model_learnt(server: tuple[str, type[Server]], file: Path) -> None:
+    url, handler = server
+    handler.answers += [(201, {"id": "ab12", "state": "queued"}, {})] * 2
+    write_provenance(file, "mine", Overlap(90, 100))
+    arguments = ("submit", file, "--challenge", url, "--token", "emo_x", "--wait", "0")
+    said = run(*arguments)
+    assert said.exit_code == 0
+    assert "warning: answers.txt: the model learnt 90 of 100 items" in said.stderr
+    write_provenance(file, "mine", None)
+    assert run(*arguments).stderr == ""
 
 
 def test_submit_sends_the_file_and_waits_for_the_score(server: tuple[str, type[Server]], file: Path) -> None:

@@ -15,6 +15,7 @@ pytest.importorskip("torch")
 import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems
 from emoscope.distil.bundle import student_bundle
 from emoscope.distil.everyday import GENERAL, everyday_examples
 from emoscope.distil.pool import own_examples
@@ -46,6 +47,10 @@ def test_every_example_is_answered_by_the_fold_that_had_not_seen_it(
     plan = TeacherPlan(pretrained=pretrained, network=network, folds=2, max_length=120)  # type: ignore[arg-type]
     context = FitContext(device="cpu", resources=data)
     teach_by_folds(plan, tmp_path / "out", context)
+    learnt = LearntItems.load(tmp_path / "out")
+    assert learnt is not None
+    assert {*SPLITS, "meld"} <= set(learnt.sources)
+    assert "isear" in learnt.sources and "tweeteval-offensive" not in learnt.sources
     merged = merged_probabilities(tmp_path / "out", plan, context)
     assert list(merged) == list(SPLITS)
     for name, tables in merged.items():

@@ -8,6 +8,9 @@ from types import ModuleType
 import pytest
 
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.fit_context import FitContext
+from emoscope.detector.bundle import resolve
+from emoscope.distil.learnt import add_sources
 from emoscope.evaluation.card import card_text
 from emoscope.evaluation.results import read_results
 from kits.task_files import emocontext_file
@@ -171,6 +174,55 @@ def test_the_committed_page_is_what_the_results_render_to(
     quality: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(benchmark, "TABLES", RESULTS)
-    monkeypatch.setattr(benchmark, "RESULTS", RESULTS / "models")
+    shutil.copytree(RESULTS / "models", tmp_path / "results", dirs_exist_ok=True)
     quality.render()
     assert (tmp_path / "pages" / "quality.md").read_text() == (PAGES / "quality.md").read_text()
+
+
+def test_every_figure_of_a_card_has_one_source() -> None:
+    """Size and record are those of the model's folder, speed that of the speed benchmark, words those of its file."""
+    for path in sorted((RESULTS / "models").glob("*.json")):
+        results = read_results(path)
+        assert benchmark.renewed(results) == results, f"{path.name}: run `python -m benchmarks.quality render`"
+        text = card_text(results)
+        assert text.count(" a second |") == (2 if results.speed else 0)
+        sizes = [figure for figure in (results.speed.figures if results.speed else ()) if "file" in figure.name]
+        assert not sizes, "the size of the files stands in the first lines of the card"
+    for name in ("default", "nano"):
+        inside = (benchmark.ASSETS / name / "card.md").read_text(encoding="utf-8")
+        assert inside == (PAGES / f"card-{name}.md").read_text(encoding="utf-8")
+
+
+def test_the_speed_page_and_the_cards_say_the_same() -> None:
+    page = (PAGES / "speed.md").read_text(encoding="utf-8")
+    rates = next(line for line in page.splitlines() if line.startswith("| dialogues a second, best batch"))
+    for name in ("default", "nano"):
+        results = read_results(RESULTS / "models" / f"{name}.json")
+        assert results.speed is not None and results.size_bytes is not None
+        assert f" {results.speed.figures[0].value:,.0f} (of" in rates
+        assert f" {results.size_bytes / 1e6:.1f} MB " in page
+
+
+def test_render_renews_what_other_files_say(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+    quality.run("nano", "nano", data, [], 50)
+    speed = {"model": "nano", "figure": "alone", "value": 0.25, "unit": "ms", "machine": "a test"}
+    write_rows(tmp_path / "tables" / "speed.csv", [speed])
+    shutil.copytree(resolve("nano"), tmp_path / "assets" / "nano")
+    (tmp_path / "assets" / "nano" / "more.bin").write_bytes(bytes(10_000_000))
+    quality.render()
+    card = (tmp_path / "assets" / "nano" / "card.md").read_text(encoding="utf-8")
+    assert "| alone | 0.25 ms |" in card
+    assert "Version 0.1.0, 10.6 MB." in card
+    assert "| emocontext/train | 30,160 |" in card
+
+
+def test_what_a_model_learnt_is_not_measured(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(resolve("nano"), model)
+    rows = [f"{n}\tdo you know {n}\tno, tell me\tI won the race\thappy" for n in range(5)]
+    text = "\n".join(["id\tturn1\tturn2\tturn3\tlabel", *rows]) + "\n"
+    (data / "emocontext" / "dev.txt").write_text(text, encoding="utf-8")
+    quality.run(str(model), "nano", data, [], 50)
+    add_sources(model, ["emocontext/dev"], FitContext(resources=data))
+    with pytest.raises(EmoscopeError, match=r"dev \(Test1\): the model learnt 5 of 5 items; they are no test of it"):
+        quality.run(str(model), "nano", data, [], 50)

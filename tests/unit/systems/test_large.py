@@ -18,6 +18,7 @@ from safetensors.torch import load_file
 import emoscope
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
 from emoscope.detector.model import FittedModel
 from emoscope.distil.bundle import student_bundle
@@ -29,11 +30,13 @@ from emoscope.distil.pool import (
     recombined,
     save_answers,
     teach,
+    teacher_sources,
     varied,
     vote_shares,
 )
 from emoscope.distil.student import (
     HEADS,
+    OWN_CASES,
     REPORT,
     StudentPlan,
     Targets,
@@ -54,12 +57,13 @@ from emoscope.runs.train import official_score, train
 from emoscope.systems.large import Large
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import affect_examples, affect_labels, auxiliary_examples
+from emoscope.tasks.datasets.affect import AUXILIARY, affect_examples, affect_labels, auxiliary_examples
 from emoscope.tasks.datasets.auxiliary import EKMAN
 from emoscope.tasks.emocontext import EmoContext
 from emoscope.tasks.metadata import TaskMetadata
 
 NAN = float("nan")
+AUXILIARY_NAMES = {name for names in AUXILIARY.values() for name in names}
 
 
 @pytest.fixture(scope="module")
@@ -210,6 +214,11 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     assert record.dev is None
     assert record.held_out is not None
     assert record.held_out["examples"] == 144
+    learnt = LearntItems.load(tmp_path / "run")
+    assert learnt is not None
+    assert {"iest/train", "iest/dev", "meld", "goemotions-ekman", "isear"} <= set(learnt.sources)
+    assert learnt.sources["iest/train"] + learnt.sources["iest/dev"] == 144
+    assert max(count for name, count in learnt.sources.items() if "/" not in name) == SMALL["pretraining_text"]
     task = get_task("iest")
     fit_context = FitContext(resources=data, device="cpu")
     answers = teach(FittedModel.load(tmp_path / "run").block, task, fit_context)
@@ -218,7 +227,8 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     assert len(answers["masked-words"]) == len(pool_part("masked-words", fit_context))
     assert np.allclose(answers["varied:0"].sum(1), 1)
     assert len(answers["varied:0"]) == len(pool_part("varied", fit_context))
-    save_answers(tmp_path / "iest.npz", "iest", task.labels, answers)
+    save_answers(tmp_path / "iest.npz", "iest", task.labels, answers, learnt.sources)
+    assert teacher_sources(tmp_path / "iest.npz") == dict(learnt.sources)
     name, labels, tables = load_answers(tmp_path / "iest.npz")
     assert (name, labels) == ("iest", task.labels)
     assert np.allclose(tables["own"], answers["own"], atol=1e-3)
@@ -359,6 +369,10 @@ def test_a_prepared_encoder_is_kept_and_gone_on_from(
     before = weights.stat().st_mtime_ns
     second = fit_student(gather([even_answers], plan, fit_context), plan, fit_context)
     assert weights.stat().st_mtime_ns == before
+    assert first.learnt is not None and second.learnt is not None
+    assert first.learnt.sources == second.learnt.sources
+    assert {"iest", "meld", "text: emocontext"} <= set(second.learnt.sources)
+    assert np.array_equal(first.learnt.fingerprints, second.learnt.fingerprints)
     assert np.allclose(first.scores(rows), second.scores(rows), atol=1e-5)
     again = fit_student(
         gather([even_answers], plan, fit_context), replace(plan, prepared=None, adaptation=None), fit_context
@@ -395,8 +409,8 @@ def test_votes_become_shares() -> None:
 
 def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encoder: str, tmp_path: Path) -> None:
     fit_context = FitContext(seed=2, device="cpu", resources=data)
-    files = []
-    for name in ("emocontext", "emotionx-friends", "emotionx-push", "iest"):
+    files, files_of_tasks = [], ("emocontext", "emotionx-friends", "emotionx-push", "iest")
+    for name in files_of_tasks:
         own = own_examples(name, fit_context)
         labels = get_task(name).labels
         table = np.full((len(own), len(labels)), 1 / len(labels))
@@ -435,6 +449,13 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     scores = student.scores(rows)[:, student.columns("iest")] / report["iest"]["temperature"]
     expected = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     assert np.abs(said - expected).max() < 0.05
+    learnt = LearntItems.load(tmp_path / "bundle")
+    assert learnt is not None
+    assert set(learnt.sources) == {*AUXILIARY_NAMES, *files_of_tasks, OWN_CASES, "teacher: not named"}
+    for name in ("emocontext", "iest"):  # the test's dialogues of EmotionX begin alike
+        kept = [e for e in own_examples(name, fit_context) if not is_held_out(e)]
+        unlearnt = [e for e in own_examples(name, fit_context) if is_held_out(e)]
+        assert learnt.overlap(kept).items > learnt.overlap(unlearnt).items == 0
     emocontext = emoscope.load(tmp_path / "bundle")
     assert emocontext.prior["others"] == pytest.approx(0.8486, abs=1e-3)
     predict = predictor(tmp_path / "bundle", get_task("emotionx-push"))

@@ -64,6 +64,9 @@ class ClassifierScores(Extractor):
             blocks += [classifier.predict_proba(_rows(texts))[:, 1:] * said for classifier in self.classifiers]
         return as_rows(np.concatenate(blocks, axis=1))
 
+    def corpora(self) -> frozenset[str]:
+        return frozenset(_CORPORA[question] for question in self.questions)
+
     def save_weights(self, folder: Path) -> None:
         for question, classifier in zip(self.questions, self.classifiers, strict=True):
             classifier.save(folder / f"{question}.npz")
@@ -76,6 +79,7 @@ def _rows(texts: Sequence[str]) -> list[list[str]]:
     return [[" ".join(chat_tokens(text))] for text in texts]
 
 
+_CORPORA = {"sentiment": "semeval2017-4a", "offensive": "tweeteval-offensive"}
 _QUESTIONS: Mapping[str, tuple[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
     "sentiment": ("auxiliary/semeval2017-4a", read_sentiment),
     "offensive": ("auxiliary/tweeteval/offensive", partial(read_tweeteval, classes=2)),

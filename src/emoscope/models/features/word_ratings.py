@@ -47,6 +47,9 @@ class WordRatings(WordTable):
         self.table = read(fit_context.resource(name))
         return self
 
+    def corpora(self) -> frozenset[str]:
+        return frozenset({"goemotions-ekman"} if self.source == "intensity" else ())
+
     def summary_size(self) -> int:
         return 3 * len(next(iter(self.table.values()))) + 1 if self.table else 1
 

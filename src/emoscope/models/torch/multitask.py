@@ -12,6 +12,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write, whole_text
 from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems
 from emoscope.models.block import Block, Floats, one_hot
 from emoscope.models.torch.losses import MultiTaskLoss
 from emoscope.models.torch.network import Network
@@ -27,7 +28,8 @@ CONFIG = "headed.json"
 class MultiTaskClassifier(TrainedNetwork):
     """A network whose logits are those of several `heads`, each with its own labels, side by side.
 
-    A row of targets that are not numbers teaches that head nothing; `shares` weight the heads' losses.
+    A row of targets that are not numbers teaches that head nothing; `shares` weight the heads' losses. `learnt` is what
+    it learnt, where whoever fitted it has said so.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class MultiTaskClassifier(TrainedNetwork):
     ) -> None:
         super().__init__(network, settings, training)
         self.heads = {name: tuple(labels) for name, labels in heads.items()}
+        self.learnt: LearntItems | None = None
         self.shares = {name: float((shares or {}).get(name, 1.0)) for name in self.heads}
 
     @property
@@ -107,6 +110,8 @@ class MultiTaskClassifier(TrainedNetwork):
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.save_weights(folder)
+        if self.learnt is not None:
+            self.learnt.save(folder)
         with atomic_write(folder / CONFIG) as handle:
             json.dump({"heads": self.heads, **self.network_config(), "shares": self.shares}, handle, indent=2)
 
@@ -117,4 +122,5 @@ class MultiTaskClassifier(TrainedNetwork):
             raise EmoscopeError(f"{folder}: holds no model with heads ({CONFIG} is missing)")
         classifier = cls(**json.loads(whole_text(folder / CONFIG)))
         classifier.load_weights(folder)
+        classifier.learnt = LearntItems.load(folder)
         return classifier

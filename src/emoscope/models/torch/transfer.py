@@ -89,6 +89,9 @@ class Transferred(Ensemble):
     def children(self) -> Mapping[str, Block]:
         return {f"copy{number}": each for number, each in enumerate(self.copies)}
 
+    def corpora(self) -> frozenset[str]:
+        return frozenset(self.sources if self.limit != 0 else ())
+
     def set_children(self, children: Mapping[str, Block]) -> None:
         self.copies = list(children.values())
 

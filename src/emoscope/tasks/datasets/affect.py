@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
@@ -50,23 +51,35 @@ def auxiliary_examples(
     will be scored: MELD and EmotionX share scenes of Friends, and a model that had seen the answer elsewhere would
     score too well. What is left does not depend on the task at hand, so one encoder serves all tasks.
     """
+    return by_head(auxiliary_corpora(fit_context, examples=examples, limit=limit))
+
+
+def auxiliary_corpora(
+    fit_context: FitContext, *, examples: Sequence[Example] = (), limit: int | None = None
+) -> dict[str, list[Example]]:
+    """The same, corpus by corpus."""
     friends = read_split(get_task("emotionx-friends"), "train", fit_context.resources)
     known = {plain(example.text) for example in (*friends, *examples)} | {plain(text) for text in fit_context.unseen}
-    mixture: dict[str, list[Example]] = {}
-    for head, names in AUXILIARY.items():
-        for name in names:
-            corpus = source_examples(name, fit_context)
-            if name == "masked-words":
-                corpus = _at_most(corpus, MASKED_WORDS_PER_LABEL)
-            new = [example for example in corpus if not (text := plain(example.text)) or text not in known]
-            mixture.setdefault(head, []).extend(new[:limit])
-    return {head: mixed for head, mixed in mixture.items() if mixed}
+    corpora = {}
+    for name in chain.from_iterable(AUXILIARY.values()):
+        corpus = source_examples(name, fit_context)
+        if name == "masked-words":
+            corpus = _at_most(corpus, MASKED_WORDS_PER_LABEL)
+        corpora[name] = [e for e in corpus if not (text := plain(e.text)) or text not in known][:limit]
+    return corpora
 
 
 def affect_examples(
     fit_context: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
 ) -> dict[str, list[Example]]:
-    """The auxiliary tasks and the benchmark tasks' own training data, of the latter only what `keep` says.
+    """The auxiliary tasks and the benchmark tasks' own training data, head by head; see `affect_corpora`."""
+    return by_head(affect_corpora(fit_context, limit=limit, keep=keep))
+
+
+def affect_corpora(
+    fit_context: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
+) -> dict[str, list[Example]]:
+    """The auxiliary corpora and the benchmark tasks' own training data, of the latter only what `keep` says.
 
     For a model of all tasks at once; what is not kept will be scored, so its lines are left out of the rest, too.
     """
@@ -78,11 +91,17 @@ def affect_examples(
             every = chosen(read_split(get_task(task_name), split, fit_context.resources), None)
             learnt = [example for example in every if keep is None or keep(example)]
             held_out += [example for example in every if keep is not None and not keep(example)]
-            benchmark.setdefault(head, []).extend([e for e in learnt if e.label in labels[head]][:limit])
-    mixture = auxiliary_examples(fit_context, examples=held_out, limit=limit)
-    for head, task_examples in benchmark.items():
-        mixture.setdefault(head, []).extend(task_examples)
-    return mixture
+            benchmark.setdefault(task_name, []).extend([e for e in learnt if e.label in labels[head]][:limit])
+    return {**auxiliary_corpora(fit_context, examples=held_out, limit=limit), **benchmark}
+
+
+def by_head(corpora: Mapping[str, Sequence[Example]]) -> dict[str, list[Example]]:
+    """The examples of corpora and tasks for each head they teach; heads without any are left out."""
+    mixture: dict[str, list[Example]] = {}
+    for head in dict.fromkeys([*AUXILIARY, *BENCHMARKS]):
+        names = dict.fromkeys([*AUXILIARY.get(head, ()), *(task_name for task_name, _ in BENCHMARKS.get(head, ()))])
+        mixture[head] = [example for name in names for example in corpora.get(name, ())]
+    return {head: mixed for head, mixed in mixture.items() if mixed}
 
 
 def plain(text: str) -> str:

@@ -1,0 +1,155 @@
+"""What a model learnt, item by item, so that nobody takes its score on these for a test.
+
+An item is the labelled turn with the turns before it. It is known by 48 bits of a hash of its letters and digits: among
+a million items, a new one is taken for learnt once in 280 million times. What anybody may say, in fewer than five words
+with nothing before them, is nobody's item.
+"""
+
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from types import MappingProxyType
+from unicodedata import normalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import InputError
+from emoscope.core.files import atomic_write
+
+FILE = "learnt.npz"
+BYTES = 6
+COMMON = 0  # the fingerprint of what anybody may say
+MIN_WORDS = 5
+# The tasks' own splits share up to 0.6 % of their items, which people just happened to write twice.
+BY_CHANCE = 0.02
+_NOT_A_WORD = re.compile(r"[\W_]+")
+
+Fingerprints = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How many of some items a model learnt, of how many.
+
+    >>> Overlap(990, 1000).is_learnt, Overlap(5, 1000).is_learnt
+    (True, False)
+    """
+
+    items: int
+    of: int
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether that is more than chance, so that a score of the items says nothing of new ones."""
+        return self.items > BY_CHANCE * self.of
+
+    def __str__(self) -> str:
+        return f"{self.items:,} of {self.of:,} items"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearntItems:
+    """The items a model learnt: their fingerprints, and how many came from each source.
+
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> lost, found = (
+    ...     Example(Dialogue.of([text]), 0, "sad") for text in ("I lost my keys today", "I found them in the car")
+    ... )
+    >>> LearntItems.of({"ours": [lost]}).overlap([lost, found])
+    Overlap(items=1, of=2)
+    """
+
+    sources: Mapping[str, int] = field(default_factory=dict)
+    fingerprints: Fingerprints = field(default_factory=lambda: np.zeros(0, np.uint64))  # sorted, each once
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sources", MappingProxyType(dict(self.sources)))
+
+    @classmethod
+    def of(cls, sources: Mapping[str, Iterable[Example]]) -> "LearntItems":
+        """What was learnt from each source.
+
+        Only an example with a label has a fingerprint, and none that was made from another (`origin`): text that a
+        teacher answered, or nobody, counts for its source alone, as no gold label was learnt with it.
+        """
+        listed = {name: list(examples) for name, examples in sources.items()}
+        labelled = (e for examples in listed.values() for e in examples if e.label is not None and e.origin is None)
+        items = fingerprints(labelled)
+        return cls({name: len(examples) for name, examples in listed.items()}, np.unique(items[items != COMMON]))
+
+    def __or__(self, other: "LearntItems") -> "LearntItems":
+        """What either learnt; of a source that both have, the larger count."""
+        both = dict(self.sources)
+        for name, count in other.sources.items():
+            both[name] = max(count, both.get(name, 0))
+        return LearntItems(both, np.union1d(self.fingerprints, other.fingerprints))
+
+    def __len__(self) -> int:
+        return len(self.fingerprints)
+
+    def overlap(self, examples: Iterable[Example]) -> Overlap:
+        """How many of the examples were learnt."""
+        asked = fingerprints(examples)
+        if not len(self):
+            return Overlap(0, len(asked))
+        places = np.minimum(np.searchsorted(self.fingerprints, asked), len(self) - 1)
+        return Overlap(int((self.fingerprints[places] == asked).sum()), len(asked))
+
+    def save(self, folder: Path) -> None:
+        """Write `learnt.npz`, whole or not at all: four bytes an item, as differences, a plane for each byte."""
+        steps = np.diff(self.fingerprints, prepend=np.uint64(0)).astype(">u8")
+        planes = steps.view(np.uint8).reshape(-1, 8).T[8 - BYTES :]
+        names, counts = list(self.sources), list(self.sources.values())
+        with atomic_write(folder / FILE, "wb") as handle:
+            np.savez_compressed(
+                handle, steps=np.ascontiguousarray(planes), names=np.array(names, str), counts=np.array(counts, int)
+            )
+
+    @classmethod
+    def load(cls, folder: Path) -> "LearntItems | None":
+        """Read `learnt.npz`; None for a model made before there was such a record."""
+        path = folder / FILE
+        if not path.is_file():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                planes, names, counts = arrays["steps"], arrays["names"], arrays["counts"]
+            steps = np.zeros((planes.shape[1], 8), np.uint8)
+            steps[:, 8 - BYTES :] = planes.T
+            sources = dict(zip(names.tolist(), counts.tolist(), strict=True))
+        except (ValueError, KeyError, IndexError, OSError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(path, f"is not a record of what a model learnt ({error})") from None
+        return cls(sources, np.cumsum(steps.view(">u8").ravel(), dtype=np.uint64))
+
+
+def fingerprints(examples: Iterable[Example]) -> Fingerprints:
+    """A fingerprint for each example, which case, spaces and punctuation do not change.
+
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> texts = ("So glad that you came!", "so  glad that you came")
+    >>> one, other = fingerprints(Example(Dialogue.of([text]), 0) for text in texts)
+    >>> bool(one == other)
+    True
+    """
+    return np.fromiter(_fingerprints(examples), np.uint64)
+
+
+def _fingerprints(examples: Iterable[Example]) -> Iterator[int]:
+    for example in examples:
+        texts = example.dialogue.texts[: example.turn + 1]
+        if sum(len(text.split()) for text in texts) < MIN_WORDS:
+            yield COMMON
+            continue
+        digest = blake2b("\x1f".join(map(_letters, texts)).encode("utf-8", "replace"), digest_size=BYTES)
+        yield int.from_bytes(digest.digest())
+
+
+def _letters(text: str) -> str:
+    """Letters and digits, by which a text is known in another edition; all of a text that has none."""
+    folded = normalize("NFKC", text).casefold()
+    return _NOT_A_WORD.sub("", folded) or "".join(folded.split())

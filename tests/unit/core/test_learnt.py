@@ -1,0 +1,91 @@
+"""What a model learnt: fingerprints of items, and the file that keeps them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.errors import InputError
+from emoscope.core.learnt import FILE, LearntItems, Overlap, fingerprints
+
+
+def item(*turns: str, label: str | None = "sad") -> Example:
+    return Example(Dialogue.of(turns), len(turns) - 1, label)
+
+
+LOST = item("where are they", "I lost my keys")
+
+
+def test_another_edition_of_an_item_is_the_same_item() -> None:
+    learnt = LearntItems.of({"ours": [LOST]})
+    same = [item("Where  are they?", "I lost my keys!"), item("where are they", "I lost my keys", label=None)]
+    going_on = Example(Dialogue.of(["where are they", "I lost my keys", "oh no"]), 1)
+    others = [item("I lost my keys"), item("where are they", "I lost my keys", "oh no"), item("where", "are they lost")]
+    assert learnt.overlap([*same, going_on]) == Overlap(3, 3)
+    assert learnt.overlap(others) == Overlap(0, 3)
+
+
+def test_turns_are_kept_apart() -> None:
+    one, other = fingerprints([item("so you are", "here at last"), item("so you", "are here at last")])
+    assert one != other
+
+
+def test_any_text_has_a_fingerprint() -> None:
+    assert len(set(fingerprints([item("half an emoji \ud83d is still here"), item("", "", "")]).tolist())) == 2
+
+
+def test_an_emoji_alone_is_a_text() -> None:
+    one, other = fingerprints([item("how was the big day", "😂"), item("how was the big day", "😭")])
+    assert one != other
+
+
+def test_what_anybody_says_is_nobodys_item() -> None:
+    assert LearntItems.of({"ours": [item("hi"), item("hi", "how are you")]}).overlap([item("hi")]) == Overlap(0, 1)
+
+
+def test_text_without_a_gold_label_counts_for_its_source_only() -> None:
+    made = Example(Dialogue.of(["where are they now, my keys"]), 0, "sad", origin=LOST.dialogue)
+    learnt = LearntItems.of({"ours": [LOST, made], "text": [item("nobody has labelled this one", label=None)]})
+    assert len(learnt) == 1
+    assert dict(learnt.sources) == {"ours": 2, "text": 1}
+
+
+def test_a_share_that_chance_explains_is_not_learnt() -> None:
+    assert not Overlap(0, 0).is_learnt
+    assert not Overlap(52, 9591).is_learnt  # what IEST's own dev has in common with its train
+    assert Overlap(300, 9591).is_learnt
+
+
+def test_the_record_survives_a_file_and_stays_small(tmp_path: Path) -> None:
+    examples = [item(f"this is item number {number}") for number in range(20_000)]
+    learnt = LearntItems.of({"a": examples[:15_000], "b": examples[15_000:]})
+    learnt.save(tmp_path)
+    again = LearntItems.load(tmp_path)
+    assert again is not None
+    assert np.array_equal(again.fingerprints, learnt.fingerprints)
+    assert dict(again.sources) == {"a": 15_000, "b": 5_000}
+    assert again.overlap(examples) == Overlap(20_000, 20_000)
+    assert again.overlap([item(f"this is no item, {number}") for number in range(20_000)]).items == 0
+    assert (tmp_path / FILE).stat().st_size < 5 * 20_000
+
+
+def test_records_add_up() -> None:
+    both = LearntItems.of({"a": [LOST]}) | LearntItems.of({"a": [], "b": [LOST, item("I found them in my car")]})
+    assert len(both) == 2
+    assert dict(both.sources) == {"a": 1, "b": 2}
+
+
+def test_an_empty_record(tmp_path: Path) -> None:
+    LearntItems().save(tmp_path)
+    again = LearntItems.load(tmp_path)
+    assert again is not None and again.overlap([LOST]) == Overlap(0, 1)
+    assert LearntItems.load(tmp_path / "elsewhere") is None
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut off"])
+def test_a_broken_record_is_one_line(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(InputError, match="is not a record of what a model learnt") as caught:
+        LearntItems.load(tmp_path)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,216 @@
+"""No score of what was learnt: from training over predictions to the rank that is not given."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems, Overlap
+from emoscope.distil.learnt import source_items
+from emoscope.evaluation.provenance import learnt_of
+from emoscope.models.block import Block
+from emoscope.models.ensembles.combine import Mean
+from emoscope.models.features.scores import ClassifierScores
+from emoscope.models.features.word_ratings import WordRatings
+from emoscope.models.linear.classifier import LinearClassifier
+from emoscope.runs.crossvalidate import crossvalidate
+from emoscope.runs.export import export_run
+from emoscope.runs.train import train
+from emoscope.systems.ntua_slp import NtuaSlp
+from emoscope.tasks import get_task
+from kits.corpus_command import run
+from kits.emocontext_files import make_corpus
+
+pytest.importorskip("sklearn")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_corpus(tmp_path_factory.mktemp("learnt"))
+
+
+@pytest.fixture(scope="module")
+def model(data: Path) -> Path:
+    train("nano", "emocontext", data.parent / "run", root=data)
+    return data.parent / "run"
+
+
+def predict(model: str | Path, data: Path, split: str, out: Path) -> str:
+    code, _, said = run("predict", model, "--task", "emocontext", "--split", split, "--data", data, "-o", out)
+    assert code == 0
+    return said
+
+
+def evaluated(out: Path, data: Path, split: str, *options: str) -> tuple[str, str]:
+    code, shown, said = run("evaluate", out, "--task", "emocontext", "--split", split, "--data", data, *options)
+    assert code == 0
+    return shown, " ".join(said.split())
+
+
+def test_a_run_records_its_items(model: Path) -> None:
+    learnt = LearntItems.load(model)
+    assert learnt is not None
+    assert dict(learnt.sources) == {"emocontext/train": 96}
+    assert len(learnt) == 96
+
+
+def test_what_was_learnt_gets_a_warning_and_no_rank(model: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    assert "warning: out.txt: the model learnt 96 of 96 items" in predict(model, data, "train", out)
+    shown, said = evaluated(out, data, "train")
+    assert "warning: the model learnt 96 of 96 items: a score of them says nothing of new text" in said
+    assert "of what the model learnt, so no rank" in shown
+    assert "would rank" not in shown
+    content = json.loads(evaluated(out, data, "train", "--json")[0])
+    assert content["learnt"] == {"items": 96, "of": 96}
+    assert content["rank"] is None
+
+
+def test_new_items_get_a_rank_and_no_file_beside_them(model: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    predict(model, data, "train", out)
+    assert "warning" not in predict(model, data, "dev", out)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+    shown, said = evaluated(out, data, "dev")
+    assert "would rank" in shown
+    assert "learnt" not in shown + said
+    assert json.loads(evaluated(out, data, "dev", "--json")[0])["learnt"] is None
+
+
+def test_a_note_about_other_predictions_is_not_heeded(model: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    predict(model, data, "train", out)
+    assert learnt_of(out) == Overlap(96, 96)
+    with out.open("a") as handle:
+        handle.write("\n")
+    assert learnt_of(out) is None
+    (tmp_path / "out.txt.learnt.json").write_text("{}")
+    with pytest.raises(InputError, match=r"out.txt.learnt.json: is not what `emoscope predict` writes"):
+        learnt_of(out)
+
+
+def test_compare_marks_what_was_learnt(model: Path, data: Path, tmp_path: Path) -> None:
+    learnt, other = tmp_path / "mine.txt", tmp_path / "other.txt"
+    predict(model, data, "train", learnt)
+    other.write_bytes(learnt.read_bytes())
+    options = ("--task", "emocontext", "--split", "train", "--data", data, "--samples", "200")
+    code, shown, said = run("compare", other, learnt, *options)
+    assert code == 0
+    assert "mine (learnt)" in shown and "other (learnt)" not in shown
+    assert "warning: mine: the model learnt 96 of 96 items" in said
+    rows = json.loads(run("compare", other, learnt, *options, "--json")[1])["rows"]
+    assert [row["learnt"] for row in rows] == [None, {"items": 96, "of": 96}]
+    for command in (("errors", learnt, *options[:6]),):
+        assert "warning: mine.txt: the model learnt 96 of 96 items" in run(*command)[2]
+
+
+def test_a_report_has_the_warning_and_no_rank(model: Path, data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("altair")
+    predict(model, data, "train", tmp_path / "out.txt")
+    evaluated(tmp_path / "out.txt", data, "train", "--html", str(tmp_path / "out.html"))
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "the model learnt 96 of 96 items" in page
+    assert "Official score of what the model learnt" in page
+    assert "Among the published results" not in page
+
+
+def test_a_model_from_before_the_record_says_nothing(model: Path, data: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    for path in model.rglob("*"):
+        if path.is_file() and path.name != "learnt.npz":
+            (old / path.relative_to(model)).parent.mkdir(exist_ok=True)
+            (old / path.relative_to(model)).write_bytes(path.read_bytes())
+    assert "warning" not in predict(old, data, "train", tmp_path / "out.txt")
+    assert "would rank" in evaluated(tmp_path / "out.txt", data, "train")[0]
+    code, _, said = run("distil", "learnt", old)
+    assert code == 2
+    assert "has no record of what it learnt" in said
+    code, shown, _ = run("distil", "learnt", old, "--add", "emocontext/train", "--data", data)
+    assert code == 0
+    assert "learnt 96 labelled items" in shown
+    assert "warning" in predict(old, data, "train", tmp_path / "out.txt")
+    shown = run("distil", "learnt", old, "--json")[1]
+    assert json.loads(shown)["sources"] == {"emocontext/train": 96}
+    assert "the pool has no part 'nowhere'" in run("distil", "learnt", old, "--add", "nowhere", "--data", data)[2]
+
+
+def test_an_export_keeps_the_record(model: Path, data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    export_run(model, tmp_path / "exported", int8=False, root=data)
+    assert "the model learnt 96 of 96 items" in predict(tmp_path / "exported", data, "train", tmp_path / "out.txt")
+
+
+def test_a_dev_set_that_was_learnt_gives_no_score(data: Path, tmp_path: Path) -> None:
+    """It is known by its items, whatever the file was called that it was learnt from."""
+    assert train("nano", "emocontext", tmp_path / "a", root=data, splits=("train", "dev")).dev is None
+    assert dict((LearntItems.load(tmp_path / "a") or LearntItems()).sources) == {
+        "emocontext/train": 96,
+        "emocontext/dev": 16,
+    }
+    copied = make_corpus(tmp_path)
+    (copied / "emocontext" / "train.txt").write_bytes((data / "emocontext" / "dev.txt").read_bytes())
+    assert train("nano", "emocontext", tmp_path / "b", root=copied).dev is None
+    assert train("nano", "emocontext", tmp_path / "c", root=data, limit=40).dev is not None
+    assert len(LearntItems.load(tmp_path / "c") or ()) == 40
+
+
+def test_cross_validation_counts_what_was_learnt_all_the_same(data: Path, tmp_path: Path) -> None:
+    (result,) = crossvalidate("nano", "emocontext", folds=2, root=data)
+    assert result.learnt == 0
+    file = make_corpus(tmp_path) / "emocontext" / "train.txt"
+    header, *rows = file.read_text(encoding="utf-8").splitlines()
+    # Other dialogues to the folds, but the same items.
+    wide = [f"again{row}".replace("\thi ", "\t\uff48\uff49 ") for row in rows]
+    file.write_text("\n".join([header, *rows, *wide]) + "\n", encoding="utf-8")
+    code, shown, said = run("crossvalidate", "nano", "-t", "emocontext", "--folds", "2", "--data", tmp_path / "data")
+    assert code == 0, said
+    assert "mean" in shown
+    assert "held-out items were learnt all the same" in said
+
+
+def test_blocks_name_the_corpora_they_learn_from() -> None:
+    scores, ratings = ClassifierScores(questions=["sentiment"]), WordRatings(source="intensity")
+    both: list[Block] = [LinearClassifier(["a", "b"], [scores]), LinearClassifier(["a", "b"], [ratings])]
+    assert Mean(both).corpora() == {"semeval2017-4a", "goemotions-ekman"}
+    assert LinearClassifier(["a", "b"], [WordRatings(source="vad")]).corpora() == frozenset()
+
+
+def test_a_transferred_network_names_its_sources() -> None:
+    pytest.importorskip("torch")
+    assert NtuaSlp(get_task("iest")).build().corpora() == {"semeval2017-4a"}
+
+
+def test_an_unknown_source_is_one_line(data: Path) -> None:
+    with pytest.raises(EmoscopeError, match="emocontext has no split 'nowhere'"):
+        source_items("emocontext/nowhere", FitContext(resources=data))
+
+
+@pytest.mark.parametrize(("name", "items"), [("default", 80_000), ("nano", 29_000)])
+def test_the_embedded_models_have_a_record(name: str, items: int) -> None:
+    from emoscope.detector.bundle import resolve
+
+    learnt = LearntItems.load(resolve(name))
+    assert learnt is not None
+    assert len(learnt) > items
+
+
+@pytest.mark.data
+def test_the_default_model_gets_no_rank_on_what_it_learnt(data_folder: Path, tmp_path: Path) -> None:
+    """It was said to rank first of 31 with 0.8021."""
+    from emoscope.detector.bundle import resolve
+    from emoscope.runs.predict import learnt_overlap
+    from emoscope.tasks.data import read_split
+
+    def share(task: str, split: str) -> Overlap:
+        found = learnt_overlap(resolve("default"), get_task(task), read_split(get_task(task), split, data_folder))
+        assert found is not None
+        return found
+
+    assert share("iest", "dev").is_learnt
+    assert share("emotionx-friends", "train").is_learnt
+    assert not share("emocontext", "dev").is_learnt
+    for task in ("emotionx-friends", "emotionx-push", "iest", "emocontext"):
+        assert not share(task, "test").is_learnt
