@@ -45,10 +45,11 @@ from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import Metric, standard_metric
 from emoscope.detector.bundle import FILE, PRESETS, resolve
-from emoscope.distil.pool import HEAD_OF, own_examples, pool_part
+from emoscope.distil.everyday import GENERAL, everyday_examples
+from emoscope.distil.pool import HEAD_OF, TASKS, own_examples, pool_part
 from emoscope.distil.student import is_held_out
 from emoscope.evaluation.behaviour import run_suite
-from emoscope.evaluation.card import CARD, bullets, card_text, four, markdown_table, span
+from emoscope.evaluation.card import CARD, CARD_JSON, bullets, card_text, four, markdown_table, span
 from emoscope.evaluation.results import (
     AboutModel,
     BehaviourFigures,
@@ -62,7 +63,7 @@ from emoscope.evaluation.results import (
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.readers import EKMAN, read_goemotions
+from emoscope.tasks.datasets.readers import read_goemotions
 
 TABLES = paths.RESULTS  # speed.csv, quantisation.csv and tried.csv
 RESULTS = TABLES / "models"
@@ -93,7 +94,18 @@ def goemotions_test(root: Path) -> list[Example]:
     return [Example(Dialogue.of([text]), 0, label) for text, label in comments if label is not None]
 
 
+def _everyday(label: str, alone: bool) -> DataSet:
+    def read(root: Path) -> list[Example]:
+        del root
+        return [e for e in everyday_examples(held_out=True) if (e.turn == 0) == alone]
+
+    note = "of dialogues with two accepted emotions the likelier one counts"
+    return DataSet("general", label, "situations taught to no model", read, standard_metric("macro-f1"), (note,))
+
+
 DATA_SETS = (
+    _everyday("Everyday messages", alone=True),
+    _everyday("Everyday dialogues", alone=False),
     DataSet(
         "emocontext",
         "EmoContext",
@@ -103,7 +115,7 @@ DATA_SETS = (
         labels=get_task("emocontext").labels,
     ),
     DataSet(
-        "ekman",
+        "general",
         "GoEmotions",
         "test",
         goemotions_test,
@@ -175,12 +187,12 @@ def held_out_tenths() -> list[DataSet]:
         found = [
             e for name in ("friends", "push") for e in pool_part(name, FitContext(resources=root)) if is_held_out(e)
         ]
-        return [example for example in found if example.label in EKMAN]
+        return [example for example in found if example.label in GENERAL]
 
-    tasks = [get_task(name) for name in HEAD_OF if name != "emocontext"]
+    tasks = [get_task(name) for name in TASKS if name != "emocontext"]
     return [
         DataSet(
-            "ekman",
+            "general",
             "EmotionX, its six emotions and neutral",
             "held-out tenth",
             seven,
@@ -296,7 +308,9 @@ def _of_folder(folder: Path | None) -> dict[str, Any]:
     """The size of a model's files, without its card, and what it learnt."""
     if folder is None:
         return {}
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and file.name != CARD)
+    size = sum(
+        file.stat().st_size for file in folder.rglob("*") if file.is_file() and file.name not in (CARD, CARD_JSON)
+    )
     learnt = LearntItems.load(folder)
     figures = LearntFigures(items=len(learnt), sources=dict(learnt.sources)) if learnt else None
     return {"size_bytes": size, "learnt": figures}
@@ -360,7 +374,9 @@ def render() -> None:
         if wrong := unsupported_numbers(text, results):
             raise EmoscopeError(f"the card of {results.name} states numbers that were not measured: {', '.join(wrong)}")
         targets = [PAGES / f"card-{results.name}.md"]
-        targets += [ASSETS / results.name / CARD] if (ASSETS / results.name).is_dir() else []
+        if (ASSETS / results.name).is_dir():
+            targets.append(ASSETS / results.name / CARD)
+            _write(ASSETS / results.name / CARD_JSON, results.model_dump_json(exclude_none=True) + "\n")
         for target in targets:
             _write(target, text)
     log = [Trial.model_validate(row) for row in read_rows(TABLES / "tried.csv")]

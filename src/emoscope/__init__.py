@@ -2,8 +2,8 @@
 
 >>> import emoscope
 >>> detector = emoscope.load()
->>> detector.detect(["I passed!", "That is great news", "I am so happy"]).label
-'happy'
+>>> detector.detect(["I love you"]).label
+'joy'
 """
 
 from typing import TYPE_CHECKING, Any

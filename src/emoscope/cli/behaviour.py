@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def behaviour_cli(
-    model: Annotated[str, typer.Argument(help="`default`, `nano`, or a run's folder.")] = "default",
+    model: Annotated[str, typer.Argument(help="`default`, `open`, `nano`, or a run's folder.")] = "default",
     labels: LabelsOption = None,
     as_json: JsonOption = False,
     failures: Annotated[bool, typer.Option("--failures", help="Also list what failed, with the answers.")] = False,

@@ -5,23 +5,24 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.output import console
+from emoscope.cli.output import JsonOption, console
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write, whole_text
 
 
 def card_cli(
     model: Annotated[
-        str, typer.Argument(help="`default`, `nano`, a model's folder, or a JSON file of measured results.")
+        str, typer.Argument(help="`default`, `open`, `nano`, a model's folder, or a JSON file of measured results.")
     ] = "default",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the card to this file.")] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Show a model's card: use and limits, scores with intervals, calibration, size and speed, training data."""
-    text = _card(model)
+    """Show a model's card: terms, use and limits, scores with intervals, calibration, size, speed, training data."""
+    text = _card(model, as_json=as_json)
     if output is not None:
         with atomic_write(output) as handle:
             handle.write(text)
-    elif (screen := console()).is_terminal:
+    elif (screen := console()).is_terminal and not as_json:
         from rich.markdown import Markdown
 
         screen.print(Markdown(text))
@@ -29,14 +30,15 @@ def card_cli(
         typer.echo(text, nl=False)
 
 
-def _card(model: str) -> str:
+def _card(model: str, *, as_json: bool) -> str:
     from emoscope.detector.bundle import resolve
-    from emoscope.evaluation.card import CARD, card_text
+    from emoscope.evaluation.card import CARD, CARD_JSON, card_text
     from emoscope.evaluation.results import read_results
 
     if Path(model).suffix == ".json":
-        return card_text(read_results(model))
-    path = resolve(model) / CARD
+        results = read_results(model)
+        return results.model_dump_json(exclude_none=True) + "\n" if as_json else card_text(results)
+    path = resolve(model) / (CARD_JSON if as_json else CARD)
     if not path.is_file():
         raise EmoscopeError(
             f"{model}: has no card; `python -m benchmarks.quality` in the source tree measures a model and makes one"

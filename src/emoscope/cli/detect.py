@@ -154,12 +154,12 @@ def demo_cli(model: ModelOption = "default") -> None:
     loaded = time.perf_counter()
     screen = console()
     screen.print(f"[bold]emoscope[/] with model [bold]{detector.name}[/], labels: {', '.join(detector.labels)}\n")
-    screen.print("[bold]Three dialogues whose last turn misleads on its own[/] (EmoContext, Table 1)")
+    screen.print("[bold]Three dialogues whose last turn misleads on its own[/], none of them taught")
     for dialogue, entry in zip(misleading, demo["misleading"], strict=True):
         detection = detector.detect(dialogue)
         screen.print(f"  [dim]{escape(' / '.join(dialogue[:2]))}[/]")
         verdict = f"{coloured(detection.label)} {detection.score:.0%}"
-        screen.print(f"  {escape(dialogue[2])}  →  {verdict}   [dim]judges: {entry['judges']}[/]")
+        screen.print(f"  {escape(dialogue[2])}  →  {verdict}   [dim]a reader: {entry['reader']}[/]")
     screen.print("\n[bold]A conversation, turn by turn[/]")
     _show(conversation, detector.timeline(conversation))
     screen.print("\n[bold]Why: the words that carried an answer[/]")

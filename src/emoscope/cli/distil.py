@@ -172,7 +172,7 @@ def bundle_cli(
 
 @app.command("learnt")
 def learnt_cli(
-    model: Annotated[str, typer.Argument(help="A model's or a run's folder, or an embedded model: nano, default.")],
+    model: Annotated[str, typer.Argument(help="A model's or a run's folder, or default, open, nano.")],
     add: Annotated[
         list[str] | None,
         typer.Option(help="Add a source to the record of a model made without one: iest/dev, meld; may be repeated."),

@@ -18,11 +18,11 @@ DataOption = Annotated[
     Path | None,
     typer.Option("--data", envvar="EMOSCOPE_DATA", help="Folder with the tasks' data, instead of the download cache."),
 ]
-ModelOption = Annotated[str, typer.Option("--model", "-m", help="`default`, `nano`, or a run's folder.")]
+ModelOption = Annotated[str, typer.Option("--model", "-m", help="`default`, `open`, `nano`, or a run's folder.")]
 LabelsOption = Annotated[
     str | None, typer.Option("--labels", help="Set of labels, where the model has several: emocontext, ekman, ...")
 ]
-PriorOption = Annotated[str | None, typer.Option("--prior", help="Your own mix of labels: others=0.9,happy=0.04,...")]
+PriorOption = Annotated[str | None, typer.Option("--prior", help="Your own mix of labels: neutral=0.8,joy=0.1,...")]
 DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write a self-contained HTML report here.")]
 SeedOption = Annotated[

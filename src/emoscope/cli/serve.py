@@ -33,7 +33,8 @@ def serve_cli(
         int, typer.Option("--workers", "-w", min=1, max=64, help="Server processes; more than one needs PostgreSQL.")
     ] = 1,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", envvar="EMOSCOPE_MODEL", help="`default`, `nano`, or a run's folder.")
+        str | None,
+        typer.Option("--model", "-m", envvar="EMOSCOPE_MODEL", help="`default`, `open`, `nano`, or a folder."),
     ] = None,
     public_url: Annotated[
         str | None,

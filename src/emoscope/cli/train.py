@@ -121,7 +121,7 @@ def crossvalidate_cli(
 
 
 def predict_cli(
-    run: Annotated[str, typer.Argument(help="A run's folder, or an embedded model: nano, default.")],
+    run: Annotated[str, typer.Argument(help="A run's folder, or an embedded model: default, open, nano.")],
     task: TaskOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     input: Annotated[Path | None, typer.Option("--input", "-i", help="An official file of the task.")] = None,

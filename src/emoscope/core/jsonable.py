@@ -1,5 +1,6 @@
 """Results as plain values for JSON."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -17,21 +18,21 @@ def jsonable(value: object) -> Any:
     >>> jsonable({"interval": Interval(0.95, 0.1, 0.2, 100)})
     {'interval': {'level': 0.95, 'low': 0.1, 'high': 0.2, 'samples': 100}}
     """
-    match value:
-        case None | str() | int() | float():
-            return value
-        case Path():
-            return str(value)
-        case BaseModel():
-            return value.model_dump(mode="json")
-        case Mapping():
-            return {key: jsonable(inner) for key, inner in value.items()}
+    return json.loads(json.dumps(value, default=_plain))
+
+
+def _plain(value: object) -> Any:
+    """What `json` does not know, one level of it."""
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return dict(value)
     if hasattr(value, "as_dict"):
-        plain = value.as_dict()
-    elif hasattr(value, "tolist"):  # a numpy array or number
-        plain = value.tolist()
-    elif is_dataclass(value):
-        plain = {field.name: getattr(value, field.name) for field in fields(value)}
-    else:
-        return [jsonable(inner) for inner in cast(Iterable[Any], value)]
-    return jsonable(plain)
+        return value.as_dict()
+    if hasattr(value, "tolist"):  # a numpy array or number
+        return value.tolist()
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return list(cast(Iterable[Any], value))

@@ -13,7 +13,8 @@ from emoscope.core.files import whole_text, write_file
 
 FILE = "bundle.json"
 FORMAT = "emoscope-bundle-2"
-PRESETS = ("default", "nano")
+PRESETS = ("default", "open", "nano")
+FORMER_HEADS = {"ekman": "general"}  # names that callers may still use
 FALLBACK = "nano"  # what `default` means in an installation that has no model of that name
 
 
@@ -74,8 +75,9 @@ class Bundle:
         names = [head.name for head in self.heads]
         if name is None:
             return self.heads[0]
-        if name in names:
-            return self.heads[names.index(name)]
+        for known in (name, FORMER_HEADS.get(name)):
+            if known in names:
+                return self.heads[names.index(known)]
         close = get_close_matches(name.lower(), names, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(names)}"
         raise EmoscopeError(f"model {self.name} has no labels named {name!r}; {hint}")
@@ -122,7 +124,7 @@ def _plain(value: Any) -> Any:
 
 
 def resolve(model: str | Path) -> Path:
-    """The folder of a preset (`default`, `nano`) or of a trained run.
+    """The folder of a preset (`default`, `open`, `nano`) or of a trained run.
 
     >>> resolve("nano").name
     'nano'

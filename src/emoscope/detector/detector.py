@@ -29,10 +29,10 @@ def load(
     abstain_below: float = 0.0,
     for_metric: bool = False,
 ) -> "Detector":
-    """Load an embedded model (`default`, `nano`) or a trained run's folder.
+    """Load an embedded model (`default`, `open`, `nano`) or a trained run's folder.
 
-    `labels` names the set of labels to answer with, where the model has several: `load(labels="ekman")`. `prior` is
-    the mix of labels you expect, for example `{"others": 0.9, "happy": 0.04, "sad": 0.03, "angry": 0.03}`; without it
+    `labels` names the set of labels to answer with, where the model has several: `load(labels="iest")`. `prior` is
+    the mix of labels you expect, for example `{"neutral": 0.8, "joy": 0.1, "anger": 0.1}`; without it
     the model's own estimate of real traffic is used. Below `abstain_below` the label is None. The label is the most
     likely one; `for_metric` asks for the one that served the task's official metric best, which names a rare emotion
     sooner.

@@ -56,6 +56,7 @@ def student_heads(
     """What the detector must know of each head; a task's mix of labels is that of its training data."""
     heads = []
     for name in labels:
+        even = dict.fromkeys(labels[name], 1 / len(labels[name]))  # of a head that nobody taught
         counts = Counter(str(e.label) for task in _tasks([name]) for e in own_examples(task, fit_context))
         about = report.get(name, {})
         decision = about.get("decision")
@@ -64,7 +65,9 @@ def student_heads(
             Head(
                 name=name,
                 labels=tuple(labels[name]),
-                trained={label: counts[label] / counts.total() for label in labels[name]} if counts else mix[name],
+                trained={label: counts[label] / counts.total() for label in labels[name]}
+                if counts
+                else mix.get(name, even),
                 prior=task.natural_prior if task else None,
                 prior_source=task.natural_prior_source if task else None,
                 temperature=about.get("temperature", 1.0),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from emoscope.evaluation.results import BehaviourFigures, HeadResults, IntervalFigures, ModelResults
 
-CARD = "card.md"
+CARD, CARD_JSON = "card.md", "card.json"
 
 
 def card_text(results: ModelResults) -> str:
@@ -22,6 +22,7 @@ def card_text(results: ModelResults) -> str:
         about.summary,
         f"Version {results.version}{size}. Measured with {results.measured_with}; all figures are generated "
         "from the measured results.",
+        *([f"## May I use it?\n\n**{about.terms.use}** {about.terms.why}"] if about.terms else []),
         "## Intended use",
         bullets(about.intended_use),
         "## Limits",

@@ -119,10 +119,18 @@ class LearntFigures(FrozenModel):
     sources: dict[str, int]
 
 
+class Terms(FrozenModel):
+    """Under which terms the weights can be used, in a few words, and why."""
+
+    use: str
+    why: str
+
+
 class AboutModel(FrozenModel):
     """What is written by hand about a model; the rest of its results is measured."""
 
     summary: str
+    terms: Terms | None = None
     intended_use: tuple[str, ...]
     limits: tuple[str, ...]
     training_data: tuple[TrainingData, ...]

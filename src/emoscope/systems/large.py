@@ -47,6 +47,13 @@ TAUGHT = "taught.json"
 _NETWORK = ("max_length", "dropout", "layer_decay")
 _TRAINING = ("epochs", "batch_size", "learning_rate", "label_smoothing", "ema_decay", "rdrop_alpha")
 
+_DECODER_TRAINING: dict[str, Any] = {
+    "schedule": "cosine",
+    "warmup_ratio": 0.06,
+    "batch_tokens": 4096,
+    "label_smoothing": 0.02,
+}
+
 
 class LargeSettings(TrainingSettings):
     """What served best on held-out folds."""
@@ -80,6 +87,16 @@ class LargeSettings(TrainingSettings):
     """Whether a network over word vectors is a member, where it is known to help."""
     vectors: str = "glove+emoji"
     """Word vectors of that network: glove, glove+emoji, random, or a file."""
+    decoder: str | None = None
+    """A causal language model that is a member, too: a name on the Hugging Face hub or a folder."""
+    decoder_context: int = 4
+    """Turns that the language model reads, the labelled one included."""
+    decoder_learning_rate: float = 1e-5
+    """Its highest learning rate; adapters want ten times as much."""
+    lora_rank: int = 0
+    """Rank of the adapters that are trained instead of all its weights; 0 trains all."""
+    gradient_checkpointing: bool = False
+    """Whether its layers are computed twice to save memory."""
     pretraining_text: int | None = 20_000
     """Most examples of each auxiliary task that the encoder is taught first; 0 leaves that out."""
     lm_epochs: int = 2
@@ -199,6 +216,11 @@ class Large(System):
             name, sizes = WORD_NETWORKS[self.task.form]
             training = Training(epochs=4, batch_size=64, learning_rate=2e-3)
             members.append(NeuralClassifier(labels, name, {**sizes, "vectors": settings.vectors}, training))
+        if settings.decoder:
+            network = {"heads": {self.task.form: labels}, "context": settings.decoder_context, "max_length": 192}
+            network |= settings.pick("decoder", "lora_rank", "gradient_checkpointing")
+            training = Training(1, learning_rate=settings.decoder_learning_rate, **_DECODER_TRAINING)
+            members.append(NeuralClassifier(labels, "decoder", network, training))
         if not members:
             raise EmoscopeError("large needs at least one member")
         return Blend(members, settings.folds)

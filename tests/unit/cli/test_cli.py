@@ -1,6 +1,7 @@
 """The command as a user types it, in a process of its own where that matters."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -197,9 +198,11 @@ def test_crossvalidation(tmp_path: Path) -> None:
     assert min(first, second) > 0.7  # the corpus repeats its sentences, so each fold knows most of the other's
 
 
-def test_demo_shows_the_papers_dialogues() -> None:
+def test_demo_answers_as_a_reader_does() -> None:
     shown = emoscope("demo").stdout
-    assert "I started crying" in shown
+    for answer, reader in re.findall(r"→  (\w+) .*a reader: (\w+)", shown):
+        assert answer == reader
+    assert shown.count("a reader:") == 3
     assert "a second" in shown
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kits.affect_files import SHARED_LINE, make_data
+from kits.tiny_decoder import make_tiny_decoder
 from kits.tiny_encoder import make_tiny_encoder
 
 torch = pytest.importorskip("torch")
@@ -36,7 +37,6 @@ from emoscope.distil.pool import (
 )
 from emoscope.distil.student import (
     HEADS,
-    OWN_CASES,
     REPORT,
     StudentPlan,
     Targets,
@@ -315,14 +315,10 @@ def test_rows_that_count_more_are_rows_of_their_own() -> None:
     assert np.isnan(targets.table()[:, 7:11]).all(1).tolist() == [True, False, False]
 
 
-def test_no_case_that_is_shown_or_checked_is_learnt() -> None:
-    """Neither the paper's dialogues of the demo nor our own checks are among those written for training."""
+def test_none_of_the_84_is_learnt() -> None:
     behaviour = pytest.importorskip("benchmarks.quality.behaviour", reason="the benchmarks are not in the package")
     learnt = {tuple(example.context.texts) for example in everyday_examples()}
-    assert len(learnt) > 1000
-    assert not learnt & {check.dialogue.texts for check in behaviour.read_checks()}
-    demo = json.loads((Path(emoscope.__file__).parent / "cli" / "demo.json").read_text(encoding="utf-8"))
-    assert not learnt & {tuple(entry["turns"]) for entry in demo["misleading"]}
+    assert not learnt & {dialogue.texts for check in behaviour.read_checks() for dialogue in check.dialogues}
 
 
 def small_plan(encoder: str, **changes: Any) -> StudentPlan:
@@ -440,7 +436,7 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     assert all(0.05 < about["temperature"] < 20 for about in report.values())
 
     student.save(tmp_path / "student")
-    save_report(tmp_path / "student", report)
+    save_report(tmp_path / "student", {"mix": pool.mix(), "heads": report})
     student_bundle(tmp_path / "student", tmp_path / "student" / REPORT, tmp_path / "bundle", fit_context)
     rows = own_examples("iest", fit_context)[:8]
     bundle = emoscope.load(tmp_path / "bundle", labels="iest")
@@ -451,15 +447,28 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     assert np.abs(said - expected).max() < 0.05
     learnt = LearntItems.load(tmp_path / "bundle")
     assert learnt is not None
-    assert set(learnt.sources) == {*AUXILIARY_NAMES, *files_of_tasks, OWN_CASES, "teacher: not named"}
+    assert set(learnt.sources) == {*AUXILIARY_NAMES, *files_of_tasks, "teacher: not named"}
     for name in ("emocontext", "iest"):  # the test's dialogues of EmotionX begin alike
         kept = [e for e in own_examples(name, fit_context) if not is_held_out(e)]
         unlearnt = [e for e in own_examples(name, fit_context) if is_held_out(e)]
         assert learnt.overlap(kept).items > learnt.overlap(unlearnt).items == 0
-    emocontext = emoscope.load(tmp_path / "bundle")
+    emocontext = emoscope.load(tmp_path / "bundle", labels="emocontext")
     assert emocontext.prior["others"] == pytest.approx(0.8486, abs=1e-3)
     predict = predictor(tmp_path / "bundle", get_task("emotionx-push"))
     assert set(predict(own_examples("emotionx-push", fit_context)[:5])) <= set(HEADS["emotionx"])
     (tmp_path / "report.json").write_text("{}")
-    with pytest.raises(InputError, match=r"report.json: expected what was found of the heads emocontext"):
+    with pytest.raises(InputError, match=r"report.json: expected what was learnt and found of a student"):
         student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fit_context)
+
+
+def test_a_language_model_is_a_member(data: Path, encoder: str, tmp_path: Path) -> None:
+    settings = {**SMALL, "encoder": encoder, "pretraining_text": 0, "layouts": [{"context": 1}], "ngrams": False}
+    settings["decoder"] = str(make_tiny_decoder(tmp_path / "decoder"))
+    train("large", "iest", tmp_path / "run", settings=settings, root=data)
+    detector = emoscope.load(tmp_path / "run")
+    assert sum(detector.detect(["so [#TRIGGERWORD#] that it rains"]).scores.values()) == pytest.approx(1)
+    block = FittedModel.load(tmp_path / "run").block
+    assert isinstance(block, Blend)
+    networks = [copies[0] for copies in block.fitted]
+    assert all(isinstance(network, NeuralClassifier) for network in networks)
+    assert [getattr(network, "network_name", None) for network in networks] == ["transformer", "decoder"]

@@ -1,0 +1,47 @@
+"""Everyday dialogues written for training, and that nothing of what is shown or checked is among them."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import emoscope
+from emoscope.core.learnt import LearntItems
+from emoscope.detector.bundle import resolve
+from emoscope.distil.everyday import GENERAL, everyday_examples, general_targets
+from emoscope.evaluation.behaviour import near_copies
+
+
+def test_situations_are_taught_whole_or_not_at_all() -> None:
+    taught, held_out = everyday_examples(), everyday_examples(held_out=True)
+    assert len(taught) > 5000
+    assert 0.08 < len(held_out) / len(taught) < 0.2
+    counts = Counter(example.label for example in held_out)
+    assert set(counts) == set(GENERAL)
+    assert min(counts.values()) >= 30
+    assert not {e.context.texts for e in taught} & {e.context.texts for e in held_out}
+    assert (general_targets(taught).sum(1).round(6) == 1).all()
+
+
+def test_no_case_of_the_behaviour_suite_is_nearly_taught() -> None:
+    assert near_copies([example.context for example in everyday_examples()]) == []
+
+
+def test_no_dialogue_of_the_demo_is_taught() -> None:
+    demo = json.loads((Path(emoscope.__file__).parent / "cli" / "demo.json").read_text(encoding="utf-8"))
+    last_turns = {entry["turns"][-1].lower() for entry in demo["misleading"]}
+    assert not last_turns & {example.text.lower() for example in everyday_examples()}
+
+
+def test_open_learnt_only_from_what_allows_any_use() -> None:
+    learnt = LearntItems.load(resolve("open"))
+    assert learnt is not None
+    ours = {"emoscope, everyday dialogues", "emoscope, written like everyday"}
+    allowed = {
+        "goemotions-ekman",
+        "text: comments",
+        "teacher: goemotions-ekman",
+        *ours,
+        *(f"teacher: {n}" for n in ours),
+    }
+    assert set(learnt.sources) <= allowed
+    assert learnt.sources["goemotions-ekman"] > 30_000
