@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from emoscope.scoring.manifest import ScoringManifest
     from emoscope.scoring.score_tables import ScoringProgress
 
+_SHOWN = 20  # names of files that were left out; the manifest has all
 _FAR = 0.1  # a drift from which on another prior is proposed
 _LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
 
@@ -30,7 +31,8 @@ def score_cli(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="Parquet, JSONL, CSV or TSV, text also as .gz or .zst: files, folders, globs, addresses (s3://bucket/logs/).",
+            help="Parquet, JSON, JSONL, CSV, TSV, plain lines, text also as .gz or .zst: files, folders, globs, addresses "
+            "(s3://bucket/logs/).",
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; a run stopped there goes on.")],
@@ -42,6 +44,10 @@ def score_cli(
     workers: WorkersOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first row that cannot be scored, instead of listing it.")
+    ] = False,
+    format: Annotated[str | None, typer.Option(help="csv, tsv, json, jsonl, parquet or text, of all files.")] = None,
+    skip_unknown: Annotated[
+        bool, typer.Option("--skip-unknown", help="Leave out files of a folder whose names say no format.")
     ] = False,
     batch: Annotated[
         int | None,
@@ -86,6 +92,8 @@ def score_cli(
             batch=batch,
             part_rows=part_rows,
             strict=strict,
+            format=format,
+            skip_unknown=skip_unknown,
             report=report,
         )
     if as_json:
@@ -115,6 +123,10 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
         screen.print(f"{kept:,} of these rows were there from an earlier run.")
     if manifest.rejected:
         screen.print(f"Why rows were rejected: {output}/rejects")
+    if manifest.skipped:
+        screen.print(f"Left out, because their names say no format: {len(manifest.skipped):,} files:", style="bold")
+        for path in manifest.skipped[:_SHOWN]:
+            screen.print(f"  {path}")
     for each in manifest.unreadable:
         screen.print(f"Not read: {each['path']}: {each['reason']}", style="bold")
     if manifest.drift is not None:

@@ -26,6 +26,7 @@ class ScoringManifest:
     settings: Mapping[str, Any]
     inputs: Sequence[Mapping[str, Any]]
     unreadable: Sequence[Mapping[str, str]]
+    skipped: Sequence[str]  # files in the inputs' folders whose names say no format
     part_rows: int
     rows: int
     scored: int
@@ -38,7 +39,9 @@ class ScoringManifest:
     drift: float | None
 
 
-def write_manifest(plan: ScoringPlan, output: OutputFolder, detector: Detector) -> ScoringManifest:
+def write_manifest(
+    plan: ScoringPlan, output: OutputFolder, detector: Detector, skipped: Sequence[str] = ()
+) -> ScoringManifest:
     """Add up the parts' counts, make sure that no row is missing, and write the manifest."""
     labels = detector.labels
     parts, counts, sums = [], dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)
@@ -70,6 +73,7 @@ def write_manifest(plan: ScoringPlan, output: OutputFolder, detector: Detector) 
             for file in plan.files
         ],
         unreadable=[{"path": path, "reason": reason} for path, reason in plan.unreadable],
+        skipped=skipped,
         part_rows=plan.part_rows,
         rows=sum(part["rows"] for part in parts),
         scored=scored,

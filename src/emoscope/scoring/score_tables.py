@@ -44,11 +44,14 @@ def score(
     batch: int | None = None,
     part_rows: int | None = None,
     strict: bool = False,
+    format: str | None = None,
+    skip_unknown: bool = False,
     report: Callable[[ScoringProgress], None] = lambda _: None,
 ) -> ScoringManifest:
     """Score tables of dialogues into a folder; if it holds an unfinished run of the same, go on with that.
 
-    `inputs` are files, folders, globs or addresses of Parquet, JSONL, CSV or TSV, the last three also as .gz or .zst.
+    `inputs` are files, folders, globs or addresses of Parquet, JSON, JSONL, CSV, TSV or plain lines, text also as .gz or
+    .zst; `format` says which where names do not. Other files in a folder are an error unless `skip_unknown`.
     The output does not depend on `engine`, `workers` and `batch`, which is measured if not given. `strict` stops at the
     first row that cannot be scored; otherwise such rows are listed in `rejects/`. From a script, call this under
     `if __name__ == "__main__":`, because workers are new processes.
@@ -74,7 +77,8 @@ def score(
         "model": {"name": detector.name, "labels": detector.head, "sha256": folder_hash(folder)},
         "prior": detector.prior,
     }
-    plan = _plan(target, find_inputs(inputs), settings, part_rows, strict, workers or cores())
+    found = find_inputs(inputs, format=format, skip_unknown=skip_unknown, output=target.path)
+    plan = _plan(target, found.files, settings, part_rows, strict, workers or cores())
     present = target.names(SCORES)
     missing = [part for part in range(plan.parts) if not _is_done(target, plan, part, present, strict)]
     done = kept = plan.rows - sum(rows.count for part in missing for rows in plan.row_ranges(part))
@@ -92,7 +96,7 @@ def score(
                 pass
         finally:
             target.tidy()
-    return write_manifest(plan, target, detector)
+    return write_manifest(plan, target, detector, found.skipped)
 
 
 def _plan(

@@ -62,7 +62,7 @@ def summarise(scanned: ByteRange) -> RowSummary | InputError:
     try:
         if file.kind == "parquet":
             return _summarise_parquet(file)
-        return _summarise_jsonl(scanned) if file.kind == "jsonl" else _summarise_table(file)
+        return _summarise_table(file) if file.kind in ("csv", "tsv") else _summarise_json(scanned)
     except InputError as error:
         return error
 
@@ -98,17 +98,17 @@ def _summarise_parquet(file: InputFile) -> RowSummary:
             raise InputError(file.path, f"is not a readable Parquet file ({first_line(error)})") from None
 
 
-def _summarise_jsonl(scanned: ByteRange) -> RowSummary:
-    """Lines are counted from 1 within the range."""
-    path = scanned.file.path
+def _summarise_json(scanned: ByteRange) -> RowSummary:
+    """Also of plain lines, which are lists of turns. Lines are counted from 1 within the range."""
+    path, kind = scanned.file.path, scanned.file.kind
     begin, end = line_after(path, scanned.begin), None if scanned.end is None else line_after(path, scanned.end)
     kinds: Kinds = {}
     shapes: set[tuple[tuple[str, str], ...]] = set()  # of rows: most are like one before
     rows, marks = 0, []
     # Only the first line of a file may have a byte-order mark, so that of a later range is not called the first.
     first = 1 if begin == 0 else 2
-    for row in text_rows(path, "jsonl", Place(begin, first), end):
-        if rows % STEP == 0:
+    for row in text_rows(path, kind, Place(begin, first), end):
+        if rows % STEP == 0 and (kind != "json" or rows == 0):  # an array is read from its beginning
             marks.append(Mark(rows, Place(row.place.offset, row.place.line - first + 1)))
         rows += 1
         if row.columns is not None:
@@ -119,7 +119,8 @@ def _summarise_jsonl(scanned: ByteRange) -> RowSummary:
                 merge_kinds(kinds, {name: (kind,) for name, kind in seen.items()})
                 if len(shapes) < _SHAPES:
                     shapes.add(shape)
-    return RowSummary(rows, marks, kinds=kinds, lines=count_lines(path, begin, end))
+    lines = count_lines(path, begin, end) if compression_of(path) is None else 0  # that of the whole is not needed
+    return RowSummary(rows, marks, kinds=kinds, lines=lines)
 
 
 def _is_plain(kinds: Mapping[str, str]) -> bool:
@@ -142,7 +143,7 @@ def common_schema(summaries: Sequence[tuple[InputFile, RowSummary]]) -> Schema:
     merged = json_schema(kinds)
     schemas = []
     for file, summary in summaries:
-        if file.kind != "jsonl":
+        if file.kind in ("parquet", "csv", "tsv"):
             schemas.append((file.path, summary.schema))
         elif merged is not None:  # all JSON rows have one schema; it stands where the first of their files does
             schemas.append((file.path, merged))

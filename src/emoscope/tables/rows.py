@@ -15,6 +15,7 @@ from emoscope.core.errors import InputError
 from emoscope.core.files import MAX_LINE_BYTES, decode_line
 from emoscope.tables.files import open_binary, skip_to
 from emoscope.tables.formats import Format
+from emoscope.tables.json_stream import array_elements
 
 # A quoted cell may run over lines. One that is never closed must not swallow the file.
 MAX_LINES = 1000
@@ -59,9 +60,9 @@ class Header(NamedTuple):
 
 
 def text_rows(path: str, format: Format, start: Place = START, end: int | None = None) -> Iterator[TextRow]:
-    r"""Yield the rows of a CSV, TSV or JSONL file from a place on; blank lines are not rows.
+    r"""Yield the rows of a CSV, TSV, JSONL or plain text file from a place on, or all elements of a JSON array.
 
-    With `end`, only those of JSONL that begin before that offset.
+    Blank lines are not rows. With `end`, only those of JSONL that begin before that offset.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
@@ -72,6 +73,10 @@ def text_rows(path: str, format: Format, start: Place = START, end: int | None =
     if format == "jsonl":
         lines = read_lines(path, start)
         yield from json_rows(lines if end is None else takewhile(lambda line: line.place.offset < end, lines))
+    elif format == "json":
+        yield from array_rows(path)
+    elif format == "text":
+        yield from plain_rows(read_lines(path, start))
     elif (header := header_of(path, format)) is not None:
         yield from table_rows(header.names, read_lines(path, max(start, header.end)), format)
 
@@ -166,6 +171,12 @@ def json_row(place: Place, value: Any, replace_surrogates: bool | None = False) 
                 return TextRow(place, None, "holds half of a surrogate pair, which is not text")
             value = json.loads(text.encode(errors="replace"))
     return TextRow(place, value)
+
+
+def array_rows(path: str, *, replace_surrogates: bool = False) -> Iterator[TextRow]:
+    """Yield a row for each element of a JSON array."""
+    for number, element in enumerate(array_elements(path), start=1):
+        yield json_row(Place(0, number), element, replace_surrogates)
 
 
 def plain_rows(lines: Iterator[Line]) -> Iterator[TextRow]:
