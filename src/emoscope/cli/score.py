@@ -31,8 +31,8 @@ def score_cli(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="Parquet, JSON, JSONL, CSV, TSV, plain lines, text also as .gz or .zst: files, folders, globs, addresses "
-            "(s3://bucket/logs/).",
+            help="Parquet, JSON, JSONL, CSV, TSV, plain lines, text also as .gz or .zst: files, folders, globs, "
+            "addresses (s3://bucket/logs/).",
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; a run stopped there goes on.")],

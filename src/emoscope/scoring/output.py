@@ -1,15 +1,17 @@
 """The folder a run writes: each file whole or not at all, here or at an address such as `s3://bucket/scores`."""
 
 import json
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.core.files import atomic_write
+from emoscope.scoring.lock import LOCK, lock_address, lock_folder
 from emoscope.tables.files import address, file_system, is_local, open_binary
 
 PLAN, MANIFEST = "plan.json", "manifest.json"
@@ -42,6 +44,12 @@ class OutputFolder:
     def __reduce__(self) -> tuple[type["OutputFolder"], tuple[str]]:
         return OutputFolder, (self.path,)
 
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold the folder against other runs."""
+        if self._local and sys.platform != "win32":
+            return lock_folder(Path(self._root))
+        return lock_address(self._system, self._root, self.path)
+
     def prepare(self) -> None:
         try:
             for folder in (SCORES, REJECTS):
@@ -50,14 +58,17 @@ class OutputFolder:
             raise EmoscopeError(f"{self.path}: cannot write here ({error.strerror or error})") from None
 
     def tidy(self) -> None:
-        """Remove what killed workers left half written."""
+        """Remove what killed workers of this run, or of the one it continues, left half written."""
         if self._local:
             for folder in (SCORES, REJECTS):
                 for begun in Path(self._at(folder)).glob(".*.part"):
                     begun.unlink(missing_ok=True)
 
     def is_empty(self) -> bool:
-        return not self._system.exists(self._root) or not self._system.ls(self._root, detail=False)
+        self._system.invalidate_cache()
+        if not self._system.exists(self._root):
+            return True
+        return all(PurePosixPath(path).name == LOCK for path in self._system.ls(self._root, detail=False))
 
     def has(self, name: str) -> bool:
         return bool(self._system.exists(self._at(name)))

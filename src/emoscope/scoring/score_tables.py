@@ -8,6 +8,7 @@ from pathlib import Path
 import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
+from emoscope.detector import Detector
 from emoscope.detector.bundle import PRESETS, resolve
 from emoscope.parallel import Engine, Executor
 from emoscope.parallel.threads import cores
@@ -50,8 +51,8 @@ def score(
 ) -> ScoringManifest:
     """Score tables of dialogues into a folder; if it holds an unfinished run of the same, go on with that.
 
-    `inputs` are files, folders, globs or addresses of Parquet, JSON, JSONL, CSV, TSV or plain lines, text also as .gz or
-    .zst; `format` says which where names do not. Other files in a folder are an error unless `skip_unknown`.
+    `inputs` are files, folders, globs or addresses of Parquet, JSON, JSONL, CSV, TSV or plain lines, text also as
+    .gz or .zst; `format` says which where names do not. Other files in a folder are an error unless `skip_unknown`.
     The output does not depend on `engine`, `workers` and `batch`, which is measured if not given. `strict` stops at the
     first row that cannot be scored; otherwise such rows are listed in `rejects/`. From a script, call this under
     `if __name__ == "__main__":`, because workers are new processes.
@@ -78,7 +79,22 @@ def score(
         "prior": detector.prior,
     }
     found = find_inputs(inputs, format=format, skip_unknown=skip_unknown, output=target.path)
-    plan = _plan(target, found.files, settings, part_rows, strict, workers or cores())
+    with target.lock():
+        plan = _plan(target, found.files, settings, part_rows, strict, workers or cores())
+        _score_missing(plan, target, spec, detector, Executor(engine, workers, ray_address), batch, strict, report)
+        return write_manifest(plan, target, detector, found.skipped)
+
+
+def _score_missing(
+    plan: ScoringPlan,
+    target: OutputFolder,
+    spec: ModelSpec,
+    detector: Detector,
+    executor: Executor,
+    batch: int | None,
+    strict: bool,
+    report: Callable[[ScoringProgress], None],
+) -> None:
     present = target.names(SCORES)
     missing = [part for part in range(plan.parts) if not _is_done(target, plan, part, present, strict)]
     done = kept = plan.rows - sum(rows.count for part in missing for rows in plan.row_ranges(part))
@@ -92,11 +108,10 @@ def score(
     if missing:
         scorer = PartScorer(plan, target, spec, batch or measure_batch_size(detector, plan), strict)
         try:
-            for _ in Executor(engine, workers, ray_address).map(scorer, missing, progress=progress, window=WINDOW):
+            for _ in executor.map(scorer, missing, progress=progress, window=WINDOW):
                 pass
         finally:
             target.tidy()
-    return write_manifest(plan, target, detector, found.skipped)
 
 
 def _plan(
