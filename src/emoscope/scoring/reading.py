@@ -13,6 +13,7 @@ from emoscope.core.extras import require
 from emoscope.scoring.columns import Schema, json_array
 from emoscope.scoring.plan import RowRange, ScoringPlan
 from emoscope.tables.files import open_binary
+from emoscope.tables.inputs import check_unchanged
 from emoscope.tables.rows import TextRow, text_rows
 from emoscope.tables.turns import dialogue_of, row_dialogue, turn_columns
 
@@ -63,6 +64,7 @@ def read_part(plan: ScoringPlan, part: int) -> Iterator[Chunk]:
     """Yield the rows of a part, each of them in a chunk's table or among its rejects."""
     for rows in plan.row_ranges(part):
         yield from (_read_parquet if rows.file.source.kind == "parquet" else _read_text)(rows, plan.schema)
+        check_unchanged(rows.file.source)
 
 
 def _read_text(rows: RowRange, schema: Schema) -> Iterator[Chunk]:

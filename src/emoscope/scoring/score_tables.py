@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +19,11 @@ from emoscope.scoring.output import PLAN, SCORES, OutputFolder, scores_file
 from emoscope.scoring.part_file import read_footer
 from emoscope.scoring.part_scorer import ModelSpec, PartScorer
 from emoscope.scoring.plan import FORMAT, ScoringPlan, make_plan
-from emoscope.tables.inputs import InputFile, find_inputs
+from emoscope.tables.inputs import InputFile, check_unchanged, find_inputs
 
 WINDOW = 1000  # parts given out before the first of them is done; there is nothing to hold of one but its number
+
+_CHECKED_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,8 @@ def score(
     with target.lock():
         plan = _plan(target, found.files, settings, part_rows, strict, workers or cores())
         _score_missing(plan, target, spec, detector, Executor(engine, workers, ray_address), batch, strict, report)
+        with ThreadPoolExecutor(_CHECKED_AT_ONCE) as threads:  # at an address, each is a request
+            list(threads.map(check_unchanged, found.files))
         return write_manifest(plan, target, detector, found.skipped)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -67,9 +68,30 @@ def find_inputs(
     return Inputs(list(files.values()), list(skipped))
 
 
-def stamp_of(info: Mapping[str, Any]) -> str:
-    """What a file system says of a file that changes when the file does."""
-    return next((str(info[name]) for name in _STAMPS if info.get(name) is not None), "")
+def check_unchanged(file: InputFile) -> None:
+    """Raise an InputError if a file is not what it was when it was found."""
+    system, path = file_system(file.path)
+    try:
+        system.invalidate_cache(path)
+        info = system.info(path)
+    except FileNotFoundError:
+        raise InputError(file.path, "was removed during the run") from None
+    except OSError as error:
+        raise InputError(file.path, f"cannot be read ({error.strerror or error})") from None
+    size, stamps = int(info["size"] or 0), _stamps(info)
+    if size != file.size:
+        change = f"{file.size:,} bytes then, {size:,} now"
+    elif stamps and file.stamp not in stamps:
+        change = f"{file.stamp} then, {stamps[0]} now"
+    else:
+        return
+    raise InputError(file.path, f"changed during the run ({change}); score it again, into another folder")
+
+
+def _stamps(info: Mapping[str, Any]) -> list[str]:
+    """What a file system says of a file that changes when the file does; it may say less in a listing, or otherwise."""
+    found = [info[name] for name in _STAMPS if info.get(name) is not None]
+    return [*map(str, found), *(str(value.timestamp()) for value in found if isinstance(value, datetime))]
 
 
 def _find(named: str, output: str | None) -> tuple[Any, list[Mapping[str, Any]]]:
@@ -114,7 +136,7 @@ def _input_file(path: str, info: Mapping[str, Any], format: str | None) -> Input
     if kind is None:  # the sign of a pipe, here a file's name
         raise InputError(path, "is a pipe; expected a file")
     size = int(info["size"] or 0)
-    return InputFile(path, _looked_into(path, kind) if size else kind, size, stamp_of(info))
+    return InputFile(path, _looked_into(path, kind) if size else kind, size, next(iter(_stamps(info)), ""))
 
 
 def _looked_into(path: str, kind: Format) -> Format:
