@@ -4,18 +4,18 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.extras import require
 from emoscope.core.files import atomic_write
 from emoscope.scoring.lock import LOCK, lock_address, lock_folder
-from emoscope.tables.files import address, file_system, is_local, open_binary
+from emoscope.tables.files import address, file_system, is_local, open_parquet
 
 PLAN, MANIFEST = "plan.json", "manifest.json"
 SCORES, REJECTS = "scores", "rejects"
+STAGED = "staged"
 UNREADABLE = f"{REJECTS}/files.jsonl"
 
 
@@ -26,6 +26,11 @@ def scores_file(part: int) -> str:
     'scores/part-00007.parquet'
     """
     return f"{SCORES}/part-{part:05d}.parquet"
+
+
+def staged_file(number: int) -> str:
+    """The copy of an input, by its number in the plan, while a run needs it."""
+    return f"{STAGED}/file-{number:05d}.parquet"
 
 
 def rejects_file(part: int) -> str:
@@ -52,7 +57,7 @@ class OutputFolder:
 
     def prepare(self) -> None:
         try:
-            for folder in (SCORES, REJECTS):
+            for folder in (SCORES, REJECTS, STAGED):
                 self._system.makedirs(self._at(folder), exist_ok=True)
         except OSError as error:
             raise EmoscopeError(f"{self.path}: cannot write here ({error.strerror or error})") from None
@@ -60,9 +65,14 @@ class OutputFolder:
     def tidy(self) -> None:
         """Remove what killed workers of this run, or of the one it continues, left half written."""
         if self._local:
-            for folder in (SCORES, REJECTS):
+            for folder in (SCORES, REJECTS, STAGED):
                 for begun in Path(self._at(folder)).glob(".*.part"):
                     begun.unlink(missing_ok=True)
+
+    def remove_staged(self) -> None:
+        """Remove the copies of inputs, once all is scored."""
+        with suppress(FileNotFoundError):
+            self._system.rm(self._at(STAGED), recursive=True)
 
     def is_empty(self) -> bool:
         self._system.invalidate_cache()
@@ -116,9 +126,12 @@ class OutputFolder:
 
     @contextmanager
     def parquet(self, name: str) -> Iterator[Any]:
-        pq = require("pyarrow.parquet", extra="scale")
-        with open_binary(address(self._system, self._at(name))) as handle, pq.ParquetFile(handle) as file:
+        with open_parquet(self.at(name)) as file:
             yield file
+
+    def at(self, name: str) -> str:
+        """The address of a file."""
+        return address(self._system, self._at(name))
 
     def _at(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"

@@ -56,7 +56,7 @@ class PartScorer:
         rejects: list[Reject] = []
         with self.output.write(scores_file(part)) as handle:
             with closing(PartWriter(handle, self.plan.schema, labels)) as writer:
-                for chunk in prefetch(read_part(self.plan, part)):
+                for chunk in prefetch(read_part(self.plan, part, self.output)):
                     probabilities, choice, rejected = self._score_chunk(chunk, writer)
                     rejects += rejected
                     scored += len(choice)

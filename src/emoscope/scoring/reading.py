@@ -11,16 +11,18 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError, first_line
 from emoscope.core.extras import require
 from emoscope.scoring.columns import Schema, json_array
+from emoscope.scoring.output import OutputFolder, staged_file
 from emoscope.scoring.plan import RowRange, ScoringPlan
-from emoscope.tables.files import open_binary
+from emoscope.scoring.staging import staged_rows
+from emoscope.tables.files import open_parquet
 from emoscope.tables.inputs import check_unchanged
 from emoscope.tables.rows import TextRow, text_rows
 from emoscope.tables.turns import dialogue_of, row_dialogue, turn_columns
 
 pa = require("pyarrow", extra="scale")
-pq = require("pyarrow.parquet", extra="scale")
 
 CHUNK = 4096  # rows that are read, and scored, together
+_footers: dict[tuple[str, str], Any] = {}  # that of the last Parquet file; of many row groups it is large
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +62,32 @@ class Chunk:
         )
 
 
-def read_part(plan: ScoringPlan, part: int) -> Iterator[Chunk]:
-    """Yield the rows of a part, each of them in a chunk's table or among its rejects."""
+def read_part(plan: ScoringPlan, part: int, output: OutputFolder | None = None) -> Iterator[Chunk]:
+    """Yield the rows of a part, each of them in a chunk's table or among its rejects.
+
+    A file that has a copy in `output` is read from there.
+    """
     for rows in plan.row_ranges(part):
-        yield from (_read_parquet if rows.file.source.kind == "parquet" else _read_text)(rows, plan.schema)
+        copy = staged_file(rows.number)
+        staged = output.at(copy) if rows.file.staged and output is not None and output.has(copy) else None
+        yield from (_read_parquet if rows.file.source.kind == "parquet" else _read_text)(rows, plan.schema, staged)
         check_unchanged(rows.file.source)
 
 
-def _read_text(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
-    source, marks = rows.file.source, rows.file.marks
-    mark = marks[bisect_right(marks, rows.first, key=attrgetter("row")) - 1]
-    skipped = rows.first - mark.row
-    left = rows.count
-    chosen = islice(text_rows(source.path, source.kind, mark.place), skipped, skipped + rows.count)
+def _read_text(rows: RowRange, schema: Schema, staged: str | None) -> Iterator[Chunk]:
+    source, left = rows.file.source, rows.count
+    chosen = islice(_rows_of_text(rows) if staged is None else staged_rows(staged, rows.first), rows.count)
     while chunk := list(islice(chosen, CHUNK)):
         left -= len(chunk)
         yield _text_chunk(source.path, chunk, schema)
     if left:
         raise InputError(source.path, "has fewer rows than when the run began")
+
+
+def _rows_of_text(rows: RowRange) -> Iterator[TextRow]:
+    source, marks = rows.file.source, rows.file.marks
+    mark = marks[bisect_right(marks, rows.first, key=attrgetter("row")) - 1]
+    return islice(text_rows(source.path, source.kind, mark.place), rows.first - mark.row, None)
 
 
 def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
@@ -97,13 +107,17 @@ def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
     return Chunk(path, pa.table(arrays, schema=schema), dialogues, numbers, rejects)
 
 
-def _read_parquet(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
+def _read_parquet(rows: RowRange, schema: Schema, staged: str | None) -> Iterator[Chunk]:
     """Row group by row group; what cannot be read of one is rejected row by row, and reading goes on with the next."""
     path = rows.file.source.path
     first, last = rows.first, rows.first + rows.count
     begin = 0
     try:
-        with open_binary(path) as handle, pq.ParquetFile(handle, buffer_size=1 << 20) as file:
+        key = (staged or path, rows.file.source.stamp)
+        with open_parquet(key[0], _footers.get(key)) as file:
+            if key not in _footers:
+                _footers.clear()
+                _footers[key] = file.metadata
             for group in range(file.metadata.num_row_groups):
                 end = begin + file.metadata.row_group(group).num_rows
                 if end > first and begin < last:

@@ -19,6 +19,7 @@ from emoscope.scoring.output import PLAN, SCORES, OutputFolder, scores_file
 from emoscope.scoring.part_file import read_footer
 from emoscope.scoring.part_scorer import ModelSpec, PartScorer
 from emoscope.scoring.plan import FORMAT, ScoringPlan, make_plan
+from emoscope.scoring.staging import stage_inputs
 from emoscope.tables.inputs import InputFile, check_unchanged, find_inputs
 
 WINDOW = 1000  # parts given out before the first of them is done; there is nothing to hold of one but its number
@@ -87,6 +88,7 @@ def score(
         _score_missing(plan, target, spec, detector, Executor(engine, workers, ray_address), batch, strict, report)
         with ThreadPoolExecutor(_CHECKED_AT_ONCE) as threads:  # at an address, each is a request
             list(threads.map(check_unchanged, found.files))
+        target.remove_staged()
         return write_manifest(plan, target, detector, found.skipped)
 
 
@@ -111,7 +113,8 @@ def _score_missing(
         report(ScoringProgress(done, plan.rows, kept))
 
     if missing:
-        scorer = PartScorer(plan, target, spec, batch or measure_batch_size(detector, plan), strict)
+        stage_inputs(plan, target, missing, executor)
+        scorer = PartScorer(plan, target, spec, batch or measure_batch_size(detector, plan, target), strict)
         try:
             for _ in executor.map(scorer, missing, progress=progress, window=WINDOW):
                 pass

@@ -4,17 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from emoscope.core.errors import EmoscopeError, InputError, first_line
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 from emoscope.scoring.columns import Kinds, Schema, json_schema, merge_kinds, unify, value_kind
-from emoscope.tables.files import open_binary
+from emoscope.tables.files import open_parquet
 from emoscope.tables.formats import compression_of
 from emoscope.tables.inputs import InputFile
 from emoscope.tables.rows import Place, count_lines, header_of, line_after, text_rows
 from emoscope.tables.turns import row_dialogue, turn_columns
 
 pa = require("pyarrow", extra="scale")
-pq = require("pyarrow.parquet", extra="scale")
 
 STEP = 1000  # rows between two marks
 RANGE_BYTES = 1 << 26  # of a JSONL file that one process scans at a time
@@ -47,6 +46,7 @@ class RowSummary:
     schema: Schema = None
     kinds: Kinds = field(default_factory=dict)  # of JSON, whose columns are known only when all rows are
     lines: int = 0
+    groups: Sequence[int] = ()  # of Parquet, the rows of each row group
 
 
 def byte_ranges(file: InputFile) -> list[ByteRange]:
@@ -72,11 +72,12 @@ def join(summaries: Iterable[RowSummary]) -> RowSummary:
     rows, lines, marks = 0, 0, []
     kinds: Kinds = {}
     schema = None
+    groups: Sequence[int] = ()
     for each in summaries:
         marks += [Mark(row + rows, Place(place.offset, place.line + lines)) for row, place in each.marks]
-        rows, lines, schema = rows + each.rows, lines + each.lines, each.schema
+        rows, lines, schema, groups = rows + each.rows, lines + each.lines, each.schema, each.groups
         merge_kinds(kinds, each.kinds)
-    return RowSummary(rows, marks, schema, kinds, lines)
+    return RowSummary(rows, marks, schema, kinds, lines, groups)
 
 
 def _summarise_table(file: InputFile) -> RowSummary:
@@ -90,12 +91,10 @@ def _summarise_table(file: InputFile) -> RowSummary:
 
 
 def _summarise_parquet(file: InputFile) -> RowSummary:
-    with open_binary(file.path) as handle:
-        try:
-            with pq.ParquetFile(handle) as table:
-                return RowSummary(table.metadata.num_rows, schema=table.schema_arrow)
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(file.path, f"is not a readable Parquet file ({first_line(error)})") from None
+    with open_parquet(file.path) as table:
+        footer = table.metadata
+        groups = [footer.row_group(number).num_rows for number in range(footer.num_row_groups)]
+        return RowSummary(footer.num_rows, schema=table.schema_arrow, groups=groups)
 
 
 def _summarise_json(scanned: ByteRange) -> RowSummary:
@@ -119,7 +118,7 @@ def _summarise_json(scanned: ByteRange) -> RowSummary:
                 merge_kinds(kinds, {name: (kind,) for name, kind in seen.items()})
                 if len(shapes) < _SHAPES:
                     shapes.add(shape)
-    lines = count_lines(path, begin, end) if compression_of(path) is None else 0  # that of the whole is not needed
+    lines = count_lines(path, begin, end) if kind == "jsonl" and compression_of(path) is None else 0
     return RowSummary(rows, marks, kinds=kinds, lines=lines)
 
 

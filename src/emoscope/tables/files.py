@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from emoscope.core.errors import EmoscopeError, InputError, first_line
 from emoscope.core.extras import require
@@ -15,6 +15,7 @@ from emoscope.core.files import atomic_write
 from emoscope.tables.formats import compression_of
 
 _BUFFER = 1 << 20
+_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "abfss"})
 
 
 @contextmanager
@@ -37,6 +38,24 @@ def open_binary(path: str) -> Iterator[IO[bytes]]:
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or first_line(error)
             raise InputError(path, f"cannot be read ({reason})") from None
+
+
+@contextmanager
+def open_parquet(path: str, footer: Any = None) -> Iterator[Any]:
+    """Open a Parquet file to read row groups: no byte twice, a megabyte of a column at a time, checksums verified."""
+    arrow, pq = require("pyarrow", extra="scale"), require("pyarrow.parquet", extra="scale")
+    with ExitStack() as stack:
+        try:
+            handle = stack.enter_context(_open_raw(path, buffered=False))
+            file = stack.enter_context(
+                pq.ParquetFile(
+                    handle, metadata=footer, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
+                )
+            )
+        except (arrow.ArrowException, OSError) as error:
+            reason = getattr(error, "strerror", None) or first_line(error)
+            raise InputError(path, f"is not a readable Parquet file ({reason})") from None
+        yield file
 
 
 @contextmanager
@@ -89,14 +108,21 @@ def is_local(system: Any) -> bool:
     return "file" in ((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
 
 
+def is_store(system: Any) -> bool:
+    """Whether it is an object store: files lie in buckets, and are read and written by requests."""
+    return not _STORES.isdisjoint((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
+
+
 def address(system: Any, path: str) -> str:
     """How a file is named in messages and manifests: the plain path here, the whole address elsewhere."""
     return path if is_local(system) else str(system.unstrip_protocol(path))
 
 
-def _open_raw(path: str) -> IO[bytes]:
+def _open_raw(path: str, *, buffered: bool = True) -> IO[bytes]:
     if "://" not in path:
-        return Path(path).open("rb", buffering=_BUFFER)
+        return Path(path).open("rb", buffering=_BUFFER if buffered else 0)
     system, inner = file_system(path)
+    if not buffered:
+        return cast(IO[bytes], system.open(inner, "rb", **({"cache_type": "none"} if is_store(system) else {})))
     opened = system.open(inner, "rb")
     return opened if isinstance(opened, io.BufferedReader) else io.BufferedReader(opened, _BUFFER)

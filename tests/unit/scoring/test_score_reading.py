@@ -170,7 +170,10 @@ def test_parts_hold_every_row_once_in_order(
         [row["id"] for chunk in read_part(plan, part) for row in chunk.table.to_pylist()] for part in range(plan.parts)
     ]
     assert [each for part in found for each in part] == list(range(sum(counts)))
-    assert all(len(part) == part_rows for part in found[:-1])
+    assert all(0 < len(part) <= part_rows for part in found)
+    if part_rows >= 7:  # no row group is read for two parts
+        groups = [rows.file.groups for part in range(plan.parts) for rows in plan.row_ranges(part) if rows.file.groups]
+        assert len(found) <= -(-sum(counts) // part_rows) + len(groups)
 
 
 @given(
