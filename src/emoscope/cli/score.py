@@ -64,14 +64,15 @@ def score_cli(
     from emoscope.scoring import score
 
     chosen = chosen_engine(engine, ray_address)
-    screen, kept = console(stderr=True), 0
+    screen, kept, reached = console(stderr=True), 0, ""
     begun = started = printed = time.perf_counter()
     with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task("looking through the input", total=None)
 
         def report(progress: "ScoringProgress") -> None:
-            nonlocal kept, started, printed
+            nonlocal kept, started, printed, reached
             kept, now = progress.kept, time.perf_counter()
+            reached = progress_line(progress, 0)
             if progress.done == kept:
                 started = now
             text = progress_line(progress, now - started)
@@ -80,26 +81,44 @@ def score_cli(
                 printed = now
                 screen.print(text)
 
-        manifest = score(
-            inputs,
-            output,
-            model=model,
-            labels=labels,
-            prior=parse_prior(prior),
-            engine=chosen,
-            ray_address=ray_address,
-            workers=workers,
-            batch=batch,
-            part_rows=part_rows,
-            strict=strict,
-            format=format,
-            skip_unknown=skip_unknown,
-            report=report,
-        )
+        try:
+            manifest = score(
+                inputs,
+                output,
+                model=model,
+                labels=labels,
+                prior=parse_prior(prior),
+                engine=chosen,
+                ray_address=ray_address,
+                workers=workers,
+                batch=batch,
+                part_rows=part_rows,
+                strict=strict,
+                format=format,
+                skip_unknown=skip_unknown,
+                report=report,
+            )
+        except KeyboardInterrupt:
+            advice = f" at {reached}; give the same command again to go on from there" if reached else ""
+            typer.echo(f"emoscope: interrupted{advice}", err=True)
+            raise typer.Exit(130) from None
     if as_json:
         print_json(manifest)
     else:
         _show(manifest, output, time.perf_counter() - begun, kept)
+    if problem := _problem(manifest):
+        typer.echo(f"emoscope: {problem}", err=True)
+        raise typer.Exit(1)
+
+
+def _problem(manifest: "ScoringManifest") -> str | None:
+    """Why a run that came to its end is not what the user wanted."""
+    if manifest.unreadable:
+        paths = ", ".join(each["path"] for each in manifest.unreadable[:3])
+        return f"{len(manifest.unreadable):,} of the files could not be read: {paths}"
+    if manifest.rows and not manifest.scored:
+        return f"all {manifest.rows:,} rows were rejected"
+    return None
 
 
 def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -> None:

@@ -4,14 +4,14 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.scoring.lock import LOCK, lock_address, lock_folder
-from emoscope.tables.files import address, file_system, is_local, open_parquet
+from emoscope.tables.files import address, file_system, is_local, is_store, open_parquet
 
 PLAN, MANIFEST = "plan.json", "manifest.json"
 SCORES, REJECTS = "scores", "rejects"
@@ -51,16 +51,28 @@ class OutputFolder:
 
     def lock(self) -> AbstractContextManager[None]:
         """Hold the folder against other runs."""
+        bucket = self._root.strip("/").split("/")[0]
+        with self._reached(), suppress(PermissionError):  # who may write need not be allowed to look
+            if is_store(self._system) and not self._system.exists(bucket):  # or it cannot be reached, which `ls` says
+                try:
+                    self._system.ls(bucket, detail=False)
+                except FileNotFoundError:  # more likely mistyped than to be made
+                    raise EmoscopeError(f"{self.path}: there is no bucket {bucket!r}") from None
         if self._local and sys.platform != "win32":
             return lock_folder(Path(self._root))
-        return lock_address(self._system, self._root, self.path)
+        return self._lock_address()
+
+    @contextmanager
+    def _lock_address(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            with self._reached():
+                stack.enter_context(lock_address(self._system, self._root, self.path))
+            yield
 
     def prepare(self) -> None:
-        try:
-            for folder in (SCORES, REJECTS, STAGED):
+        with self._reached():
+            for folder in (SCORES, REJECTS, STAGED) if not is_store(self._system) else ():  # stores have no folders
                 self._system.makedirs(self._at(folder), exist_ok=True)
-        except OSError as error:
-            raise EmoscopeError(f"{self.path}: cannot write here ({error.strerror or error})") from None
 
     def tidy(self) -> None:
         """Remove what killed workers of this run, or of the one it continues, left half written."""
@@ -75,23 +87,27 @@ class OutputFolder:
             self._system.rm(self._at(STAGED), recursive=True)
 
     def is_empty(self) -> bool:
-        self._system.invalidate_cache()
-        if not self._system.exists(self._root):
-            return True
-        return all(PurePosixPath(path).name == LOCK for path in self._system.ls(self._root, detail=False))
+        with self._reached():
+            self._system.invalidate_cache()
+            if not self._system.exists(self._root):
+                return True
+            return all(PurePosixPath(path).name == LOCK for path in self._system.ls(self._root, detail=False))
 
     def has(self, name: str) -> bool:
-        return bool(self._system.exists(self._at(name)))
+        with self._reached():
+            return bool(self._system.exists(self._at(name)))
 
     def names(self, folder: str) -> set[str]:
         """The files of a folder, by their names in the whole."""
-        self._system.invalidate_cache()
-        if not self._system.exists(self._at(folder)):
-            return set()
-        return {f"{folder}/{PurePosixPath(path).name}" for path in self._system.ls(self._at(folder), detail=False)}
+        with self._reached():
+            self._system.invalidate_cache()
+            if not self._system.exists(self._at(folder)):
+                return set()
+            return {f"{folder}/{PurePosixPath(path).name}" for path in self._system.ls(self._at(folder), detail=False)}
 
     def size(self, name: str) -> int:
-        return int(self._system.size(self._at(name)))
+        with self._reached():
+            return int(self._system.size(self._at(name)))
 
     @contextmanager
     def write(self, name: str) -> Iterator[IO[bytes]]:
@@ -132,6 +148,13 @@ class OutputFolder:
     def at(self, name: str) -> str:
         """The address of a file."""
         return address(self._system, self._at(name))
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise EmoscopeError(f"{self.path}: cannot write here ({error.strerror or error})") from None
 
     def _at(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"
