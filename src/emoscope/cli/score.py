@@ -1,6 +1,7 @@
 """`emoscope score`: tables of dialogues of any size, on all cores or on a Ray cluster."""
 
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from emoscope.cli.options import (
     WorkersOption,
     chosen_engine,
 )
-from emoscope.cli.output import JsonOption, bars, console, print_json, table
+from emoscope.cli.output import JsonOption, bars, console, print_json, stdout_to_stderr, table
 
 if TYPE_CHECKING:
     from emoscope.scoring.manifest import ScoringManifest
@@ -82,22 +83,23 @@ def score_cli(
                 screen.print(text)
 
         try:
-            manifest = score(
-                inputs,
-                output,
-                model=model,
-                labels=labels,
-                prior=parse_prior(prior),
-                engine=chosen,
-                ray_address=ray_address,
-                workers=workers,
-                batch=batch,
-                part_rows=part_rows,
-                strict=strict,
-                format=format,
-                skip_unknown=skip_unknown,
-                report=report,
-            )
+            with stdout_to_stderr() if chosen == "ray" else nullcontext():  # Ray prints what dies
+                manifest = score(
+                    inputs,
+                    output,
+                    model=model,
+                    labels=labels,
+                    prior=parse_prior(prior),
+                    engine=chosen,
+                    ray_address=ray_address,
+                    workers=workers,
+                    batch=batch,
+                    part_rows=part_rows,
+                    strict=strict,
+                    format=format,
+                    skip_unknown=skip_unknown,
+                    report=report,
+                )
         except KeyboardInterrupt:
             advice = f" at {reached}; give the same command again to go on from there" if reached else ""
             typer.echo(f"emoscope: interrupted{advice}", err=True)

@@ -1,14 +1,21 @@
 """One part of a run, from its rows to its files."""
 
+import hashlib
+import socket
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import emoscope
+from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector, load
+from emoscope.detector.bundle import resolve
 from emoscope.models.block import Floats
 from emoscope.parallel import advance
 from emoscope.parallel.prefetch import prefetch
@@ -31,6 +38,32 @@ class ModelSpec:
         return load(self.name, labels=self.labels, prior=self.prior)
 
 
+def check_model(name: str, settings: Mapping[str, Any]) -> None:
+    """Raise an EmoscopeError if this machine has another emoscope or another model than the run was begun with."""
+    expected, found = settings["model"]["sha256"], folder_hash(resolve(name))
+    for what, then, now in (
+        ("emoscope", settings["emoscope"], emoscope.__version__),
+        (f"model {name}", expected[:12], found[:12]),
+    ):
+        if then != now:
+            raise EmoscopeError(
+                f"{socket.gethostname()}: has {what} {now}, but the run was begun with {then}; install the same there"
+            )
+
+
+def folder_hash(folder: Path) -> str:
+    """The SHA-256 of a model's files.
+
+    >>> len(folder_hash(resolve("nano")))
+    64
+    """
+    total = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        total.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
 @dataclass(frozen=True)
 class PartScorer:
     """Scores parts, given their numbers; a worker that unpickles it loads the model for itself."""
@@ -43,6 +76,7 @@ class PartScorer:
 
     @cached_property
     def detector(self) -> Detector:
+        check_model(self.model.name, self.plan.settings)
         return self.model.load()
 
     def __call__(self, part: int) -> None:

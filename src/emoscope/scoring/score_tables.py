@@ -1,6 +1,5 @@
 """A whole run: plan, score what is missing, and write the manifest when nothing is."""
 
-import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from emoscope.scoring.batch_size import measure_batch_size
 from emoscope.scoring.manifest import ScoringManifest, write_manifest
 from emoscope.scoring.output import PLAN, SCORES, OutputFolder, scores_file
 from emoscope.scoring.part_file import read_footer
-from emoscope.scoring.part_scorer import ModelSpec, PartScorer
+from emoscope.scoring.part_scorer import ModelSpec, PartScorer, folder_hash
 from emoscope.scoring.plan import FORMAT, ScoringPlan, make_plan
 from emoscope.scoring.staging import stage_inputs
 from emoscope.tables.inputs import InputFile, check_unchanged, find_inputs
@@ -161,19 +160,6 @@ def _plan(
 
 def _refuse(target: OutputFolder, difference: str) -> None:
     raise EmoscopeError(f"{target.path}: holds a run {difference}; choose another folder, or remove it")
-
-
-def folder_hash(folder: Path) -> str:
-    """The SHA-256 of a model's files.
-
-    >>> len(folder_hash(resolve("nano")))
-    64
-    """
-    total = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        total.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        total.update(hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()
 
 
 def _is_done(target: OutputFolder, plan: ScoringPlan, part: int, present: Collection[str], strict: bool) -> bool:

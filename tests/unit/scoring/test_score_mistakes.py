@@ -143,6 +143,7 @@ def test_a_mistyped_bucket_is_not_made(bucket: str, tmp_path: Path) -> None:
     assert not s3fs.S3FileSystem().exists("lgos")
 
 
+@pytest.mark.slow  # the client tries again for some seconds
 def test_a_store_that_is_away_and_one_without_credentials(
     s3: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
