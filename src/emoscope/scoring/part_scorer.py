@@ -1,12 +1,10 @@
 """One part of a run, from its rows to its files."""
 
-import hashlib
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector, load
-from emoscope.detector.bundle import resolve
+from emoscope.detector.bundle import folder_hash, resolve
 from emoscope.models.block import Floats
 from emoscope.parallel import advance
 from emoscope.parallel.prefetch import prefetch
@@ -49,19 +47,6 @@ def check_model(name: str, settings: Mapping[str, Any]) -> None:
             raise EmoscopeError(
                 f"{socket.gethostname()}: has {what} {now}, but the run was begun with {then}; install the same there"
             )
-
-
-def folder_hash(folder: Path) -> str:
-    """The SHA-256 of a model's files.
-
-    >>> len(folder_hash(resolve("nano")))
-    64
-    """
-    total = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        total.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        total.update(hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.detector import Detector
-from emoscope.detector.bundle import PRESETS, resolve
+from emoscope.detector.bundle import PRESETS, folder_hash, resolve
 from emoscope.parallel import Engine, Executor
 from emoscope.parallel.threads import cores
 from emoscope.scoring.batch_size import measure_batch_size
 from emoscope.scoring.manifest import ScoringManifest, write_manifest
 from emoscope.scoring.output import PLAN, SCORES, OutputFolder, scores_file
 from emoscope.scoring.part_file import read_footer
-from emoscope.scoring.part_scorer import ModelSpec, PartScorer, folder_hash
+from emoscope.scoring.part_scorer import ModelSpec, PartScorer
 from emoscope.scoring.plan import FORMAT, ScoringPlan, make_plan
 from emoscope.scoring.staging import stage_inputs
 from emoscope.tables.inputs import InputFile, check_unchanged, find_inputs

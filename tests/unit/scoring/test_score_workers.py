@@ -8,9 +8,9 @@ import pytest
 
 import emoscope
 from emoscope.core.errors import EmoscopeError
-from emoscope.detector.bundle import resolve
+from emoscope.detector.bundle import folder_hash, resolve
 from emoscope.scoring.output import OutputFolder
-from emoscope.scoring.part_scorer import ModelSpec, PartScorer, folder_hash
+from emoscope.scoring.part_scorer import ModelSpec, PartScorer
 from emoscope.scoring.plan import make_plan
 from emoscope.tables.inputs import find_inputs
 from kits.score_kit import chats, write_jsonl
