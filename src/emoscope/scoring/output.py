@@ -97,17 +97,14 @@ class OutputFolder:
         with self._reached():
             return bool(self._system.exists(self._at(name)))
 
-    def names(self, folder: str) -> set[str]:
-        """The files of a folder, by their names in the whole."""
+    def sizes(self, folder: str) -> dict[str, int]:
+        """The files of a folder, by their names in the whole, and their sizes; asked for all at once."""
         with self._reached():
             self._system.invalidate_cache()
             if not self._system.exists(self._at(folder)):
-                return set()
-            return {f"{folder}/{PurePosixPath(path).name}" for path in self._system.ls(self._at(folder), detail=False)}
-
-    def size(self, name: str) -> int:
-        with self._reached():
-            return int(self._system.size(self._at(name)))
+                return {}
+            listed = self._system.ls(self._at(folder), detail=True)
+            return {f"{folder}/{PurePosixPath(info['name']).name}": int(info["size"] or 0) for info in listed}
 
     @contextmanager
     def write(self, name: str) -> Iterator[IO[bytes]]:

@@ -64,8 +64,8 @@ class PartScorer:
         check_model(self.model.name, self.plan.settings)
         return self.model.load()
 
-    def __call__(self, part: int) -> None:
-        """Score the rows of a part and write its files.
+    def __call__(self, part: int) -> tuple[int, dict[str, Any]]:
+        """Score the rows of a part and write its files; returns its number, and the counts that its footer holds.
 
         The rejects are written first: once the scores are there, the part is complete.
         """
@@ -84,9 +84,11 @@ class PartScorer:
                         sums[label] += float(probabilities[:, column].sum())
                     advance(len(chunk.dialogues) + len(chunk.rejects))
                 counts = {"rows": scored + len(rejects), "scored": scored, "rejected": len(rejects)}
-                writer.sign({**counts, "labels": chosen, "sums": sums, "run": self.plan.fingerprint})
+                footer = {**counts, "labels": chosen, "sums": sums, "run": self.plan.fingerprint}
+                writer.sign(footer)
             if rejects:
                 self.output.write_jsonl(rejects_file(part), map(asdict, rejects))
+        return part, footer
 
     def _score_chunk(self, chunk: Chunk, writer: PartWriter) -> tuple[Floats, NDArray[np.int64], Sequence[Reject]]:
         probabilities, truncated, problems = predict(self.detector, chunk.dialogues, self.batch_size)

@@ -91,6 +91,10 @@ class ScoringPlan:
             row = end
         return borders if borders[-1] == row else [*borders, row]
 
+    def part_size(self, part: int) -> int:
+        """How many rows a part has."""
+        return self._borders[part + 1] - self._borders[part]
+
     def row_ranges(self, part: int) -> Iterator[RowRange]:
         """The rows of a part, file by file."""
         first, last = self._borders[part : part + 2]

@@ -30,7 +30,7 @@ _ROWS = pa.schema([("line", pa.int64()), ("columns", pa.string()), ("problem", p
 
 def stage_inputs(plan: ScoringPlan, output: OutputFolder, parts: Iterable[int], executor: Executor) -> None:
     """Make the copies that these parts will read and that are not there yet."""
-    present = output.names(STAGED)
+    present = output.sizes(STAGED)
     numbers = dict.fromkeys(rows.number for part in parts for rows in plan.row_ranges(part) if rows.file.staged)
     missing = [number for number in numbers if staged_file(number) not in present]
     if not missing:
