@@ -1,6 +1,6 @@
 """What must be known of a file before its rows are divided into parts: their number, their places, its columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from emoscope.scoring.columns import Kinds, Schema, json_schema, merge_kinds, un
 from emoscope.tables.files import open_parquet
 from emoscope.tables.formats import compression_of
 from emoscope.tables.inputs import InputFile
-from emoscope.tables.rows import Place, count_lines, header_of, line_after, text_rows
+from emoscope.tables.rows import Line, Place, header_of, json_rows, line_after, read_lines, text_rows
 from emoscope.tables.turns import row_dialogue, turn_columns
 
 pa = require("pyarrow", extra="scale")
@@ -105,8 +105,16 @@ def _summarise_json(scanned: ByteRange) -> RowSummary:
     shapes: set[tuple[tuple[str, str], ...]] = set()  # of rows: most are like one before
     rows, marks = 0, []
     # Only the first line of a file may have a byte-order mark, so that of a later range is not called the first.
-    first = 1 if begin == 0 else 2
-    for row in text_rows(path, kind, Place(begin, first), end):
+    first, lines = 1 if begin == 0 else 2, 0
+
+    def counted(found: Iterator[Line]) -> Iterator[Line]:
+        nonlocal lines
+        for line in found:
+            lines += 1
+            yield line
+
+    start = Place(begin, first)
+    for row in json_rows(counted(read_lines(path, start, end))) if kind == "jsonl" else text_rows(path, kind, start):
         if rows % STEP == 0 and (kind != "json" or rows == 0):  # an array is read from its beginning
             marks.append(Mark(rows, Place(row.place.offset, row.place.line - first + 1)))
         rows += 1
@@ -118,7 +126,6 @@ def _summarise_json(scanned: ByteRange) -> RowSummary:
                 merge_kinds(kinds, {name: (kind,) for name, kind in seen.items()})
                 if len(shapes) < _SHAPES:
                     shapes.add(shape)
-    lines = count_lines(path, begin, end) if kind == "jsonl" and compression_of(path) is None else 0
     return RowSummary(rows, marks, kinds=kinds, lines=lines)
 
 

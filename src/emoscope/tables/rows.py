@@ -59,10 +59,10 @@ class Header(NamedTuple):
     end: Place
 
 
-def text_rows(path: str, format: Format, start: Place = START, end: int | None = None) -> Iterator[TextRow]:
+def text_rows(path: str, format: Format, start: Place = START) -> Iterator[TextRow]:
     r"""Yield the rows of a CSV, TSV, JSONL or plain text file from a place on, or all elements of a JSON array.
 
-    Blank lines are not rows. With `end`, only those of JSONL that begin before that offset.
+    Blank lines are not rows.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
@@ -71,8 +71,7 @@ def text_rows(path: str, format: Format, start: Place = START, end: int | None =
     [(1, {'text': 'hi'}, False), (3, None, True)]
     """
     if format == "jsonl":
-        lines = read_lines(path, start)
-        yield from json_rows(lines if end is None else takewhile(lambda line: line.place.offset < end, lines))
+        yield from json_rows(read_lines(path, start))
     elif format == "json":
         yield from array_rows(path)
     elif format == "text":
@@ -86,11 +85,12 @@ def header_of(path: str, format: Format) -> Header | None:
     return read_header(path, read_lines(path), format)
 
 
-def read_lines(path: str, start: Place = START) -> Iterator[Line]:
-    """Yield the lines of a file from a place on."""
+def read_lines(path: str, start: Place = START, end: int | None = None) -> Iterator[Line]:
+    """Yield the lines of a file from a place on; with `end`, those that begin before that offset."""
     with open_binary(path) as handle:
         skip_to(handle, start.offset)
-        yield from lines_of(handle, start)
+        lines = lines_of(handle, start)
+        yield from lines if end is None else takewhile(lambda line: line.place.offset < end, lines)
 
 
 def lines_of(handle: IO[bytes], start: Place = START) -> Iterator[Line]:
@@ -129,17 +129,6 @@ def line_after(path: str, offset: int) -> int:
             if raw.endswith(b"\n"):
                 break
     return offset - 1
-
-
-def count_lines(path: str, begin: int = 0, end: int | None = None) -> int:
-    """How many lines end between two offsets, or between the first and the file's end."""
-    total = 0
-    with open_binary(path) as handle:
-        skip_to(handle, begin)
-        while block := handle.read(1 << 20 if end is None else min(1 << 20, end - begin)):
-            total += block.count(b"\n")
-            begin += len(block)
-    return total
 
 
 def json_rows(lines: Iterator[Line], *, replace_surrogates: bool = False) -> Iterator[TextRow]:
