@@ -1,9 +1,9 @@
 """The rows of a part in chunks: dialogues to score, the columns beside them, and the rows that cannot be scored."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice
 from operator import attrgetter
 from typing import Any
 
@@ -22,7 +22,8 @@ from emoscope.tables.turns import dialogue_of, row_dialogue, turn_columns
 pa = require("pyarrow", extra="scale")
 
 CHUNK = 4096  # rows that are read, and scored, together
-_footers: dict[tuple[str, str], Any] = {}  # that of the last Parquet file; of many row groups it is large
+# The footer of the last Parquet file, and where its row groups begin: of many groups it is large.
+_footers: dict[tuple[str, str], tuple[Any, list[int]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,35 +109,39 @@ def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
 
 
 def _read_parquet(rows: RowRange, schema: Schema, staged: str | None) -> Iterator[Chunk]:
-    """Row group by row group; what cannot be read of one is rejected row by row, and reading goes on with the next."""
+    """Row group by row group; what cannot be read of one is rejected row by row, and reading goes on with the next.
+
+    The small groups of a copy, which is whole, are read together.
+    """
     path = rows.file.source.path
     first, last = rows.first, rows.first + rows.count
-    begin = 0
     try:
         key = (staged or path, rows.file.source.stamp)
-        with open_parquet(key[0], _footers.get(key)) as file:
-            if key not in _footers:
+        footer, begins = _footers.get(key, (None, []))
+        with open_parquet(key[0], footer) as file:
+            if footer is None:
+                sizes = (file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
+                begins = list(accumulate(sizes, initial=0))
                 _footers.clear()
-                _footers[key] = file.metadata
-            for group in range(file.metadata.num_row_groups):
-                end = begin + file.metadata.row_group(group).num_rows
-                if end > first and begin < last:
-                    yield from _row_group(path, file, group, (begin, end), (max(first, begin), min(last, end)), schema)
-                begin = end
+                _footers[key] = file.metadata, begins
+            if begins[-1] < last:
+                raise InputError(path, "has fewer rows than when the run began")
+            groups = range(bisect_right(begins, first) - 1, bisect_left(begins, last))
+            for some in [groups] if staged else [range(group, group + 1) for group in groups]:
+                wanted = max(first, begins[some.start]), min(last, begins[some.stop])
+                yield from _row_groups(path, file, some, begins[some.start], wanted, schema)
     except pa.ArrowException as error:
         raise InputError(path, f"cannot be read ({first_line(error)})") from None
-    if begin < last:
-        raise InputError(path, "has fewer rows than when the run began")
 
 
-def _row_group(
-    path: str, file: Any, group: int, bounds: tuple[int, int], rows: tuple[int, int], schema: Schema
+def _row_groups(
+    path: str, file: Any, groups: Sequence[int], row: int, rows: tuple[int, int], schema: Schema
 ) -> Iterator[Chunk]:
-    row = bounds[0]
+    """The rows from one number to another of groups whose first row has the number `row`."""
     done, last = rows
     problem = "is missing from its row group"
     try:
-        for batch in file.iter_batches(CHUNK, row_groups=[group], use_threads=False):
+        for batch in file.iter_batches(CHUNK, row_groups=groups, use_threads=False):
             chosen = batch.slice(max(0, done - row), last - max(done, row)) if row + len(batch) > done else None
             row += len(batch)
             if chosen is not None and len(chosen):
