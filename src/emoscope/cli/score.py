@@ -145,7 +145,8 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
     if manifest.rejected:
         screen.print(f"Why rows were rejected: {output}/rejects")
     if manifest.skipped:
-        screen.print(f"Left out, because their names say no format: {len(manifest.skipped):,} files:", style="bold")
+        count = f"{len(manifest.skipped):,} file{'s' * (len(manifest.skipped) != 1)}"
+        screen.print(f"Left out, because of a name that says no format: {count}", style="bold")
         for path in manifest.skipped[:_SHOWN]:
             screen.print(f"  {path}")
     for each in manifest.unreadable:

@@ -54,9 +54,9 @@ def find_inputs(
             shown = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
             raise InputError(
                 named,
-                f"of {len(chosen):,} files, {len(unknown):,} are of an unknown kind ({shown}); leave them out with "
-                f"--skip-unknown, or say what they are with --format; expected {', '.join(SUFFIXES)}, text also "
-                "with .gz or .zst",
+                f"{len(unknown):,} of {len(chosen):,} files {'is' if len(unknown) == 1 else 'are'} of an unknown kind "
+                f"({shown}); leave out with --skip-unknown, or say what all are with --format; "
+                f"expected {', '.join(SUFFIXES)}, text also with .gz or .zst",
             )
         skipped |= dict.fromkeys(unknown)
         for info in chosen:

@@ -59,7 +59,7 @@ def test_a_file_of_an_unknown_kind_is_an_error_unless_left_out(tmp_path: Path) -
     write_jsonl(folder / "a.jsonl", chats(5))
     write_jsonl(folder / "b.log", chats(5))
     write_jsonl(folder / "c.log", chats(5))
-    with pytest.raises(InputError, match=r"of 3 files, 2 are of an unknown kind \(.*b\.log, .*c\.log\); .*--skip-unkn"):
+    with pytest.raises(InputError, match=r"2 of 3 files are of an unknown kind \(.*b\.log, .*c\.log\); .*--skip-unkn"):
         scored(tmp_path / "out", folder)
     with pytest.raises(InputError, match="of an unknown kind"):
         scored(tmp_path / "out", folder / "*")

@@ -141,7 +141,7 @@ def test_folders_globs_and_addresses(tmp_path: Path) -> None:
         scored(tmp_path / "none", tmp_path / "nowhere")
     with pytest.raises(InputError, match="holds no table"):
         scored(tmp_path / "none", tmp_path / "in" / "*.csv")
-    with pytest.raises(InputError, match="are of an unknown kind"):
+    with pytest.raises(InputError, match="is of an unknown kind"):
         scored(tmp_path / "none", tmp_path / "in" / "README")
 
 
