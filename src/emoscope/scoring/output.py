@@ -3,7 +3,7 @@
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -122,9 +122,10 @@ class OutputFolder:
         except OSError as error:
             raise EmoscopeError(f"{self.path}/{name}: could not be written ({error.strerror or error})") from None
 
-    def write_json(self, name: str, value: Any) -> None:
+    def write_json(self, name: str, value: Mapping[str, Any]) -> None:
+        """Write a JSON object, each item of its lists on a line of its own: quick also where there are a million."""
         with self.write(name) as handle:
-            handle.write((json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+            handle.writelines(text.encode() for text in _json_text(value))
 
     def write_jsonl(self, name: str, rows: Iterable[Any]) -> None:
         with self.write(name) as handle:
@@ -155,3 +156,17 @@ class OutputFolder:
 
     def _at(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"
+
+
+def _json_text(value: Mapping[str, Any]) -> Iterator[str]:
+    before = "{\n "
+    for key, content in value.items():
+        yield f"{before}{json.dumps(key)}: "
+        if isinstance(content, list) and content:
+            for number, item in enumerate(content):
+                yield f"{',' if number else '['}\n  {json.dumps(item, ensure_ascii=False)}"
+            yield "\n ]"
+        else:
+            yield json.dumps(content, ensure_ascii=False)
+        before = ",\n "
+    yield "\n}\n"
