@@ -120,13 +120,13 @@ def serial(rows: Sequence[Sequence[str]]) -> dict[str, float]:
         output = OutputFolder(str(root / "out"))
 
         def planned(name: str) -> int:
-            return make_plan(find_inputs([str(root / name)]), {}).rows
+            return make_plan(find_inputs([str(root / name)]).files, {}).rows
 
         def footers() -> int:
             return sum(read_footer(output, scores_file(part)) is not None for part in range(len(done.parts)))
 
         def parquet() -> int:
-            plan: ScoringPlan = make_plan(find_inputs([str(root / "out" / "scores")]), {})
+            plan: ScoringPlan = make_plan(find_inputs([str(root / "out" / "scores")]).files, {})
             return len(plan.files)
 
         return {

@@ -1,8 +1,11 @@
 """The Ray engine, on a cluster of two nodes started here: the same bytes, whoever is killed."""
 
+import json
 import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 from emoscope.core.errors import EmoscopeError
 from emoscope.scoring import score
 from kits.ray_kit import PART, Cluster, two_nodes
-from kits.score_kit import chats, content, kill, named, rejects, until, write_jsonl
+from kits.score_kit import chats, content, kill, named, rejects, start, until, write_jsonl
 
 pytest.importorskip("ray")
 pytestmark = [
@@ -96,13 +99,41 @@ def test_a_row_on_which_the_model_fails_is_rejected(cluster: Cluster, tmp_path: 
     assert content(tmp_path / "ray") == content(tmp_path / "local")
 
 
-def test_no_cluster_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import ray
-
-    def refuse(**settings: object) -> None:
-        raise ConnectionError("Could not connect\nand more")
-
-    monkeypatch.setattr(ray, "init", refuse)
+def test_no_cluster_is_one_line_and_soon(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", chats(2))
-    with pytest.raises(EmoscopeError, match=r"^no Ray cluster answers at 127\.0\.0\.1:1 \(Could not connect\)$"):
-        score([str(path)], tmp_path / "out", model="nano", engine="ray", ray_address="127.0.0.1:1", part_rows=1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        nothing, other = "127.0.0.1:1", f"127.0.0.1:{silent.getsockname()[1]}"
+        for address, reason in (
+            (nothing, "Connection refused"),
+            (other, "timed out"),
+            ("nowhere", "expected HOST:PORT.*"),
+        ):
+            begun = time.monotonic()
+            with pytest.raises(EmoscopeError, match=rf"^no Ray cluster answers at {address} \({reason}\)$"):
+                score([str(path)], tmp_path / "out", model="nano", engine="ray", ray_address=address, part_rows=1)
+            assert time.monotonic() - begun < 20
+
+
+def test_without_an_address_a_cluster_of_its_own_is_started(
+    cluster: Cluster, table: Path, whole: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Whatever runs on the machine, here the cluster of the other tests; and standard output is JSON."""
+    out = tmp_path / "out"
+    options = ("-m", "nano", "--engine", "ray", "--workers", "2", "--part-rows", str(PART), "--json")
+    process = start(table, "-o", out, *options, **cluster.variables)
+    kill(until(lambda: named(process.pid, TASK))[0])
+    shown, error = process.communicate(timeout=180)
+    assert process.returncode == 0, error
+    assert json.loads(shown)["rows"] == ROWS + 1
+    assert content(out) == whole
+
+
+def test_standard_output_is_json_when_the_control_store_dies(cluster: Cluster, table: Path, tmp_path: Path) -> None:
+    options = ("-m", "nano", "--engine", "ray", "--workers", "2", "--part-rows", str(PART), "--json")
+    process = start(
+        table, "-o", tmp_path / "out", *options, **cluster.variables, RAY_gcs_rpc_server_reconnect_timeout_s="5"
+    )
+    until(lambda: count(tmp_path / "out") >= 1)
+    kill(named(process.pid, "gcs_server")[0])
+    shown, _ = process.communicate(timeout=180)
+    assert shown == "" or json.loads(shown)["rows"] == ROWS + 1

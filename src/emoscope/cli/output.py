@@ -29,6 +29,20 @@ Rows = Iterable[Sequence[object]]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
+@contextmanager
+def stdout_to_stderr() -> Iterator[None]:
+    """Send to standard error what anything in this process, also a library in another language, prints."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def console(*, stderr: bool = False) -> Console:
     """A console that is wide enough for tables when output goes to a file or pipe."""
     stream = sys.stderr if stderr else sys.stdout

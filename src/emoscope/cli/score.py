@@ -1,6 +1,7 @@
 """`emoscope score`: tables of dialogues of any size, on all cores or on a Ray cluster."""
 
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,12 +16,13 @@ from emoscope.cli.options import (
     WorkersOption,
     chosen_engine,
 )
-from emoscope.cli.output import JsonOption, bars, console, print_json, table
+from emoscope.cli.output import JsonOption, bars, console, print_json, stdout_to_stderr, table
 
 if TYPE_CHECKING:
     from emoscope.scoring.manifest import ScoringManifest
     from emoscope.scoring.score_tables import ScoringProgress
 
+_SHOWN = 20  # names of files that were left out; the manifest has all
 _FAR = 0.1  # a drift from which on another prior is proposed
 _LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
 
@@ -30,7 +32,8 @@ def score_cli(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="Parquet, JSONL, CSV or TSV, text also as .gz or .zst: files, folders, globs, addresses (s3://bucket/logs/).",
+            help="Parquet, JSON, JSONL, CSV, TSV, plain lines, text also as .gz or .zst: files, folders, globs, "
+            "addresses (s3://bucket/logs/).",
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; a run stopped there goes on.")],
@@ -42,6 +45,10 @@ def score_cli(
     workers: WorkersOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first row that cannot be scored, instead of listing it.")
+    ] = False,
+    format: Annotated[str | None, typer.Option(help="csv, tsv, json, jsonl, parquet or text, of all files.")] = None,
+    skip_unknown: Annotated[
+        bool, typer.Option("--skip-unknown", help="Leave out files of a folder whose names say no format.")
     ] = False,
     batch: Annotated[
         int | None,
@@ -58,14 +65,15 @@ def score_cli(
     from emoscope.scoring import score
 
     chosen = chosen_engine(engine, ray_address)
-    screen, kept = console(stderr=True), 0
+    screen, kept, reached = console(stderr=True), 0, ""
     begun = started = printed = time.perf_counter()
     with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task("looking through the input", total=None)
 
         def report(progress: "ScoringProgress") -> None:
-            nonlocal kept, started, printed
+            nonlocal kept, started, printed, reached
             kept, now = progress.kept, time.perf_counter()
+            reached = progress_line(progress, 0)
             if progress.done == kept:
                 started = now
             text = progress_line(progress, now - started)
@@ -74,24 +82,45 @@ def score_cli(
                 printed = now
                 screen.print(text)
 
-        manifest = score(
-            inputs,
-            output,
-            model=model,
-            labels=labels,
-            prior=parse_prior(prior),
-            engine=chosen,
-            ray_address=ray_address,
-            workers=workers,
-            batch=batch,
-            part_rows=part_rows,
-            strict=strict,
-            report=report,
-        )
+        try:
+            with stdout_to_stderr() if chosen == "ray" else nullcontext():  # Ray prints what dies
+                manifest = score(
+                    inputs,
+                    output,
+                    model=model,
+                    labels=labels,
+                    prior=parse_prior(prior),
+                    engine=chosen,
+                    ray_address=ray_address,
+                    workers=workers,
+                    batch=batch,
+                    part_rows=part_rows,
+                    strict=strict,
+                    format=format,
+                    skip_unknown=skip_unknown,
+                    report=report,
+                )
+        except KeyboardInterrupt:
+            advice = f" at {reached}; give the same command again to go on from there" if reached else ""
+            typer.echo(f"emoscope: interrupted{advice}", err=True)
+            raise typer.Exit(130) from None
     if as_json:
         print_json(manifest)
     else:
         _show(manifest, output, time.perf_counter() - begun, kept)
+    if problem := _problem(manifest):
+        typer.echo(f"emoscope: {problem}", err=True)
+        raise typer.Exit(1)
+
+
+def _problem(manifest: "ScoringManifest") -> str | None:
+    """Why a run that came to its end is not what the user wanted."""
+    if manifest.unreadable:
+        paths = ", ".join(each["path"] for each in manifest.unreadable[:3])
+        return f"{len(manifest.unreadable):,} of the files could not be read: {paths}"
+    if manifest.rows and not manifest.scored:
+        return f"all {manifest.rows:,} rows were rejected"
+    return None
 
 
 def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -> None:
@@ -115,6 +144,11 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
         screen.print(f"{kept:,} of these rows were there from an earlier run.")
     if manifest.rejected:
         screen.print(f"Why rows were rejected: {output}/rejects")
+    if manifest.skipped:
+        count = f"{len(manifest.skipped):,} file{'s' * (len(manifest.skipped) != 1)}"
+        screen.print(f"Left out, because of a name that says no format: {count}", style="bold")
+        for path in manifest.skipped[:_SHOWN]:
+            screen.print(f"  {path}")
     for each in manifest.unreadable:
         screen.print(f"Not read: {each['path']}: {each['reason']}", style="bold")
     if manifest.drift is not None:

@@ -1,5 +1,6 @@
 """What a model folder says of its model: `bundle.json`, the same in a run, an export and an embedded preset."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -137,3 +138,16 @@ def resolve(model: str | Path) -> Path:
     if folder.is_dir():
         return folder
     raise EmoscopeError(f"no model named {name!r}: expected {', '.join(PRESETS)}, or a folder with {FILE}")
+
+
+def folder_hash(folder: Path) -> str:
+    """The SHA-256 of a model's files.
+
+    >>> len(folder_hash(resolve("nano")))
+    64
+    """
+    total = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        total.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()

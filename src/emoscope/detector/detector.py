@@ -1,16 +1,17 @@
 """The detector: dialogues in, detections out; without torch, safe to share between threads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.detector.bundle import resolve
+from emoscope.detector.bundle import PRESETS, folder_hash, resolve
 from emoscope.detector.model import FittedModel
 from emoscope.models.block import Floats, Truncated
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
@@ -45,6 +46,22 @@ def load(
     )
 
 
+def _restored(kind: type["Detector"], model: FittedModel, options: "Options") -> "Detector":
+    return kind(model, **options)
+
+
+def _reloaded(kind: type["Detector"], name: str, expected: str, options: "Options") -> "Detector":
+    return kind(_model_of(name, expected), **options)
+
+
+@lru_cache(2)  # the tasks of a worker share their model
+def _model_of(name: str, expected: str) -> FittedModel:
+    folder = resolve(name)
+    if folder_hash(folder) != expected:
+        raise EmoscopeError(f"model {name}: is another one on this machine than where the detector was pickled")
+    return FittedModel.load(folder)
+
+
 class Options(TypedDict, total=False):
     """What `load` takes beside the model."""
 
@@ -57,11 +74,15 @@ class Options(TypedDict, total=False):
 class Detector:
     """Finds the emotion of a dialogue's last turn. Holds no state that changes: use one from many threads.
 
+    It may be pickled, for Spark, Dask and the like: a loaded model goes by its name, and is loaded where it arrives.
+
     `name` and `task` are the model's; `head` is the name of its set of labels, as `load(labels=...)` takes it, and
     `heads` are all sets the model has. `prior` is the mix of `labels` it expects, `training_prior` the one it learnt.
     """
 
-    def __init__(self, model: FittedModel, **options: Unpack[Options]) -> None:
+    def __init__(self, model: FittedModel | str | Path, **options: Unpack[Options]) -> None:
+        if not isinstance(model, FittedModel):
+            model = FittedModel.load(resolve(model))
         self._abstain_below = options.get("abstain_below", 0.0)
         if not 0.0 <= self._abstain_below <= 1.0:
             raise EmoscopeError(f"abstain_below must lie between 0 and 1, not {self._abstain_below}")
@@ -90,6 +111,14 @@ class Detector:
     @property
     def training_prior(self) -> dict[str, float]:
         return self._by_label(self._trained)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For Spark, Dask and the like: a loaded model is named, not copied; whoever unpickles it loads the same."""
+        folder = self._model.folder
+        if folder is None:
+            return _restored, (type(self), self._model, self._options)
+        name = next((name for name in PRESETS if resolve(name) == folder), str(folder.absolute()))
+        return _reloaded, (type(self), name, folder_hash(folder), self._options)
 
     def _by_label(self, values: Floats) -> dict[str, float]:
         return dict(zip(self.labels, values.tolist(), strict=True))

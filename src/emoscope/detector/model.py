@@ -1,7 +1,7 @@
 """A model as it is loaded: what its folder says of its heads, and the block that answers them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ class FittedModel:
 
     bundle: Bundle
     block: Block
+    folder: Path | None = field(default=None, compare=False)  # it was loaded from
 
     def __post_init__(self) -> None:
         for head in self.bundle.heads:
@@ -33,10 +34,10 @@ class FittedModel:
         bundle = Bundle.load(folder)
         try:
             if (folder / BLOCK).is_dir():
-                return cls(bundle, Block.load(folder / BLOCK))
+                return cls(bundle, Block.load(folder / BLOCK), folder)
             from emoscope.detector.old_formats import read_block
 
-            return cls(bundle, read_block(folder, bundle))
+            return cls(bundle, read_block(folder, bundle), folder)
         except ModuleNotFoundError as error:
             raise EmoscopeError(
                 f"{folder}: needs {error.name}, which is not installed (pip install 'emoscope[train]'); where it is, "

@@ -6,6 +6,7 @@ could help with. Ray places the tasks, repeats those whose worker or node died, 
 
 import os
 import pickle
+import socket
 from collections.abc import Callable, Generator
 from hashlib import blake2b
 from typing import Any
@@ -16,6 +17,9 @@ from emoscope.parallel.executor import PartResult, TakeItem, WorkItem
 from emoscope.parallel.progress import Report, reporting_to
 
 ATTEMPTS = 5
+CONNECT_SECONDS = 10.0
+_HTTP2_SETTINGS = b"\x04"
+_HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0" + _HTTP2_SETTINGS + b"\0" * 5
 MOST_TASKS = 1000  # that Ray knows of at once if the number of workers is not given: what it adds nodes for
 _functions: dict[str, Callable[[Any], Any]] = {}  # of this worker, by digest; only the last one is kept
 
@@ -57,15 +61,37 @@ def run_on_ray(
 
 
 def _connect(ray: Any, workers: int | None, address: str | None) -> None:
+    """Join the cluster that is named, by the option or by `RAY_ADDRESS`; or start one, whatever else runs here."""
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    address = address or os.environ.get("RAY_ADDRESS")
     try:
-        if address is not None or "RAY_ADDRESS" in os.environ:
+        if address is not None:
+            _check_answers(_host_and_port(ray, address))
             ray.init(address=address, **quiet)
         else:
-            ray.init(num_cpus=workers, include_dashboard=False, **quiet)
-    except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+            ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
+    except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         where = f"no Ray cluster answers at {address}" if address else "Ray does not start"
-        raise EmoscopeError(f"{where} ({first_line(error)})") from None
+        raise EmoscopeError(f"{where} ({getattr(error, 'strerror', None) or first_line(error)})") from None
+
+
+def _host_and_port(ray: Any, address: str) -> str:
+    if address != "auto":
+        return address.removeprefix("ray://")
+    return str(ray._private.services.canonicalize_bootstrap_address(address))
+
+
+def _check_answers(address: str) -> None:
+    """Ask at an address for what every gRPC server says first, because Ray itself waits for minutes."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit():
+        raise ValueError("expected HOST:PORT, ray://HOST:PORT or auto")
+    with socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS) as server:
+        if os.environ.get("RAY_USE_TLS", "0") in ("0", ""):
+            server.settimeout(CONNECT_SECONDS)
+            server.sendall(_HTTP2_GREETING)
+            if server.recv(9)[3:4] != _HTTP2_SETTINGS:
+                raise ConnectionError("something else than Ray is there")
 
 
 def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, int]:

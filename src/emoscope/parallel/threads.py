@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from itertools import chain, islice
+from math import ceil
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 S = TypeVar("S")
@@ -31,12 +33,43 @@ def in_parallel(function: Callable[[S], T], items: Iterable[S]) -> list[T]:
 
 
 def cores() -> int:
-    """How many cores this process may use; `EMOSCOPE_CORES` sets a lower limit."""
+    """How many cores this process may use, by its affinity and its container's quota; `EMOSCOPE_CORES` sets another."""
     if _single_core.get():
         return 1
     if (limit := os.environ.get("EMOSCOPE_CORES", "")).isdigit():
         return max(1, int(limit))
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, container_quota() or usable)
+
+
+@cache
+def container_quota(system: Path = Path("/")) -> int | None:
+    """The cores that the process's control groups grant it, rounded up; None without a limit.
+
+    >>> container_quota(Path("/nowhere")) is None
+    True
+    """
+    try:
+        lines = (system / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return None
+    root, quotas = system / "sys/fs/cgroup", []
+    for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        top = root / "cpu" if controllers else root  # the second version of control groups names no controllers
+        group = PurePosixPath(path.lstrip("/"))
+        for folder in (top / group, *(top / parent for parent in group.parents), top):
+            try:
+                if controllers:
+                    names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+                    quota, period = ((folder / name).read_text().strip() for name in names)
+                else:
+                    quota, period = (folder / "cpu.max").read_text().split()
+                quotas += [int(quota) / int(period)] if quota not in ("max", "-1") else []
+            except (OSError, ValueError, ZeroDivisionError):
+                continue
+    return max(1, ceil(min(quotas))) if quotas else None
 
 
 @contextmanager

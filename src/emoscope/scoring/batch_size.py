@@ -7,6 +7,7 @@ from itertools import chain, islice
 from emoscope.core.dialogue import Dialogue
 from emoscope.detector import Detector
 from emoscope.parallel.threads import one_core
+from emoscope.scoring.output import OutputFolder
 from emoscope.scoring.plan import ScoringPlan
 from emoscope.scoring.predict import predict_batch
 from emoscope.scoring.reading import read_part
@@ -17,11 +18,13 @@ WORTH_MEASURING = 50_000  # rows from which on the second it takes is gained bac
 SECONDS = 0.3  # for each candidate
 
 
-def measure_batch_size(detector: Detector, plan: ScoringPlan) -> int:
+def measure_batch_size(detector: Detector, plan: ScoringPlan, output: OutputFolder) -> int:
     """The fastest batch size for the first rows of the run. It changes how long a run takes, never a score."""
     if plan.rows < WORTH_MEASURING:
         return DEFAULT
-    dialogues = list(islice(chain.from_iterable(chunk.dialogues for chunk in read_part(plan, 0)), max(CANDIDATES)))
+    dialogues = list(
+        islice(chain.from_iterable(chunk.dialogues for chunk in read_part(plan, 0, output)), max(CANDIDATES))
+    )
     if not dialogues:
         return DEFAULT
     with one_core():

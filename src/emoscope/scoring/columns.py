@@ -72,16 +72,31 @@ def unify(schemas: Sequence[tuple[str, Schema]]) -> Schema:
     >>> unify([("a", pa.schema([("id", pa.int32())])), ("b", pa.schema([("id", pa.int64()), ("x", pa.null())]))]).types
     [DataType(int64), DataType(string)]
     """
-    types: dict[str, tuple[Any, str]] = {}  # and the first file that has the column
+    types: dict[str, Any] = {}
+    seen: dict[str, dict[Any, str]] = {}  # of each column, the first file that has it with a type
     for path, schema in schemas:
         if len(set(schema.names)) != len(schema.names):
             raise InputError(path, "names a column twice")
         for field in schema:
             plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-            known, first = types.get(field.name, (plain, path))
-            try:
-                both = [pa.schema([(field.name, known)]), pa.schema([(field.name, plain)])]
-                types[field.name] = pa.unify_schemas(both, promote_options="permissive").types[0], first
-            except (pa.ArrowInvalid, pa.ArrowTypeError):
-                raise InputError(path, f"column {field.name!r} is {plain}, but {known} in {first}") from None
-    return pa.schema([(name, pa.string() if pa.types.is_null(type) else type) for name, (type, _) in types.items()])
+            others = seen.setdefault(field.name, {})
+            common = _common_type(types.get(field.name, plain), plain)
+            if common is None:
+                type, first = next(
+                    (pair for pair in others.items() if _common_type(pair[0], plain) is None),
+                    next(iter(others.items())),
+                )
+                raise InputError(path, f"column {field.name!r} is {plain}, but {type} in {first}")
+            types[field.name] = common
+            others.setdefault(plain, path)
+    return pa.schema([(name, pa.string() if pa.types.is_null(type) else type) for name, type in types.items()])
+
+
+def _common_type(one: Any, other: Any) -> Any:
+    """The type that holds the values of both; None if there is none."""
+    try:
+        return pa.unify_schemas([pa.schema([("", one)]), pa.schema([("", other)])], promote_options="permissive").types[
+            0
+        ]
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None

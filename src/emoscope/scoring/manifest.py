@@ -1,16 +1,16 @@
 """What a run did: inputs, model, counts, the mix of labels and how far it drifted; written when all parts are there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
 from emoscope.models.label_shift import estimate_prior, shift_prior
-from emoscope.scoring.output import MANIFEST, UNREADABLE, OutputFolder, rejects_file, scores_file
-from emoscope.scoring.part_file import read_footer
+from emoscope.scoring.output import MANIFEST, SCORES, UNREADABLE, OutputFolder, rejects_file, scores_file
 from emoscope.scoring.plan import FORMAT, ScoringPlan
 from emoscope.tables.writing import detection_names
 
@@ -26,6 +26,7 @@ class ScoringManifest:
     settings: Mapping[str, Any]
     inputs: Sequence[Mapping[str, Any]]
     unreadable: Sequence[Mapping[str, str]]
+    skipped: Sequence[str]  # files in the inputs' folders whose names say no format
     part_rows: int
     rows: int
     scored: int
@@ -38,26 +39,43 @@ class ScoringManifest:
     drift: float | None
 
 
-def write_manifest(plan: ScoringPlan, output: OutputFolder, detector: Detector) -> ScoringManifest:
-    """Add up the parts' counts, make sure that no row is missing, and write the manifest."""
+class PartCounts:
+    """What became of each part's rows, in some bytes a part, as workers said it or as their files do."""
+
+    def __init__(self, parts: int, labels: Sequence[str]) -> None:
+        self.labels = labels
+        self.scored, self.rejected = np.zeros(parts, np.int64), np.zeros(parts, np.int64)
+        self.chosen = np.zeros((len(labels), parts), np.int64)
+        self.sums = np.zeros((len(labels), parts))
+
+    def add(self, part: int, footer: Mapping[str, Any]) -> None:
+        self.scored[part], self.rejected[part] = footer["scored"], footer["rejected"]
+        for number, label in enumerate(self.labels):
+            self.chosen[number, part], self.sums[number, part] = footer["labels"][label], footer["sums"][label]
+
+    def total(self, values: NDArray[Any]) -> dict[str, Any]:
+        """The sum of each label, added in the order of the parts: so the last digit is always the same."""
+        last = np.cumsum(values, axis=1)[:, -1:].sum(1) if values.size else np.zeros(len(self.labels), values.dtype)
+        return dict(zip(self.labels, last.tolist(), strict=True))
+
+
+def write_manifest(
+    plan: ScoringPlan, output: OutputFolder, detector: Detector, counts: PartCounts, skipped: Sequence[str] = ()
+) -> ScoringManifest:
+    """Make sure that no part and no row is missing, and write the manifest, once."""
     labels = detector.labels
-    parts, counts, sums = [], dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)
-    for part in range(plan.parts):
+    sizes = output.sizes(SCORES)
+    parts: list[dict[str, Any]] = []
+    for part, (done, refused) in enumerate(zip(counts.scored.tolist(), counts.rejected.tolist(), strict=True)):
         name = scores_file(part)
-        footer = read_footer(output, name)
-        expected = sum(rows.count for rows in plan.row_ranges(part))
-        if footer is None or not footer["rows"] == footer["scored"] + footer["rejected"] == expected:
+        if name not in sizes or done + refused != plan.part_size(part):
             raise EmoscopeError(
                 f"{output.path}/{name}: is missing or not whole; do all workers write to the same {output.path}?"
             )
-        entry = {key: footer[key] for key in ("rows", "scored", "rejected")}
-        parts.append({"file": name, **entry, "bytes": output.size(name)})
-        if footer["rejected"]:
+        parts.append({"file": name, "rows": done + refused, "scored": done, "rejected": refused, "bytes": sizes[name]})
+        if refused:
             parts[-1]["rejects"] = rejects_file(part)
-        for label in labels:
-            counts[label] += footer["labels"][label]
-            sums[label] += footer["sums"][label]
-    scored = sum(part["scored"] for part in parts)
+    scored, sums = sum(part["scored"] for part in parts), counts.total(counts.sums)
     estimated = _estimated_prior(plan, output, detector, scored)
     if plan.unreadable:
         rows = ({"file": path, "row": None, "reason": reason} for path, reason in plan.unreadable)
@@ -70,18 +88,19 @@ def write_manifest(plan: ScoringPlan, output: OutputFolder, detector: Detector) 
             for file in plan.files
         ],
         unreadable=[{"path": path, "reason": reason} for path, reason in plan.unreadable],
+        skipped=skipped,
         part_rows=plan.part_rows,
         rows=sum(part["rows"] for part in parts),
         scored=scored,
         rejected=sum(part["rejected"] for part in parts),
         parts=parts,
-        labels=counts,
+        labels=counts.total(counts.chosen),
         mean_scores={label: sums[label] / scored if scored else 0.0 for label in labels},
         estimated_prior=estimated,
         model_prior=detector.prior,
         drift=drift(estimated, detector.prior) if estimated else None,
     )
-    output.write_json(MANIFEST, asdict(manifest))
+    output.write_json(MANIFEST, {each.name: getattr(manifest, each.name) for each in fields(manifest)})
     return manifest
 
 

@@ -1,14 +1,19 @@
 """One part of a run, from its rows to its files."""
 
+import socket
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import emoscope
+from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector, load
+from emoscope.detector.bundle import folder_hash, resolve
 from emoscope.models.block import Floats
 from emoscope.parallel import advance
 from emoscope.parallel.prefetch import prefetch
@@ -31,6 +36,19 @@ class ModelSpec:
         return load(self.name, labels=self.labels, prior=self.prior)
 
 
+def check_model(name: str, settings: Mapping[str, Any]) -> None:
+    """Raise an EmoscopeError if this machine has another emoscope or another model than the run was begun with."""
+    expected, found = settings["model"]["sha256"], folder_hash(resolve(name))
+    for what, then, now in (
+        ("emoscope", settings["emoscope"], emoscope.__version__),
+        (f"model {name}", expected[:12], found[:12]),
+    ):
+        if then != now:
+            raise EmoscopeError(
+                f"{socket.gethostname()}: has {what} {now}, but the run was begun with {then}; install the same there"
+            )
+
+
 @dataclass(frozen=True)
 class PartScorer:
     """Scores parts, given their numbers; a worker that unpickles it loads the model for itself."""
@@ -43,10 +61,11 @@ class PartScorer:
 
     @cached_property
     def detector(self) -> Detector:
+        check_model(self.model.name, self.plan.settings)
         return self.model.load()
 
-    def __call__(self, part: int) -> None:
-        """Score the rows of a part and write its files.
+    def __call__(self, part: int) -> tuple[int, dict[str, Any]]:
+        """Score the rows of a part and write its files; returns its number, and the counts that its footer holds.
 
         The rejects are written first: once the scores are there, the part is complete.
         """
@@ -56,7 +75,7 @@ class PartScorer:
         rejects: list[Reject] = []
         with self.output.write(scores_file(part)) as handle:
             with closing(PartWriter(handle, self.plan.schema, labels)) as writer:
-                for chunk in prefetch(read_part(self.plan, part)):
+                for chunk in prefetch(read_part(self.plan, part, self.output)):
                     probabilities, choice, rejected = self._score_chunk(chunk, writer)
                     rejects += rejected
                     scored += len(choice)
@@ -65,9 +84,11 @@ class PartScorer:
                         sums[label] += float(probabilities[:, column].sum())
                     advance(len(chunk.dialogues) + len(chunk.rejects))
                 counts = {"rows": scored + len(rejects), "scored": scored, "rejected": len(rejects)}
-                writer.sign({**counts, "labels": chosen, "sums": sums, "run": self.plan.fingerprint})
+                footer = {**counts, "labels": chosen, "sums": sums, "run": self.plan.fingerprint}
+                writer.sign(footer)
             if rejects:
                 self.output.write_jsonl(rejects_file(part), map(asdict, rejects))
+        return part, footer
 
     def _score_chunk(self, chunk: Chunk, writer: PartWriter) -> tuple[Floats, NDArray[np.int64], Sequence[Reject]]:
         probabilities, truncated, problems = predict(self.detector, chunk.dialogues, self.batch_size)

@@ -22,6 +22,7 @@ from emoscope.core.extras import require
 from emoscope.parallel import Executor
 from emoscope.scoring.columns import Schema
 from emoscope.scoring.summary import RANGE_BYTES, Mark, RowSummary, byte_ranges, common_schema, join, summarise
+from emoscope.tables.formats import compression_of
 from emoscope.tables.inputs import InputFile
 from emoscope.tables.turns import EXPECTED, turn_columns
 
@@ -40,6 +41,8 @@ class PlannedFile:
     source: InputFile
     rows: int
     marks: Sequence[Mark]
+    groups: Sequence[int] = ()  # rows of Parquet's row groups, none of which is divided; empty where any row will do
+    staged: bool = False  # read from a copy, because it has no middle to begin at
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class RowRange:
     file: PlannedFile
     first: int
     count: int
+    number: int  # of the file in the plan
 
 
 @dataclass(frozen=True)
@@ -71,17 +75,35 @@ class ScoringPlan:
 
     @property
     def parts(self) -> int:
-        return -(-self.rows // self.part_rows)
+        return len(self._borders) - 1
+
+    @cached_property
+    def _borders(self) -> list[int]:
+        """The first row of each part and the end of the last; a part has fewer rows where that keeps a group whole."""
+        borders, row = [0], 0
+        for file in self.files:
+            end = row + file.rows
+            for group in file.groups:
+                if row > borders[-1] and row + group - borders[-1] > self.part_rows:
+                    borders.append(row)
+                row += group
+            borders += range(borders[-1] + self.part_rows, end + 1, self.part_rows)
+            row = end
+        return borders if borders[-1] == row else [*borders, row]
+
+    def part_size(self, part: int) -> int:
+        """How many rows a part has."""
+        return self._borders[part + 1] - self._borders[part]
 
     def row_ranges(self, part: int) -> Iterator[RowRange]:
         """The rows of a part, file by file."""
-        first, last = part * self.part_rows, min(self.rows, (part + 1) * self.part_rows)
+        first, last = self._borders[part : part + 2]
         number = bisect_right(self._ends, first)
         while first < last:
             end = min(last, self._ends[number])
             if end > first:
                 file = self.files[number]
-                yield RowRange(file, first - (self._ends[number] - file.rows), end - first)
+                yield RowRange(file, first - (self._ends[number] - file.rows), end - first, number)
             first, number = end, number + 1
 
     @cached_property
@@ -137,8 +159,18 @@ def make_plan(
         file, schema = tables[0]  # no file could hold a single turn: the user meant something else
         raise InputError(file.path, f"{EXPECTED}; found {schema.names}")
     rows = sum(summary.rows for _, summary in summaries)
-    planned = [PlannedFile(file, summary.rows, summary.marks) for file, summary in summaries]
-    return ScoringPlan(settings, planned, unreadable, part_rows or usual_part_rows(rows), common_schema(summaries))
+    part_rows = part_rows or usual_part_rows(rows)
+    planned = [_planned_file(file, summary, part_rows) for file, summary in summaries]
+    return ScoringPlan(settings, planned, unreadable, part_rows, common_schema(summaries))
+
+
+def _planned_file(file: InputFile, summary: RowSummary, part_rows: int) -> PlannedFile:
+    """Small row groups are kept whole. What can only be read from its beginning is copied if several parts need it."""
+    if file.kind == "parquet":
+        large = max(summary.groups, default=0) > part_rows
+        return PlannedFile(file, summary.rows, (), () if large else summary.groups, large)
+    staged = summary.rows > part_rows and (file.kind == "json" or compression_of(file.path) is not None)
+    return PlannedFile(file, summary.rows, summary.marks, staged=staged)
 
 
 def usual_part_rows(rows: int) -> int:

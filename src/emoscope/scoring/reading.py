@@ -1,9 +1,9 @@
 """The rows of a part in chunks: dialogues to score, the columns beside them, and the rows that cannot be scored."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice
 from operator import attrgetter
 from typing import Any
 
@@ -11,15 +11,19 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError, first_line
 from emoscope.core.extras import require
 from emoscope.scoring.columns import Schema, json_array
+from emoscope.scoring.output import OutputFolder, staged_file
 from emoscope.scoring.plan import RowRange, ScoringPlan
-from emoscope.tables.files import open_binary
+from emoscope.scoring.staging import staged_rows
+from emoscope.tables.files import open_parquet
+from emoscope.tables.inputs import check_unchanged
 from emoscope.tables.rows import TextRow, text_rows
 from emoscope.tables.turns import dialogue_of, row_dialogue, turn_columns
 
 pa = require("pyarrow", extra="scale")
-pq = require("pyarrow.parquet", extra="scale")
 
 CHUNK = 4096  # rows that are read, and scored, together
+# The footer of the last Parquet file, and where its row groups begin: of many groups it is large.
+_footers: dict[tuple[str, str], tuple[Any, list[int]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +63,32 @@ class Chunk:
         )
 
 
-def read_part(plan: ScoringPlan, part: int) -> Iterator[Chunk]:
-    """Yield the rows of a part, each of them in a chunk's table or among its rejects."""
+def read_part(plan: ScoringPlan, part: int, output: OutputFolder | None = None) -> Iterator[Chunk]:
+    """Yield the rows of a part, each of them in a chunk's table or among its rejects.
+
+    A file that has a copy in `output` is read from there.
+    """
     for rows in plan.row_ranges(part):
-        yield from (_read_parquet if rows.file.source.kind == "parquet" else _read_text)(rows, plan.schema)
+        copy = staged_file(rows.number)
+        staged = output.at(copy) if rows.file.staged and output is not None and output.has(copy) else None
+        yield from (_read_parquet if rows.file.source.kind == "parquet" else _read_text)(rows, plan.schema, staged)
+        check_unchanged(rows.file.source)
 
 
-def _read_text(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
-    source, marks = rows.file.source, rows.file.marks
-    mark = marks[bisect_right(marks, rows.first, key=attrgetter("row")) - 1]
-    skipped = rows.first - mark.row
-    left = rows.count
-    chosen = islice(text_rows(source.path, source.kind, mark.place), skipped, skipped + rows.count)
+def _read_text(rows: RowRange, schema: Schema, staged: str | None) -> Iterator[Chunk]:
+    source, left = rows.file.source, rows.count
+    chosen = islice(_rows_of_text(rows) if staged is None else staged_rows(staged, rows.first), rows.count)
     while chunk := list(islice(chosen, CHUNK)):
         left -= len(chunk)
         yield _text_chunk(source.path, chunk, schema)
     if left:
         raise InputError(source.path, "has fewer rows than when the run began")
+
+
+def _rows_of_text(rows: RowRange) -> Iterator[TextRow]:
+    source, marks = rows.file.source, rows.file.marks
+    mark = marks[bisect_right(marks, rows.first, key=attrgetter("row")) - 1]
+    return islice(text_rows(source.path, source.kind, mark.place), rows.first - mark.row, None)
 
 
 def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
@@ -95,32 +108,40 @@ def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
     return Chunk(path, pa.table(arrays, schema=schema), dialogues, numbers, rejects)
 
 
-def _read_parquet(rows: RowRange, schema: Schema) -> Iterator[Chunk]:
-    """Row group by row group; what cannot be read of one is rejected row by row, and reading goes on with the next."""
+def _read_parquet(rows: RowRange, schema: Schema, staged: str | None) -> Iterator[Chunk]:
+    """Row group by row group; what cannot be read of one is rejected row by row, and reading goes on with the next.
+
+    The small groups of a copy, which is whole, are read together.
+    """
     path = rows.file.source.path
     first, last = rows.first, rows.first + rows.count
-    begin = 0
     try:
-        with open_binary(path) as handle, pq.ParquetFile(handle, buffer_size=1 << 20) as file:
-            for group in range(file.metadata.num_row_groups):
-                end = begin + file.metadata.row_group(group).num_rows
-                if end > first and begin < last:
-                    yield from _row_group(path, file, group, (begin, end), (max(first, begin), min(last, end)), schema)
-                begin = end
+        key = (staged or path, rows.file.source.stamp)
+        footer, begins = _footers.get(key, (None, []))
+        with open_parquet(key[0], footer) as file:
+            if footer is None:
+                sizes = (file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
+                begins = list(accumulate(sizes, initial=0))
+                _footers.clear()
+                _footers[key] = file.metadata, begins
+            if begins[-1] < last:
+                raise InputError(path, "has fewer rows than when the run began")
+            groups = range(bisect_right(begins, first) - 1, bisect_left(begins, last))
+            for some in [groups] if staged else [range(group, group + 1) for group in groups]:
+                wanted = max(first, begins[some.start]), min(last, begins[some.stop])
+                yield from _row_groups(path, file, some, begins[some.start], wanted, schema)
     except pa.ArrowException as error:
         raise InputError(path, f"cannot be read ({first_line(error)})") from None
-    if begin < last:
-        raise InputError(path, "has fewer rows than when the run began")
 
 
-def _row_group(
-    path: str, file: Any, group: int, bounds: tuple[int, int], rows: tuple[int, int], schema: Schema
+def _row_groups(
+    path: str, file: Any, groups: Sequence[int], row: int, rows: tuple[int, int], schema: Schema
 ) -> Iterator[Chunk]:
-    row = bounds[0]
+    """The rows from one number to another of groups whose first row has the number `row`."""
     done, last = rows
     problem = "is missing from its row group"
     try:
-        for batch in file.iter_batches(CHUNK, row_groups=[group], use_threads=False):
+        for batch in file.iter_batches(CHUNK, row_groups=groups, use_threads=False):
             chosen = batch.slice(max(0, done - row), last - max(done, row)) if row + len(batch) > done else None
             row += len(batch)
             if chosen is not None and len(chosen):

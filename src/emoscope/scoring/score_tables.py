@@ -1,25 +1,30 @@
 """A whole run: plan, score what is missing, and write the manifest when nothing is."""
 
-import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
-from emoscope.detector.bundle import PRESETS, resolve
+from emoscope.detector import Detector
+from emoscope.detector.bundle import PRESETS, folder_hash, resolve
 from emoscope.parallel import Engine, Executor
+from emoscope.parallel.parts import batches
 from emoscope.parallel.threads import cores
 from emoscope.scoring.batch_size import measure_batch_size
-from emoscope.scoring.manifest import ScoringManifest, write_manifest
+from emoscope.scoring.manifest import PartCounts, ScoringManifest, write_manifest
 from emoscope.scoring.output import PLAN, SCORES, OutputFolder, scores_file
 from emoscope.scoring.part_file import read_footer
 from emoscope.scoring.part_scorer import ModelSpec, PartScorer
 from emoscope.scoring.plan import FORMAT, ScoringPlan, make_plan
-from emoscope.tables.inputs import InputFile, find_inputs
+from emoscope.scoring.staging import stage_inputs
+from emoscope.tables.inputs import InputFile, check_unchanged, find_inputs
 
 WINDOW = 1000  # parts given out before the first of them is done; there is nothing to hold of one but its number
+
+_ASKED_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,14 @@ def score(
     batch: int | None = None,
     part_rows: int | None = None,
     strict: bool = False,
+    format: str | None = None,
+    skip_unknown: bool = False,
     report: Callable[[ScoringProgress], None] = lambda _: None,
 ) -> ScoringManifest:
     """Score tables of dialogues into a folder; if it holds an unfinished run of the same, go on with that.
 
-    `inputs` are files, folders, globs or addresses of Parquet, JSONL, CSV or TSV, the last three also as .gz or .zst.
+    `inputs` are files, folders, globs or addresses of Parquet, JSON, JSONL, CSV, TSV or plain lines, text also as
+    .gz or .zst; `format` says which where names do not. Other files in a folder are an error unless `skip_unknown`.
     The output does not depend on `engine`, `workers` and `batch`, which is measured if not given. `strict` stops at the
     first row that cannot be scored; otherwise such rows are listed in `rejects/`. From a script, call this under
     `if __name__ == "__main__":`, because workers are new processes.
@@ -74,10 +82,30 @@ def score(
         "model": {"name": detector.name, "labels": detector.head, "sha256": folder_hash(folder)},
         "prior": detector.prior,
     }
-    plan = _plan(target, find_inputs(inputs), settings, part_rows, strict, workers or cores())
-    present = target.names(SCORES)
-    missing = [part for part in range(plan.parts) if not _is_done(target, plan, part, present, strict)]
-    done = kept = plan.rows - sum(rows.count for part in missing for rows in plan.row_ranges(part))
+    found = find_inputs(inputs, format=format, skip_unknown=skip_unknown, output=target.path)
+    with target.lock():
+        plan = _plan(target, found.files, settings, part_rows, strict, workers or cores())
+        executor = Executor(engine, workers, ray_address)
+        counts = _score_missing(plan, target, spec, detector, executor, batch, strict, report)
+        with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:  # at an address, each is a request
+            list(threads.map(check_unchanged, found.files))
+        target.remove_staged()
+        return write_manifest(plan, target, detector, counts, found.skipped)
+
+
+def _score_missing(
+    plan: ScoringPlan,
+    target: OutputFolder,
+    spec: ModelSpec,
+    detector: Detector,
+    executor: Executor,
+    batch: int | None,
+    strict: bool,
+    report: Callable[[ScoringProgress], None],
+) -> PartCounts:
+    counts = PartCounts(plan.parts, detector.labels)
+    missing = _missing_parts(plan, target, counts, strict)
+    done = kept = plan.rows - sum(map(plan.part_size, missing))
     report(ScoringProgress(done, plan.rows, kept))
 
     def progress(rows: int) -> None:
@@ -86,13 +114,31 @@ def score(
         report(ScoringProgress(done, plan.rows, kept))
 
     if missing:
-        scorer = PartScorer(plan, target, spec, batch or measure_batch_size(detector, plan), strict)
+        stage_inputs(plan, target, missing, executor)
+        scorer = PartScorer(plan, target, spec, batch or measure_batch_size(detector, plan, target), strict)
         try:
-            for _ in Executor(engine, workers, ray_address).map(scorer, missing, progress=progress, window=WINDOW):
-                pass
+            for part, footer in executor.map(scorer, missing, progress=progress, window=WINDOW):
+                counts.add(part, footer)
         finally:
             target.tidy()
-    return write_manifest(plan, target, detector)
+    return counts
+
+
+def _missing_parts(plan: ScoringPlan, target: OutputFolder, counts: PartCounts, strict: bool) -> list[int]:
+    """The parts to score; what the files of the others say is counted."""
+    present = target.sizes(SCORES)
+    kept = [part for part in range(plan.parts) if scores_file(part) in present]
+    done: set[int] = set()
+    with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:  # at an address, each is a request
+        for some in batches(kept, 1000):
+            for part, footer in zip(
+                some, threads.map(lambda part: read_footer(target, scores_file(part)), some), strict=True
+            ):
+                # One with rejects is scored again if `strict`: then it will name the row that is at fault.
+                if footer is not None and footer.get("run") == plan.fingerprint and not (strict and footer["rejected"]):
+                    counts.add(part, footer)
+                    done.add(part)
+    return [part for part in range(plan.parts) if part not in done]
 
 
 def _plan(
@@ -108,8 +154,8 @@ def _plan(
         if not target.is_empty():
             raise EmoscopeError(f"{target.path}: holds something else; expected a new folder, or one with {PLAN}")
         plan = make_plan(files, settings, part_rows=part_rows, strict=strict, workers=workers)
-        target.prepare()
         target.write_json(PLAN, plan.as_dict())
+        target.prepare()
         return plan
     content = target.read_json(PLAN)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -134,23 +180,3 @@ def _plan(
 
 def _refuse(target: OutputFolder, difference: str) -> None:
     raise EmoscopeError(f"{target.path}: holds a run {difference}; choose another folder, or remove it")
-
-
-def folder_hash(folder: Path) -> str:
-    """The SHA-256 of a model's files.
-
-    >>> len(folder_hash(resolve("nano")))
-    64
-    """
-    total = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        total.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        total.update(hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()
-
-
-def _is_done(target: OutputFolder, plan: ScoringPlan, part: int, present: Collection[str], strict: bool) -> bool:
-    footer = read_footer(target, scores_file(part)) if scores_file(part) in present else None
-    if footer is None or footer.get("run") != plan.fingerprint:
-        return False
-    return not (strict and footer["rejected"])  # scored again, it will name the row that is at fault

@@ -1,20 +1,19 @@
 """What must be known of a file before its rows are divided into parts: their number, their places, its columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from emoscope.core.errors import EmoscopeError, InputError, first_line
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
 from emoscope.scoring.columns import Kinds, Schema, json_schema, merge_kinds, unify, value_kind
-from emoscope.tables.files import open_binary
+from emoscope.tables.files import open_parquet
 from emoscope.tables.formats import compression_of
 from emoscope.tables.inputs import InputFile
-from emoscope.tables.rows import Place, count_lines, header_of, line_after, text_rows
+from emoscope.tables.rows import Line, Place, header_of, json_rows, line_after, read_lines, text_rows
 from emoscope.tables.turns import row_dialogue, turn_columns
 
 pa = require("pyarrow", extra="scale")
-pq = require("pyarrow.parquet", extra="scale")
 
 STEP = 1000  # rows between two marks
 RANGE_BYTES = 1 << 26  # of a JSONL file that one process scans at a time
@@ -47,6 +46,7 @@ class RowSummary:
     schema: Schema = None
     kinds: Kinds = field(default_factory=dict)  # of JSON, whose columns are known only when all rows are
     lines: int = 0
+    groups: Sequence[int] = ()  # of Parquet, the rows of each row group
 
 
 def byte_ranges(file: InputFile) -> list[ByteRange]:
@@ -62,7 +62,7 @@ def summarise(scanned: ByteRange) -> RowSummary | InputError:
     try:
         if file.kind == "parquet":
             return _summarise_parquet(file)
-        return _summarise_jsonl(scanned) if file.kind == "jsonl" else _summarise_table(file)
+        return _summarise_table(file) if file.kind in ("csv", "tsv") else _summarise_json(scanned)
     except InputError as error:
         return error
 
@@ -72,11 +72,12 @@ def join(summaries: Iterable[RowSummary]) -> RowSummary:
     rows, lines, marks = 0, 0, []
     kinds: Kinds = {}
     schema = None
+    groups: Sequence[int] = ()
     for each in summaries:
         marks += [Mark(row + rows, Place(place.offset, place.line + lines)) for row, place in each.marks]
-        rows, lines, schema = rows + each.rows, lines + each.lines, each.schema
+        rows, lines, schema, groups = rows + each.rows, lines + each.lines, each.schema, each.groups
         merge_kinds(kinds, each.kinds)
-    return RowSummary(rows, marks, schema, kinds, lines)
+    return RowSummary(rows, marks, schema, kinds, lines, groups)
 
 
 def _summarise_table(file: InputFile) -> RowSummary:
@@ -90,25 +91,31 @@ def _summarise_table(file: InputFile) -> RowSummary:
 
 
 def _summarise_parquet(file: InputFile) -> RowSummary:
-    with open_binary(file.path) as handle:
-        try:
-            with pq.ParquetFile(handle) as table:
-                return RowSummary(table.metadata.num_rows, schema=table.schema_arrow)
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(file.path, f"is not a readable Parquet file ({first_line(error)})") from None
+    with open_parquet(file.path) as table:
+        footer = table.metadata
+        groups = [footer.row_group(number).num_rows for number in range(footer.num_row_groups)]
+        return RowSummary(footer.num_rows, schema=table.schema_arrow, groups=groups)
 
 
-def _summarise_jsonl(scanned: ByteRange) -> RowSummary:
-    """Lines are counted from 1 within the range."""
-    path = scanned.file.path
+def _summarise_json(scanned: ByteRange) -> RowSummary:
+    """Also of plain lines, which are lists of turns. Lines are counted from 1 within the range."""
+    path, kind = scanned.file.path, scanned.file.kind
     begin, end = line_after(path, scanned.begin), None if scanned.end is None else line_after(path, scanned.end)
     kinds: Kinds = {}
     shapes: set[tuple[tuple[str, str], ...]] = set()  # of rows: most are like one before
     rows, marks = 0, []
     # Only the first line of a file may have a byte-order mark, so that of a later range is not called the first.
-    first = 1 if begin == 0 else 2
-    for row in text_rows(path, "jsonl", Place(begin, first), end):
-        if rows % STEP == 0:
+    first, lines = 1 if begin == 0 else 2, 0
+
+    def counted(found: Iterator[Line]) -> Iterator[Line]:
+        nonlocal lines
+        for line in found:
+            lines += 1
+            yield line
+
+    start = Place(begin, first)
+    for row in json_rows(counted(read_lines(path, start, end))) if kind == "jsonl" else text_rows(path, kind, start):
+        if rows % STEP == 0 and (kind != "json" or rows == 0):  # an array is read from its beginning
             marks.append(Mark(rows, Place(row.place.offset, row.place.line - first + 1)))
         rows += 1
         if row.columns is not None:
@@ -119,7 +126,7 @@ def _summarise_jsonl(scanned: ByteRange) -> RowSummary:
                 merge_kinds(kinds, {name: (kind,) for name, kind in seen.items()})
                 if len(shapes) < _SHAPES:
                     shapes.add(shape)
-    return RowSummary(rows, marks, kinds=kinds, lines=count_lines(path, begin, end))
+    return RowSummary(rows, marks, kinds=kinds, lines=lines)
 
 
 def _is_plain(kinds: Mapping[str, str]) -> bool:
@@ -142,7 +149,7 @@ def common_schema(summaries: Sequence[tuple[InputFile, RowSummary]]) -> Schema:
     merged = json_schema(kinds)
     schemas = []
     for file, summary in summaries:
-        if file.kind != "jsonl":
+        if file.kind in ("parquet", "csv", "tsv"):
             schemas.append((file.path, summary.schema))
         elif merged is not None:  # all JSON rows have one schema; it stands where the first of their files does
             schemas.append((file.path, merged))

@@ -1,17 +1,19 @@
 """From what the user names to the files meant: files, folders, globs, and addresses such as `s3://bucket/logs/`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
 from emoscope.core.errors import InputError
 from emoscope.tables.files import address, file_system
-from emoscope.tables.formats import SUFFIXES, Format, compression_of, suffix_format
+from emoscope.tables.formats import SUFFIXES, Format, format_of, suffix_format
+from emoscope.tables.json_stream import is_json_lines
+from emoscope.tables.reading import sniff
+from emoscope.tables.rows import read_lines
 
-# Those of which a row can be found again: JSON arrays and plain lines in a folder are mostly something else.
-_SCORED = ("parquet", "jsonl", "csv", "tsv")
-_EXPECTED = ", ".join(suffix for suffix, format in SUFFIXES.items() if format in _SCORED)
+_SHOWN = 5  # names of files in a message
 # What file systems call the thing that changes when a file does, the surest first.
 _STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
 
@@ -26,53 +28,124 @@ class InputFile:
     stamp: str
 
 
-def find_inputs(inputs: Sequence[str]) -> list[InputFile]:
-    """The files of each input in turn, those of a folder or a glob by name; one that is meant twice is read once."""
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files to read, and those in the same folders whose names say no format."""
+
+    files: Sequence[InputFile]
+    skipped: Sequence[str] = ()
+
+
+def find_inputs(
+    inputs: Sequence[str], *, format: str | None = None, skip_unknown: bool = False, output: str | None = None
+) -> Inputs:
+    """The files of each input in turn, those of a folder or a glob by name; one that is meant twice is read once.
+
+    A file of a folder or a glob whose name says no format is an error, or skipped with `skip_unknown`, so that none is
+    left out unnoticed; `format` is that of all files. What is hidden or begins with `_` is no data, nor is what lies
+    in `output`.
+    """
     files: dict[str, InputFile] = {}
+    skipped: dict[str, None] = {}
     for named in inputs:
-        for file in _find(named):
-            files.setdefault(file.path, file)
-    return list(files.values())
+        system, chosen = _find(named, output)
+        unknown = [path for path in (address(system, info["name"]) for info in chosen) if not _known(path, format)]
+        if unknown and not skip_unknown:
+            shown = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
+            raise InputError(
+                named,
+                f"{len(unknown):,} of {len(chosen):,} files {'is' if len(unknown) == 1 else 'are'} of an unknown kind "
+                f"({shown}); leave out with --skip-unknown, or say what all are with --format; "
+                f"expected {', '.join(SUFFIXES)}, text also with .gz or .zst",
+            )
+        skipped |= dict.fromkeys(unknown)
+        for info in chosen:
+            path = address(system, info["name"])
+            if path not in skipped and path not in files:
+                files[path] = _input_file(path, info, format)
+    if not files:
+        raise InputError(inputs[0], f"holds no table to read; expected files named {', '.join(SUFFIXES)}")
+    return Inputs(list(files.values()), list(skipped))
 
 
-def _find(named: str) -> list[InputFile]:
+def check_unchanged(file: InputFile) -> None:
+    """Raise an InputError if a file is not what it was when it was found."""
+    system, path = file_system(file.path)
+    try:
+        system.invalidate_cache(path)
+        info = system.info(path)
+    except FileNotFoundError:
+        raise InputError(file.path, "was removed during the run") from None
+    except OSError as error:
+        raise InputError(file.path, f"cannot be read ({error.strerror or error})") from None
+    size, stamps = int(info["size"] or 0), _stamps(info)
+    if size != file.size:
+        change = f"{file.size:,} bytes then, {size:,} now"
+    elif stamps and file.stamp not in stamps:
+        change = f"{file.stamp} then, {stamps[0]} now"
+    else:
+        return
+    raise InputError(file.path, f"changed during the run ({change}); score it again, into another folder")
+
+
+def _stamps(info: Mapping[str, Any]) -> list[str]:
+    """What a file system says of a file that changes when the file does; it may say less in a listing, or otherwise."""
+    found = [info[name] for name in _STAMPS if info.get(name) is not None]
+    return [*map(str, found), *(str(value.timestamp()) for value in found if isinstance(value, datetime))]
+
+
+def _find(named: str, output: str | None) -> tuple[Any, list[Mapping[str, Any]]]:
     system, path = file_system(named)
     try:
         if system.isfile(path):
-            return [_input_file(system, system.info(path))]
+            return system, [system.info(path)]
         if system.isdir(path):
             depth = len(PurePosixPath(path).parts)
-            listed = sorted(system.find(path, detail=True).items())
-            chosen = [info for name, info in listed if _is_table(PurePosixPath(name).parts[depth:])]
+            found = sorted(system.find(path, detail=True).items())
+            # As in Spark, what is hidden or marked is not data.
+            chosen = {name: info for name, info in found if not _is_marked(PurePosixPath(name).parts[depth:])}
         elif any(sign in path for sign in "*?["):
             matched = sorted(system.glob(path, detail=True).items())
             # As in a shell, `*` does not mean hidden files.
-            visible = (info for name, info in matched if not PurePosixPath(name).name.startswith("."))
-            chosen = [info for info in visible if info["type"] == "file"]
+            visible = ((name, info) for name, info in matched if not PurePosixPath(name).name.startswith("."))
+            chosen = {name: info for name, info in visible if info["type"] == "file"}
         else:
             raise InputError(named, "no such file or folder")
     except OSError as error:
         raise InputError(named, f"cannot be read ({error.strerror or error})") from None
+    if output is not None:
+        own = PurePosixPath(output)
+        chosen = {
+            name: info for name, info in chosen.items() if not PurePosixPath(address(system, name)).is_relative_to(own)
+        }
     if not chosen:
-        raise InputError(named, f"holds no table to read; expected files named {_EXPECTED}")
-    return [_input_file(system, info) for info in chosen]
+        raise InputError(named, f"holds no table to read; expected files named {', '.join(SUFFIXES)}")
+    return system, list(chosen.values())
 
 
-def _is_table(parts: Sequence[str]) -> bool:
-    """Whether a file of a folder is meant: others, and what is hidden or marked as not data, are left alone."""
-    return _scored_format(parts[-1]) is not None and not any(part[0] in "._" for part in parts)
+def _is_marked(parts: Iterable[str]) -> bool:
+    return any(part[0] in "._" for part in parts)
 
 
-def _scored_format(path: str) -> Format | None:
-    format = suffix_format(path)
-    compressed = compression_of(path) is not None
-    return format if format in _SCORED and not (compressed and format == "parquet") else None
+def _known(path: str, format: str | None) -> bool:
+    return format is not None or suffix_format(path) is not None
 
 
-def _input_file(system: Any, info: Mapping[str, Any]) -> InputFile:
-    path = address(system, info["name"])
-    kind = _scored_format(path)
-    if kind is None:
-        raise InputError(path, f"unknown kind of file; expected one of {_EXPECTED}, or of text with .gz or .zst")
-    stamp = next((str(info[name]) for name in _STAMPS if info.get(name) is not None), "")
-    return InputFile(path, kind, int(info["size"] or 0), stamp)
+def _input_file(path: str, info: Mapping[str, Any], format: str | None) -> InputFile:
+    kind = format_of(path, format)
+    if kind is None:  # the sign of a pipe, here a file's name
+        raise InputError(path, "is a pipe; expected a file")
+    size = int(info["size"] or 0)
+    return InputFile(path, _looked_into(path, kind) if size else kind, size, next(iter(_stamps(info)), ""))
+
+
+def _looked_into(path: str, kind: Format) -> Format:
+    """JSON may be lines, and plain text a table: the rule of `detect`. What cannot be read is said when it is."""
+    try:
+        if kind == "json" and is_json_lines(path):
+            return "jsonl"
+        if kind == "text" and (first := next(read_lines(path), None)) is not None and not first.problem:
+            return sniff(path, first, kind)
+    except InputError:
+        pass
+    return kind

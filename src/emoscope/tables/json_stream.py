@@ -3,16 +3,39 @@
 import codecs
 import json
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
 from emoscope.core.errors import InputError
-from emoscope.core.files import existing_file
+from emoscope.core.files import MAX_LINE_BYTES, existing_file
 from emoscope.tables.files import open_binary
 
 _CHUNK = 1 << 16
 _MAX_ELEMENT = 1 << 26  # characters; one dialogue is a few thousand
 _TRUNCATED = "ends early: the file is truncated"
+
+
+def is_json_lines(path: str) -> bool:
+    """Whether a file named `.json` holds a value a line, as Spark and others write it, rather than one array.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.json"
+    >>> _ = file.write_text('{"turns": ["hi"]}\\n{"turns": ["hello"]}\\n')
+    >>> is_json_lines(str(file))
+    True
+    """
+    with open_binary(path) as handle:
+        lines = (line.strip() for line in iter(lambda: handle.readline(MAX_LINE_BYTES), b""))
+        first, second = islice(chain(filter(None, lines), (b"", b"")), 2)
+    first = first.removeprefix(codecs.BOM_UTF8)
+    if second[:1] == first[:1] == b"{":
+        return True
+    try:
+        value = json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) or second != b""
 
 
 def array_elements(path: str | Path) -> Iterator[Any]:
@@ -24,7 +47,7 @@ def array_elements(path: str | Path) -> Iterator[Any]:
     >>> list(array_elements(file))
     [{'a': 1}, [2, 3]]
     """
-    with open_binary(str(existing_file(path))) as handle:
+    with open_binary(str(path) if "://" in str(path) else str(existing_file(path))) as handle:
         window = _Window(path, handle)
         if window.peek() != "[":
             raise InputError(path, "expected a JSON list")

@@ -10,12 +10,12 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError, first_line
 from emoscope.core.files import existing_file
 from emoscope.tables.formats import PIPE, Format, format_of
-from emoscope.tables.json_stream import array_elements
+from emoscope.tables.json_stream import is_json_lines
 from emoscope.tables.rows import (
     Line,
     Place,
     TextRow,
-    json_row,
+    array_rows,
     json_rows,
     lines_of,
     plain_rows,
@@ -52,17 +52,23 @@ def read_records(
     """
     shown = "standard input" if path == PIPE else path
     kind = format_of(path, format)
+    if kind == "json" and path != PIPE and is_json_lines(str(existing_file(path))):
+        kind = "jsonl"
     if kind in ("parquet", "json"):
         if path == PIPE:
             raise EmoscopeError(f"{'Parquet' if kind == 'parquet' else 'a JSON array'} cannot be read from a pipe")
-        rows = _parquet_rows(path, column) if kind == "parquet" else _array_rows(path, replace_surrogates)
+        rows = (
+            _parquet_rows(path, column)
+            if kind == "parquet"
+            else array_rows(path, replace_surrogates=replace_surrogates)
+        )
     else:
         lines = lines_of(sys.stdin.buffer) if path == PIPE else read_lines(str(existing_file(path)))
         first = next(lines, None)
         if first is None:
             raise InputError(shown, "is empty")
         lines = chain([first], lines)
-        match kind if kind in ("csv", "tsv", "jsonl") else _sniff(shown, first, kind, column):
+        match kind if kind in ("csv", "tsv", "jsonl") else sniff(shown, first, kind, column):
             case "jsonl":
                 rows = json_rows(lines, replace_surrogates=replace_surrogates)
             case "csv" | "tsv" as delimited:
@@ -83,7 +89,7 @@ def _records(path: str, rows: Iterator[TextRow], column: str | None) -> Iterator
         yield Record(place.line, dialogue, columns)
 
 
-def _sniff(path: str, line: Line, kind: Format | None, column: str | None) -> Format:
+def sniff(path: str, line: Line, kind: Format | None, column: str | None = None) -> Format:
     """What the first line of a pipe or a text file shows: JSON, a table with turn columns, or plain text."""
     if line.problem:
         raise InputError(path, line.problem, row=line.place.line)
@@ -114,11 +120,6 @@ def _check_columns(path: str, names: Iterable[str], column: str | None) -> None:
             raise InputError(path, f"has no column {column!r}, found {list(names)}", row=1)
     elif not turn_columns(names):
         raise InputError(path, f"{EXPECTED}; found {list(names)}", row=1)
-
-
-def _array_rows(path: str, replace_surrogates: bool) -> Iterator[TextRow]:
-    for number, element in enumerate(array_elements(path), start=1):
-        yield json_row(Place(0, number), element, replace_surrogates)
 
 
 def _parquet_rows(path: str, column: str | None) -> Iterator[TextRow]:

@@ -15,6 +15,7 @@ from emoscope.core.errors import InputError
 from emoscope.core.files import MAX_LINE_BYTES, decode_line
 from emoscope.tables.files import open_binary, skip_to
 from emoscope.tables.formats import Format
+from emoscope.tables.json_stream import array_elements
 
 # A quoted cell may run over lines. One that is never closed must not swallow the file.
 MAX_LINES = 1000
@@ -58,10 +59,10 @@ class Header(NamedTuple):
     end: Place
 
 
-def text_rows(path: str, format: Format, start: Place = START, end: int | None = None) -> Iterator[TextRow]:
-    r"""Yield the rows of a CSV, TSV or JSONL file from a place on; blank lines are not rows.
+def text_rows(path: str, format: Format, start: Place = START) -> Iterator[TextRow]:
+    r"""Yield the rows of a CSV, TSV, JSONL or plain text file from a place on, or all elements of a JSON array.
 
-    With `end`, only those of JSONL that begin before that offset.
+    Blank lines are not rows.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
@@ -70,8 +71,11 @@ def text_rows(path: str, format: Format, start: Place = START, end: int | None =
     [(1, {'text': 'hi'}, False), (3, None, True)]
     """
     if format == "jsonl":
-        lines = read_lines(path, start)
-        yield from json_rows(lines if end is None else takewhile(lambda line: line.place.offset < end, lines))
+        yield from json_rows(read_lines(path, start))
+    elif format == "json":
+        yield from array_rows(path)
+    elif format == "text":
+        yield from plain_rows(read_lines(path, start))
     elif (header := header_of(path, format)) is not None:
         yield from table_rows(header.names, read_lines(path, max(start, header.end)), format)
 
@@ -81,11 +85,12 @@ def header_of(path: str, format: Format) -> Header | None:
     return read_header(path, read_lines(path), format)
 
 
-def read_lines(path: str, start: Place = START) -> Iterator[Line]:
-    """Yield the lines of a file from a place on."""
+def read_lines(path: str, start: Place = START, end: int | None = None) -> Iterator[Line]:
+    """Yield the lines of a file from a place on; with `end`, those that begin before that offset."""
     with open_binary(path) as handle:
         skip_to(handle, start.offset)
-        yield from lines_of(handle, start)
+        lines = lines_of(handle, start)
+        yield from lines if end is None else takewhile(lambda line: line.place.offset < end, lines)
 
 
 def lines_of(handle: IO[bytes], start: Place = START) -> Iterator[Line]:
@@ -126,17 +131,6 @@ def line_after(path: str, offset: int) -> int:
     return offset - 1
 
 
-def count_lines(path: str, begin: int = 0, end: int | None = None) -> int:
-    """How many lines end between two offsets, or between the first and the file's end."""
-    total = 0
-    with open_binary(path) as handle:
-        skip_to(handle, begin)
-        while block := handle.read(1 << 20 if end is None else min(1 << 20, end - begin)):
-            total += block.count(b"\n")
-            begin += len(block)
-    return total
-
-
 def json_rows(lines: Iterator[Line], *, replace_surrogates: bool = False) -> Iterator[TextRow]:
     """Yield the rows of JSON lines, with halves of surrogate pairs as problems or replaced by question marks."""
     for line in _not_blank(lines):
@@ -166,6 +160,12 @@ def json_row(place: Place, value: Any, replace_surrogates: bool | None = False) 
                 return TextRow(place, None, "holds half of a surrogate pair, which is not text")
             value = json.loads(text.encode(errors="replace"))
     return TextRow(place, value)
+
+
+def array_rows(path: str, *, replace_surrogates: bool = False) -> Iterator[TextRow]:
+    """Yield a row for each element of a JSON array."""
+    for number, element in enumerate(array_elements(path), start=1):
+        yield json_row(Place(0, number), element, replace_surrogates)
 
 
 def plain_rows(lines: Iterator[Line]) -> Iterator[TextRow]:

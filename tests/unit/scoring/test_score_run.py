@@ -132,16 +132,16 @@ def test_folders_globs_and_addresses(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "in" / "_temporary" / "c.jsonl", chats(9))
     write_jsonl(tmp_path / "in" / ".hidden.jsonl", chats(9))
     (tmp_path / "in" / "README").write_text("not a table", encoding="utf-8")
-    assert scored(tmp_path / "folder", tmp_path / "in").rows == 5
+    assert scored(tmp_path / "folder", tmp_path / "in", skip_unknown=True).rows == 5
     assert scored(tmp_path / "glob", tmp_path / "in" / "*.jsonl").rows == 2
-    assert scored(tmp_path / "twice", tmp_path / "in" / "b.jsonl", tmp_path / "in").rows == 5
+    assert scored(tmp_path / "twice", tmp_path / "in" / "b.jsonl", tmp_path / "in", skip_unknown=True).rows == 5
     write_jsonl(tmp_path / "odd[1].jsonl", chats(4))
     assert scored(tmp_path / "odd", tmp_path / "odd[1].jsonl").rows == 4
     with pytest.raises(InputError, match="no such file or folder"):
         scored(tmp_path / "none", tmp_path / "nowhere")
     with pytest.raises(InputError, match="holds no table"):
         scored(tmp_path / "none", tmp_path / "in" / "*.csv")
-    with pytest.raises(InputError, match="unknown kind of file"):
+    with pytest.raises(InputError, match="is of an unknown kind"):
         scored(tmp_path / "none", tmp_path / "in" / "README")
 
 

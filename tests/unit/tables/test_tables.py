@@ -72,7 +72,7 @@ def test_parquet(tmp_path: Path) -> None:
         ("a.json", '[["a"], {"text": "\\ud800"}]', "row 2: holds half of a surrogate pair"),
         ("a.json", '[["a"], 3]', "row 2: expected an object or a list of turns"),
         ("a.json", '[["a"], {"te', "element 2: ends early"),
-        ("a.json", '{"turns": ["a"]}', "expected a JSON list"),
+        ("a.json", '{"turns":\n["a"]}', "expected a JSON list"),
         ("a.csv.gz", "turn1\nhi\n", "cannot be read"),
         ("a.csv.zst", "turn1\nhi\n", "cannot be read"),
         ("a.parquet.gz", "x", "is Parquet, which is compressed by itself"),
