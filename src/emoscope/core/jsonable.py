@@ -29,10 +29,9 @@ def _plain(value: object) -> Any:
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):
         return dict(value)
-    if hasattr(value, "as_dict"):
-        return value.as_dict()
-    if hasattr(value, "tolist"):  # a numpy array or number
-        return value.tolist()
+    for method in ("as_dict", "tolist"):  # the latter of a numpy array or number
+        if hasattr(value, method):
+            return getattr(value, method)()
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     return list(cast(Iterable[Any], value))
