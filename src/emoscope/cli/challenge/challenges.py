@@ -15,7 +15,7 @@ from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 
 if TYPE_CHECKING:
-    from emoscope.server.challenge.views import ChallengeView
+    from emoscope.server.challenge.views import BoardView, ChallengeView
     from emoscope.server.store import Store
 
 PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's name.")]
@@ -169,8 +169,14 @@ def board_cli(
         title=board.title,
         left=3,
     )
-    for note in [*board.notes, *([] if board.clusters_ready else ["clusters are being computed"])]:
+    for note in [*board.notes, *_comparison_notes(board, slug)]:
         console().print(note, markup=False)
+
+
+def _comparison_notes(board: "BoardView", slug: str) -> list[str]:
+    if board.comparison_failed:
+        return [f"clusters could not be computed; to see why: emoscope challenge jobs {slug}"]
+    return [] if board.clusters_ready else ["clusters are being computed"]
 
 
 @command("submissions")

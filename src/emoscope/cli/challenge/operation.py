@@ -17,7 +17,7 @@ from emoscope.cli.challenge.command import (
     opened,
     print_views,
 )
-from emoscope.cli.output import JsonOption
+from emoscope.cli.output import JsonOption, print_json
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
 
@@ -120,6 +120,28 @@ def revoke_cli(
     """Make a token worthless."""
     services.tokens.revoke_token(store, OPERATOR, token)
     typer.echo(f"token {token}: revoked")
+
+
+@command("jobs")
+def jobs_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -> None:
+    """List the scoring jobs that wait, run or have failed, with the reason; `rescore` tries failed ones again."""
+    found = services.jobs.jobs(store, OPERATOR, slug)
+    if as_json:
+        print_json(found.as_dict())
+        return
+    print_views(
+        found.unfinished,
+        {
+            "job": lambda job: str(job.id),
+            "kind": lambda job: job.kind,
+            "phase": lambda job: job.phase,
+            "submission": lambda job: job.submission or "",
+            "state": lambda job: job.state,
+            "attempts": lambda job: str(job.attempts),
+            "reason": lambda job: escape(job.reason or ""),
+        },
+        title=", ".join(f"{number:,} {state}" for state, number in sorted(found.counts.items())) or "no jobs yet",
+    )
 
 
 @command("audit")

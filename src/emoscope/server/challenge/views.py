@@ -225,8 +225,30 @@ class BoardView(View):
     computed: datetime
     entries: tuple[Entry, ...]
     clusters_ready: bool  # False: teams have changed since the last comparison, which is on its way
+    comparison_failed: bool = False  # it is not on its way: organisers see why among their jobs
     level: float
     notes: tuple[str, ...] = ()
+
+
+class JobView(View):
+    """A scoring or comparison that is not done; `reason` says why its last attempt failed."""
+
+    id: int
+    kind: Literal["score", "compare"]
+    phase: str
+    submission: str | None
+    state: Literal["queued", "running", "failed"]
+    attempts: int
+    reason: str | None
+    created: datetime
+    finished: datetime | None
+
+
+class JobsView(View):
+    """The jobs of a challenge: how many in each state, and those that are not done."""
+
+    counts: Mapping[str, int]
+    unfinished: tuple[JobView, ...]
 
 
 class AuditLine(View):

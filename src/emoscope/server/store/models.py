@@ -245,6 +245,7 @@ class Job(Numbered):
     not_before: Mapped[datetime]
     created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
+    reason: Mapped[str | None] = mapped_column(String(300))  # why the last attempt failed
 
 
 class Result(Numbered):

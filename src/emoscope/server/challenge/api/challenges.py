@@ -17,8 +17,8 @@ from emoscope.server.challenge.dependencies import (
     download,
     shown,
 )
-from emoscope.server.challenge.services import audit, challenges
-from emoscope.server.challenge.views import AuditLine, BoardView, ChallengeView
+from emoscope.server.challenge.services import audit, challenges, jobs
+from emoscope.server.challenge.views import AuditLine, BoardView, ChallengeView, JobsView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(prefix="/v1/challenges", tags=["challenges"], responses=responses(401, 403, 404, 422, 503))
@@ -86,6 +86,12 @@ def close_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> JSONRespon
 def rescore(caller: TokenCaller, slug: Slug, body: schemas.RescoreIn) -> schemas.RescoreOut:
     """Scores again what was scored by another scorer or against other gold labels."""
     return schemas.RescoreOut(queued=caller.ask(challenges.rescore, slug, body.phase))
+
+
+@organising.get("/jobs", summary="Scoring jobs", response_model=JobsView)
+def list_jobs(caller: TokenCaller, slug: Slug) -> JobsView:
+    """How many jobs are in each state, and those that wait, run or have failed, with the reason."""
+    return caller.ask(jobs.jobs, slug)
 
 
 @organising.get("/audit", summary="The audit log", response_model=list[AuditLine])

@@ -2,6 +2,8 @@
 
 from typing import cast
 
+from sqlalchemy import select
+
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.scoring.scorer import LEVEL, measured, scorer_sha256
 from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
@@ -10,7 +12,7 @@ from emoscope.server.challenge.services.lookup import board_visible, find_challe
 from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
 from emoscope.server.errors import NotAllowed
 from emoscope.server.store import Store
-from emoscope.server.store.models import BoardComparison, Phase
+from emoscope.server.store.models import BoardComparison, Job, Phase
 from emoscope.tasks.published import published as published_results
 
 
@@ -31,6 +33,7 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, publi
         teams = standings(session, phase, scorer)
         ranked = [standing for standing in teams if standing.ranked]
         comparison = session.get(BoardComparison, phase.id)
+        failed = session.scalar(select(Job.id).where(Job.key == f"compare:{phase.id}", Job.state == "failed"))
     current = fingerprint([standing.submission for standing in ranked], phase, scorer)
     ready = comparison is not None and comparison.fingerprint == current
     compared = comparison.rows if ready and comparison is not None else {}
@@ -59,6 +62,7 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, publi
         computed=now,
         entries=(*entries, *unranked),
         clusters_ready=ready or not ranked,
+        comparison_failed=failed is not None and not ready,
         level=LEVEL,
         notes=tuple(_notes(teams, beside)),
     )

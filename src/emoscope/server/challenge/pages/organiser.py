@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import Number, PhaseName, Slug
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Service, Visitor
-from emoscope.server.challenge.services import audit, challenges, teams
+from emoscope.server.challenge.services import audit, challenges, jobs, teams
 from emoscope.server.errors import ServerError
 
 router = APIRouter(prefix="/challenges/{slug}/organise", include_in_schema=False)
@@ -23,6 +23,7 @@ def _show(visitor: Visitor, slug: str, **values: Any) -> Response:
         "organise.html.j2",
         teams=visitor.ask(teams.list_teams, slug),
         challenge=visitor.ask(challenges.get_challenge, slug),
+        jobs=visitor.ask(jobs.jobs, slug),
         audit=visitor.ask(audit.read_audit, slug, limit=100),
         **values,
     )
