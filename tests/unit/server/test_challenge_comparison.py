@@ -33,7 +33,7 @@ def test_clusters_appear_in_the_default_folder(tmp_path: Path, monkeypatch: pyte
         slug = _two_teams(store, tmp_path)
         finish_jobs(store, clock)
         assert jobs(store, OPERATOR, slug).counts == {"done": 3}
-        assert leaderboard(store, OPERATOR, slug, "practice").clusters_ready
+        assert leaderboard(store, OPERATOR, slug, "practice", final=True).clusters_ready
     finally:
         store.close()
 
@@ -53,7 +53,7 @@ def test_a_failed_comparison_is_logged_and_shown(
     reason = "the scorer ended with status 3 and no answer"
     assert caplog.text.count(reason) == 3
     assert "given up" in caplog.text
-    board = leaderboard(store, OPERATOR, slug, "practice")
+    board = leaderboard(store, OPERATOR, slug, "practice", final=True)
     assert (board.clusters_ready, board.comparison_failed) == (False, True)
     found = jobs(store, OPERATOR, slug)
     assert found.counts == {"done": 2, "failed": 1}
@@ -65,6 +65,6 @@ def test_a_failed_comparison_is_logged_and_shown(
         jobs(store, team(store, slug, "Third")[0], slug)
     rescore(store, OPERATOR, slug)
     finish_jobs(store, clock)
-    board = leaderboard(store, OPERATOR, slug, "practice")
+    board = leaderboard(store, OPERATOR, slug, "practice", final=True)
     assert (board.clusters_ready, board.comparison_failed) == (True, False)
     assert jobs(store, OPERATOR, slug).unfinished == ()

@@ -139,12 +139,13 @@ def board_cli(
     slug: SlugArgument,
     phase: PhaseArgument,
     plot: Annotated[Path | None, typer.Option("--plot", help="Also draw it: PNG, SVG, HTML or JSON.")] = None,
+    final: Annotated[bool, typer.Option("--final", help="As if the phase closed now: exact, on what decides.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a phase's board as its organisers see it."""
+    """Show a phase's board; with --final what participants see when the phase is closed."""
     from emoscope.server.challenge.board.leaderboard import leaderboard
 
-    board = leaderboard(store, OPERATOR, slug, phase)
+    board = leaderboard(store, OPERATOR, slug, phase, final=final)
     if plot is not None:
         from emoscope.core.plots import save
         from emoscope.server.challenge.board.chart import board_chart

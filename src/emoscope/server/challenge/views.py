@@ -11,6 +11,7 @@ from emoscope.server.store.models import Base
 
 PhaseState = Literal["planned", "open", "closed"]
 SubmissionState = Literal["queued", "scoring", "scored", "failed", "rejected"]
+Part = Literal["all", "public", "private"]  # of the gold
 EntryKind = Literal["team", "published", "human"]
 
 
@@ -52,6 +53,7 @@ class PhaseView(View):
     max_bytes: int
     unlabelled_name: str
     items: int
+    public_items: int | None  # how many of them an open board scores; the others decide at the close
 
 
 class ChallengeView(View):
@@ -146,12 +148,14 @@ class QuotaView(View):
 
 
 class Figures(View):
-    """The figures of a score that a board shows."""
+    """The figures of a score that a board shows; `per_class` only of a score that is not rounded."""
 
     score: float
     low: float
     high: float
-    per_class: Mapping[str, Mapping[str, float]]  # precision, recall, f1
+    per_class: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)  # precision, recall, f1
+    part: Part = "all"
+    digits: int = 4  # to show
 
 
 class SubmissionView(View):
@@ -222,6 +226,9 @@ class BoardView(View):
     metric_description: str
     counts: Literal["best", "last"]
     state: PhaseState
+    part: Part  # what the teams' scores are on
+    step: float | None  # to which they are rounded
+    digits: int = 4  # to show
     computed: datetime
     entries: tuple[Entry, ...]
     clusters_ready: bool  # False: teams have changed since the last comparison, which is on its way

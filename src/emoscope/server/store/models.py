@@ -109,6 +109,8 @@ class Phase(Numbered):
     unlabelled_name: Mapped[str] = mapped_column(String(120))
     gold_sha256: Mapped[Sha256]
     humans: Mapped[dict[str, Any] | None]  # the figures of the human baseline, where there is one
+    # How scores are told while the phase is open: step, margin, how many items are public, the file of which they are
+    public: Mapped[dict[str, Any] | None]
     challenge: Mapped[Challenge] = relationship(back_populates="phases")
 
 
@@ -260,7 +262,8 @@ class Result(Numbered):
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"))
     scorer_sha256: Mapped[Sha256]
     gold_sha256: Mapped[Sha256]
-    score: Mapped[float] = mapped_column(sa.Float(53))
+    score: Mapped[float] = mapped_column(sa.Float(53))  # on what decides at the close
+    public_score: Mapped[float | None] = mapped_column(sa.Float(53))  # on the public part, where there is one
     figures: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
 

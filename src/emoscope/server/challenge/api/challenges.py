@@ -59,9 +59,11 @@ def board(
     phase: PhaseName,
     format: Annotated[Literal["json", "csv"], Query(description="json or csv")] = "json",
     published: Annotated[bool, Query(description="With the paper's published systems beside")] = True,
+    final: Annotated[bool, Query(description="As if the phase closed now, for organisers")] = False,
 ) -> Response:
-    """The phase's board; 403 while it is hidden."""
-    return board_response(caller.ask(leaderboard, slug, phase, published=published), format, attached=format == "csv")
+    """The phase's board; 403 while it is hidden. While the phase is open, scores are rounded and on the public part."""
+    shown_board = caller.ask(leaderboard, slug, phase, published=published, final=final)
+    return board_response(shown_board, format, attached=format == "csv")
 
 
 @router.get("/{slug}/export", summary="All that may be published", response_model=dict[str, Any])

@@ -157,6 +157,7 @@ def keep_score(session: Session, store: Store, job: Job, answer: dict[str, Any])
         scorer_sha256=job.scorer_sha256,
         gold_sha256=job.gold_sha256,
         score=answer["score"],
+        public_score=answer.get("public_score"),
         figures={key: answer[key] for key in ("low", "high", "per_class")},
         created_at=now,
     )

@@ -137,7 +137,10 @@ class ScoringWorker:
 
     def _request(self, kind: str, challenge: Challenge, phase: Phase) -> dict[str, Any]:
         gold = str(self.store.files.path("gold", phase.gold_sha256))
-        return {"kind": kind, "task": challenge.task, "metric": challenge.metric, "gold": gold}
+        request = {"kind": kind, "task": challenge.task, "metric": challenge.metric, "gold": gold, "items": phase.items}
+        if phase.public is not None and phase.public["sha256"] is not None:
+            request["public"] = str(self.store.files.path("gold", phase.public["sha256"]))
+        return request
 
     def _path(self, submission: Submission) -> str:
         return str(self.store.files.path("submissions", submission.sha256))

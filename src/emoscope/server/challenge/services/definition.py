@@ -37,6 +37,7 @@ class PhaseDefinition(_Strict):
     total: int | None = Field(default=None, ge=1, le=1_000_000)
     rejected_per_day: int = Field(default=50, ge=1, le=10_000)
     board: Literal["open", "hidden"] = "open"
+    public_share: float | None = Field(default=None, gt=0, le=1)  # of the gold an open board scores; the rest decides
     counts: Literal["best", "last"] = "best"
     max_bytes: int = Field(default=DEFAULT_MAX_BYTES, ge=1_000, le=1 << 30)
     published: bool = False  # show the paper's systems beside the teams
@@ -56,6 +57,8 @@ class PhaseDefinition(_Strict):
         opens, closes = self.moment(self.opens), self.moment(self.closes)
         if closes is not None and (opens is None or closes <= opens):
             raise ValueError("'closes' must come after 'opens'")
+        if self.board == "hidden" and self.public_share is not None:
+            raise ValueError("'public_share' is for an open board; a hidden one scores all of the gold at the close")
         return self
 
     def moment(self, time: datetime | None) -> datetime | None:

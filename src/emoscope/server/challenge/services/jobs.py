@@ -22,7 +22,7 @@ def jobs(store: Store, actor: Actor, slug: str, *, limit: int = SHOWN) -> JobsVi
         counts = select(Job.state, func.count()).join(Phase, Job.phase_id == Phase.id)
         counts = counts.where(Phase.challenge_id == challenge.id).group_by(Job.state)
         return JobsView(
-            counts={state: number for state, number in session.execute(counts)},
+            counts={row[0]: row[1] for row in session.execute(counts)},
             unfinished=tuple(
                 JobView.of(job, phase=phase, submission=submission)
                 for job, phase, submission in session.execute(unfinished)

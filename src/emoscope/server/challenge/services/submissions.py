@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
+from emoscope.server.challenge.scoring.public_part import resolution_of, told
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services import uploads
@@ -21,12 +22,13 @@ from emoscope.server.challenge.services.lookup import (
     find_team,
     open_phase_of,
     phase_state,
+    provisional,
 )
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
-from emoscope.server.challenge.views import Figures, LogLine, QuotaView, SubmissionView
+from emoscope.server.challenge.views import Figures, LogLine, Part, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.models import Challenge, Phase, Submission
+from emoscope.server.store.models import Challenge, Phase, Result, Submission
 from emoscope.tasks import get_task
 
 if TYPE_CHECKING:
@@ -226,6 +228,22 @@ def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submissio
     raise NotFound("no such submission")
 
 
+def figures_of(actor: Actor, phase: Phase, result: Result, now: datetime) -> Figures:
+    """The figures of a result as the actor may see them: organisers all, others the told score of a running board."""
+    if provisional(phase, now) and not actor.organises(phase.challenge_id):
+        return told_figures(phase, result)
+    part: Part = "private" if result.public_score is not None else "all"
+    return Figures(score=result.score, part=part, **result.figures)
+
+
+def told_figures(phase: Phase, result: Result) -> Figures:
+    """What a running board tells of a result: nothing that does not follow from the rounded score."""
+    known, score = resolution_of(phase), told(phase, result)
+    low, high = (round(min(1.0, max(0.0, score + side * known.margin)), 4) for side in (-1, 1))
+    part: Part = "public" if result.public_score is not None else "all"
+    return Figures(score=score, low=low, high=high, part=part, digits=known.digits)
+
+
 def _view(
     actor: Actor, submission: Submission, scorer: str, now: datetime, *, with_log: bool = False
 ) -> SubmissionView:
@@ -244,7 +262,7 @@ def _view(
         phase=phase.name,
         team=submission.team.name,
         member=submission.member.name,
-        figures=Figures(score=newest.score, **newest.figures) if newest and board_visible(actor, phase, now) else None,
+        figures=figures_of(actor, phase, newest, now) if newest and board_visible(actor, phase, now) else None,
         stale=newest is not None and not fresh,
         log=tuple(LogLine.of(line) for line in submission.log) if with_log else (),
     )
