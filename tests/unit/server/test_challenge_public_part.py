@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sqlalchemy import update
 
@@ -166,5 +167,16 @@ def test_a_hidden_board_has_no_public_part(tmp_path: Path) -> None:
         small = write_challenge(tmp_path, phases=phase("practice", public_share=0.3))
         (tmp_path / "given.txt").write_text(rows_of(None, 2))
         (tmp_path / "gold.txt").write_text(rows_of(["happy", "sad"], 2))
-        with pytest.raises(EmoscopeError, match="phases.practice.public_share: the gold is too small to be parted"):
+        with pytest.raises(EmoscopeError, match=r"phases\.practice\.public_share: the gold is too small to be parted"):
             create_challenge(store, OPERATOR, small)
+
+
+def test_random_submissions_no_longer_give_the_gold_away() -> None:
+    pytest.importorskip("scipy", reason="no scipy: pip install 'emoscope[features]'")
+    from benchmarks.serving.leak import attacked
+
+    shares = np.array([0.1, 0.1, 0.1, 0.7])
+    found = attacked(120, [60], shares, seed=1)
+    assert found[60, "before: linear program"][0] == 1.0  # every label
+    for attack in ("now: linear program", "now: credit"):
+        assert found[60, attack][2] < 0.1

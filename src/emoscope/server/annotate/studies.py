@@ -17,7 +17,7 @@ from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.store import Store
 from emoscope.server.store.models import AnnotationEvent, Annotator, Study, StudyItem
-from emoscope.server.store.names import clean_name, name_key
+from emoscope.server.store.names import clean_name, looks_like_any, name_key
 
 _ROWS = 5_000
 
@@ -66,11 +66,13 @@ def add_annotators(store: Store, names: Iterable[str]) -> None:
     """Add annotators by name, except those who are there already."""
     with store.database.write() as session:
         study = the_study(session)
-        there = set(session.scalars(select(Annotator.key).where(Annotator.study_id == study.id)))
+        there = dict(session.execute(select(Annotator.key, Annotator.name).where(Annotator.study_id == study.id)).all())
         for name in names:
             clean = clean_name(name, "annotator")
             if name_key(clean) not in there:
-                there.add(name_key(clean))
+                if looks_like_any(clean, there.values()):
+                    raise EmoscopeError(f"the annotator name {clean!r} looks like that of another annotator")
+                there[name_key(clean)] = clean
                 session.add(Annotator(study_id=study.id, name=clean, key=name_key(clean), created_at=store.clock()))
 
 

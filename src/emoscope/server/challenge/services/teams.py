@@ -18,7 +18,7 @@ from emoscope.server.challenge.views import Issued, MemberView, MergeView, Regis
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Submission, Team
-from emoscope.server.store.names import clean_name, name_key
+from emoscope.server.store.names import clean_name, looks_like_any, name_key
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50
@@ -46,6 +46,8 @@ def register_team(
                 raise Conflict(f"{challenge.slug} takes no more than {challenge.max_teams:,} teams")
             if session.scalar(select(Team.id).where(Team.challenge_id == challenge.id, Team.key == name_key(name))):
                 raise Conflict(f"the team name {name!r} is taken", field="team")
+            if looks_like_any(name, session.scalars(select(Team.name).where(Team.challenge_id == challenge.id))):
+                raise Conflict(f"the team name {name!r} looks like that of another team", field="team")
             row = Team(challenge_id=challenge.id, name=name, key=name_key(name), created_at=store.clock())
             session.add(row)
             session.flush()
