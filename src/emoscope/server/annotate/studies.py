@@ -14,6 +14,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.assignment import Answer, Assignment, Event
 from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
+from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.store import Store
 from emoscope.server.store.models import AnnotationEvent, Annotator, Study, StudyItem
@@ -81,6 +82,36 @@ def annotators(store: Store) -> dict[int, str]:
     with store.database.read() as session:
         query = select(Annotator.id, Annotator.name).where(Annotator.study_id == the_study(session).id)
         return {row.id: row.name for row in session.execute(query)}
+
+
+def links(store: Store, key: bytes) -> dict[str, str]:
+    """The link's token of every annotator who may work, by name."""
+    with store.database.read() as session:
+        study = the_study(session)
+        people = session.scalars(select(Annotator).where(Annotator.study_id == study.id).order_by(Annotator.id))
+        return {one.name: link_token(key, one.id, one.link) for one in people if one.revoked_at is None}
+
+
+def revoke_annotator(store: Store, name: str) -> None:
+    """Make an annotator's link worthless; what they said is kept."""
+    _change_link(store, name, revoked=True)
+
+
+def renew_link(store: Store, name: str) -> None:
+    """Give an annotator, revoked or not, a new link; the old one is worthless from here on."""
+    _change_link(store, name, revoked=False)
+
+
+def _change_link(store: Store, name: str, *, revoked: bool) -> None:
+    with store.database.write() as session:
+        study = the_study(session)
+        query = select(Annotator).where(Annotator.study_id == study.id, Annotator.key == name_key(name))
+        annotator = session.scalar(query)
+        if annotator is None:
+            names = ", ".join(session.scalars(select(Annotator.name).where(Annotator.study_id == study.id)))
+            raise EmoscopeError(f"there is no annotator {name!r}; there are: {names or 'none'}")
+        annotator.link += not revoked
+        annotator.revoked_at = store.clock() if revoked else None
 
 
 def the_study(session: Session) -> Study:

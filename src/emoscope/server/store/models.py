@@ -321,6 +321,8 @@ class Annotator(Named):
     __table_args__ = (UniqueConstraint("study_id", "key"),)
 
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    link: Mapped[int] = mapped_column(default=0)  # which of their links is valid; a new one makes the old one worthless
+    revoked_at: Mapped[datetime | None]
 
 
 class AnnotationEvent(Numbered):
