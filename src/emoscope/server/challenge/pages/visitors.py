@@ -12,10 +12,11 @@ from emoscope.server.challenge.dependencies import Caller, OpenStore
 from emoscope.server.challenge.pages.sessions import Session, Sessions
 from emoscope.server.challenge.services.actor import PUBLIC
 from emoscope.server.challenge.services.tokens import actor_of, authenticate
-from emoscope.server.errors import ServerError, Unauthenticated
+from emoscope.server.errors import Invalid, ServerError, Unauthenticated
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
+from emoscope.server.store.names import name_key
 
 Service = Callable[..., object]
 ShortField = Annotated[str, Form(max_length=300)]
@@ -56,6 +57,14 @@ class Visitor(Caller):
         except ServerError as error:
             return show(self, slug, error=error)
         return self.go(path)
+
+    def must_confirm(self, typed: str, expected: str, **values: Any) -> Response | None:
+        """The page that asks for a name to be typed before something that cannot be undone; None if it was."""
+        if name_key(typed.strip()) == name_key(expected):
+            return None
+        error = Invalid(f"what was typed is not {expected!r}") if typed.strip() else None
+        defaults: dict[str, Any] = {"hidden": {}, "expected": expected, "error": error}
+        return self.page("confirm.html.j2", **(defaults | values))
 
     def _with_cookie(self, response: Response) -> Response:
         if self.fresh:

@@ -111,6 +111,12 @@ def organises(store: Store, actor: Actor, slug: str) -> bool:
         return actor.organises(find_challenge(session, actor, slug, deleted=True).id)
 
 
+def check_organiser(store: Store, actor: Actor, slug: str) -> None:
+    """Refuse everyone but the challenge's organisers."""
+    with store.database.read() as session:
+        require_organiser(actor, find_challenge(session, actor, slug, deleted=True).id)
+
+
 def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) -> ChallengeView:
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
