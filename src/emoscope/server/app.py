@@ -13,6 +13,7 @@ from emoscope.server.annotate import api as annotate_api
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.challenge import api as challenge_api
 from emoscope.server.challenge import pages as challenge_pages
+from emoscope.server.challenge.oidc import Provider
 from emoscope.server.challenge.pages.sessions import Sessions
 from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.detect import api as detect_api
@@ -20,6 +21,7 @@ from emoscope.server.detect.service import DetectService
 from emoscope.server.http import docs, health, static
 from emoscope.server.http.application import new_app
 from emoscope.server.http.metrics import Metrics
+from emoscope.server.mail import Mailer
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
@@ -89,6 +91,8 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
         redoc_url=None,
     )
     app.state.detect = app.state.store = app.state.annotation_desk = None
+    app.state.mailer = Mailer.of(settings.mail_url, settings.mail_from)
+    app.state.provider = Provider.of(settings)
     return app
 
 

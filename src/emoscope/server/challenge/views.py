@@ -11,6 +11,7 @@ from emoscope.server.store.models import Base
 
 PhaseState = Literal["planned", "open", "closed"]
 SubmissionState = Literal["queued", "scoring", "scored", "failed", "rejected"]
+Registration = Literal["open", "email", "approval", "invitation", "closed"]
 Part = Literal["all", "public", "private"]  # of the gold
 EntryKind = Literal["team", "published", "human"]
 
@@ -67,7 +68,7 @@ class ChallengeView(View):
     labels: tuple[str, ...]
     metric: str
     metric_description: str
-    registration: Literal["open", "closed"]
+    registration: Registration
     phases: tuple[PhaseView, ...]
     teams: int
     deleted: bool = False
@@ -80,6 +81,7 @@ class MemberView(View):
     name: str
     email: str | None
     joined: datetime
+    verified: bool = False  # the address is known to be theirs
 
 
 class TeamView(View):
@@ -91,6 +93,7 @@ class TeamView(View):
     registered: datetime
     members: tuple[MemberView, ...]
     merge_offers: tuple["MergeView", ...] = ()
+    approved: bool = True  # False: the organisers have yet to let it in
     deleted: bool = False
 
 
@@ -110,6 +113,13 @@ class Registered(View):
     team: TeamView
     member: MemberView
     token: str
+
+
+class MailSent(View):
+    """A mail is on its way; nothing happens until its link is followed."""
+
+    sent_to: str
+    expires: datetime
 
 
 class Issued(View):

@@ -101,7 +101,7 @@ def _prototypes() -> dict[str, str]:
             if group.get(text) is not (joined := group.get(other)) or joined is None:
                 both = group.get(text, {text}) | group.get(other, {other})
                 group.update(dict.fromkeys(both, both))
-    prototypes = {}
+    prototypes: dict[str, str] = {}
     for alike in {id(one): one for one in group.values()}.values():
         letters = [text for text in alike if len(text) == 1 and text.isascii() and text.isalpha()]
         longest = max(map(len, alike))

@@ -25,6 +25,41 @@ class RegisterIn(StrictInput):
     team: Name
     member: Name
     email: Email = None
+    invitation: Annotated[Line | None, Field(max_length=200, description="Where registration is by invitation")] = None
+
+
+class LinkIn(StrictInput):
+    """What a mailed link ends with."""
+
+    model_config = example({"link": "con_..."})
+    link: Name
+
+
+class RecoverIn(LinkIn):
+    """What a mailed link ends with, and whether the old tokens stay valid."""
+
+    model_config = example({"link": "rec_..."})
+    keep: bool = False
+
+
+class RecoveryIn(StrictInput):
+    """The address a member gave."""
+
+    model_config = example({"email": "ana@example.org"})
+    email: Annotated[Line, Field(min_length=3, max_length=254)]
+
+
+class RecoveryOut(BaseModel):
+    """The same answer for everybody."""
+
+    detail: str = "if a member has this address, a link is on its way"
+
+
+class InviteTeamIn(StrictInput):
+    """The address an invitation is mailed to, if any."""
+
+    model_config = example({"email": "ana@example.org"})
+    email: Email = None
 
 
 class JoinIn(StrictInput):

@@ -110,8 +110,8 @@ def _part_notes(phase: Phase, *, running: bool) -> list[str]:
     where = f" on a public part of the gold ({part['items']:,} of {phase.items:,} items)" if part and parted else ""
     if running:
         rest = "the rest decides when the phase closes, and " if parted else ""
-        step = f"{resolution_of(phase).step:g}"
-        return [f"scores are{where or ' told'} rounded to {step}; {rest}exact figures of each class are shown then"]
+        step, where = f"{resolution_of(phase).step:g}", f"{where}," if where else ""
+        return [f"scores are{where} rounded to {step}; {rest}exact figures of each class are shown then"]
     if part and parted:
         return [f"scores are on the {phase.items - part['items']:,} items that were private while the phase was open"]
     return []

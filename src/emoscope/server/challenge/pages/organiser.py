@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import Number, PhaseName, Slug
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Service, ShortField, Visitor
-from emoscope.server.challenge.services import audit, challenges, jobs, teams
+from emoscope.server.challenge.services import audit, challenges, jobs, registration, teams
 from emoscope.server.errors import ServerError
 
 router = APIRouter(prefix="/challenges/{slug}/organise", include_in_schema=False)
@@ -64,6 +64,20 @@ def _rescore(visitor: FormVisitor, slug: Slug, phase: Annotated[str, Form(max_le
     except ServerError as error:
         return _show(visitor, slug, error=error)
     return _show(visitor, slug, done=f"{queued} submissions are being scored again.")
+
+
+@router.post("/invitation")
+def _invite(visitor: FormVisitor, slug: Slug, email: ShortField = "") -> Response:
+    try:
+        invitation = visitor.ask(registration.invite_team, slug, visitor.post, email)
+    except ServerError as error:
+        return _show(visitor, slug, error=error)
+    return _show(visitor, slug, invitation=invitation, invited=email.strip())
+
+
+@router.post("/teams/{team_id}/approve")
+def _approve(visitor: FormVisitor, slug: Slug, team_id: Number) -> Response:
+    return _attempt(visitor, teams.approve_team, slug, team_id)
 
 
 @router.post("/teams/{team_id}/{action}")

@@ -247,7 +247,8 @@ def challenge_view(session: Session, store: Store, actor: Actor, challenge: Chal
     """A challenge as the actor may see it."""
     task = measured(challenge.task, challenge.metric)
     now = store.clock()
-    standing = (Team.challenge_id == challenge.id, Team.deleted_at.is_(None), Team.merged_into.is_(None))
+    there = (Team.deleted_at.is_(None), Team.merged_into.is_(None), Team.approved_at.is_not(None))
+    standing = (Team.challenge_id == challenge.id, *there)
     return ChallengeView.of(
         challenge,
         task_title=task.metadata.title,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
 from emoscope.server.challenge.scoring.scorer import measured
+from emoscope.server.challenge.views import Registration
 from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
@@ -76,7 +77,7 @@ class Definition(_Strict):
     task: str
     metric: str | None = None  # the task's official one, unless another is named
     description: Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)] = ""
-    registration: Literal["open", "closed"] = "open"
+    registration: Registration = "open"
     max_teams: int = Field(default=2_000, ge=1, le=100_000)
     phases: tuple[PhaseDefinition, ...] = Field(min_length=1, max_length=20)
 

@@ -26,9 +26,9 @@ from emoscope.server.challenge.services.lookup import (
 )
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
 from emoscope.server.challenge.views import Figures, LogLine, Part, QuotaView, SubmissionView
-from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
+from emoscope.server.errors import Conflict, NotAllowed, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.models import Challenge, Phase, Result, Submission
+from emoscope.server.store.models import Challenge, Phase, Result, Submission, Team
 from emoscope.tasks import get_task
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def submit(
         chosen = open_phase_of(challenge, now) if phase is None else find_phase(challenge, phase)
         if earlier := _repeated(session, actor, chosen, key, now):
             return earlier
+        _check_approved(find_team(session, challenge, team_id))
         # Checked again under the lock; this spares reading a file that cannot be taken.
         _check_open(chosen, now)
         used = usage(session, chosen, [team_id], now)
@@ -79,6 +80,7 @@ def submit(
             team = find_team(session, challenge, team_id, lock=True)
             if not team.is_active:
                 raise Conflict("your team has changed meanwhile; try again")
+            _check_approved(team)
             current = session.get_one(Phase, chosen.id)
             if earlier := _repeated(session, actor, current, key, received):
                 return earlier
@@ -114,6 +116,11 @@ def submit(
     if problems:
         raise Rejected(problems, submission.public_id)
     return accepted
+
+
+def _check_approved(team: Team) -> None:
+    if team.approved_at is None:
+        raise NotAllowed("your team waits for the organisers to let it in; they have been told")
 
 
 def _check_open(phase: Phase, now: datetime) -> None:
