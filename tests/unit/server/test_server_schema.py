@@ -14,6 +14,17 @@ from kits.server_process import running_server
 schemathesis = pytest.importorskip("schemathesis", reason="no schemathesis: pip install schemathesis")
 
 EXAMPLES = int(os.environ.get("EMOSCOPE_SCHEMA_EXAMPLES", "12"))
+# Names have rules that no pattern can say; this is how the description's format is spelt.
+schemathesis.openapi.format(
+    "display-name", hypothesis.strategies.from_regex(r"[A-Za-z0-9][A-Za-z0-9 .&]{0,40}", fullmatch=True)
+)
+CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    *(
+        getattr(schemathesis.specs.openapi.checks, name)
+        for name in ("status_code_conformance", "content_type_conformance", "response_schema_conformance")
+    ),
+]
 SLUG, PHASE = {"slug": "mine"}, {"slug": "mine", "phase": "practice"}
 
 
@@ -53,6 +64,7 @@ def test_no_request_ends_in_a_server_error(organiser: tuple[str, str]) -> None:
             answer = case.call(headers=whose[sum(statuses.values()) // 2 % 3])
             statuses[answer.status_code] += 1
             assert answer.status_code < 500, f"{case.as_curl_command()}: {answer.text}"
+            case.validate_response(answer, checks=CHECKS)
             if answer.status_code >= 400:
                 assert answer.headers["content-type"] == ["application/problem+json"]
                 assert answer.json()["detail"]

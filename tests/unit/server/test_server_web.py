@@ -364,3 +364,15 @@ def test_revoking_the_only_token_offers_a_new_one(site: Site) -> None:
     assert client.get("/challenges/mine/team").status_code == 200  # still signed in
     assert client.get("/v1/challenges/mine/team", headers=bearer(token)).status_code == 401
     assert client.get("/v1/challenges/mine/team", headers=bearer(html.unescape(found[1]))).status_code == 200
+
+
+def test_a_cookie_is_worthless_after_signing_out(site: Site) -> None:
+    client = site.client
+    register(client, "Leaving", "Lea")
+    page = client.get("/challenges/mine/team")
+    assert page.status_code == 200
+    copied = TestClient(client.app, cookies=dict(client.cookies), follow_redirects=False)
+    assert copied.get("/challenges/mine/team").status_code == 200
+    assert client.post("/sign-out", data={"csrf": form_secret(page.text)}).status_code == 303
+    assert copied.get("/challenges/mine/team").status_code == 401
+    assert client.get("/challenges/mine/team").status_code == 401

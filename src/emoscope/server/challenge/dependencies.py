@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Annotated, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from fastapi import Depends, Path, Request, Security, UploadFile
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -17,7 +17,8 @@ from emoscope.server.challenge.services.submissions import submit
 from emoscope.server.challenge.services.teams import email_key
 from emoscope.server.challenge.services.throttle import admitted, network_of
 from emoscope.server.challenge.services.tokens import authenticate
-from emoscope.server.challenge.views import BoardView, SubmissionView, View
+from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, SubmissionView, View
+from emoscope.server.errors import Unauthenticated
 from emoscope.server.http.problems import running
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
@@ -45,10 +46,20 @@ class Caller:
         return service(self.store, self.actor, *arguments, **options)
 
 
-def _caller(
-    store: OpenStore, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)] = None
+def _anybody(
+    request: Request,
+    store: OpenStore,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)] = None,
 ) -> Caller:
+    if credentials is None and request.headers.get("authorization"):
+        raise Unauthenticated("the Authorization header must be: Bearer TOKEN")
     return Caller(store, authenticate(store, credentials.credentials if credentials else None))
+
+
+def _somebody(caller: Annotated[Caller, Depends(_anybody)]) -> Caller:
+    if caller.actor.role == "public":
+        raise Unauthenticated("this needs a token")
+    return caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +96,12 @@ def _gate(request: Request, store: OpenStore) -> Gate:
 
 
 OpenGate = Annotated[Gate, Depends(_gate)]
-TokenCaller = Annotated[Caller, Depends(_caller)]
+TokenCaller = Annotated[Caller, Depends(_somebody)]
+# Whoever asks; a token may tell more. Its routes add NO_TOKEN_NEEDED, as a description cannot tell the two apart.
+AnyCaller = Annotated[Caller, Depends(_anybody)]
+NO_TOKEN_NEEDED: dict[str, Any] = {"security": [{}]}
 Slug = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64, examples=["emocontext"])]
-PhaseName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64, examples=["practice"])]
+PhaseName = Annotated[str, Path(pattern=PHASE_PATTERN, max_length=64, examples=["practice"])]
 Number = Annotated[int, Path(ge=1, le=MAX_ID)]
 SubmissionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from emoscope.server.store.models import Base
 
+PHASE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 PhaseState = Literal["planned", "open", "closed"]
 SubmissionState = Literal["queued", "scoring", "scored", "failed", "rejected"]
 Registration = Literal["open", "email", "approval", "invitation", "closed"]

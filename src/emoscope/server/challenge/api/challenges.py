@@ -10,6 +10,8 @@ from emoscope.server.challenge.board.export import export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import (
     MAX_ID,
+    NO_TOKEN_NEEDED,
+    AnyCaller,
     PhaseName,
     Slug,
     TokenCaller,
@@ -29,20 +31,22 @@ organising = APIRouter(
 )
 
 
-@router.get("", summary="All challenges", response_model=list[ChallengeView])
-def list_all(caller: TokenCaller) -> JSONResponse:
+@router.get("", summary="All challenges", response_model=list[ChallengeView], openapi_extra=NO_TOKEN_NEEDED)
+def list_all(caller: AnyCaller) -> JSONResponse:
     """The challenges this token may see."""
     return shown(caller.ask(challenges.list_challenges))
 
 
-@router.get("/{slug}", summary="One challenge", response_model=ChallengeView)
-def one(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.get("/{slug}", summary="One challenge", response_model=ChallengeView, openapi_extra=NO_TOKEN_NEEDED)
+def one(caller: AnyCaller, slug: Slug) -> JSONResponse:
     """A challenge with its phases."""
     return shown(caller.ask(challenges.get_challenge, slug))
 
 
-@router.get("/{slug}/phases/{phase}/data", summary="The file to label", response_class=Response)
-def data(caller: TokenCaller, slug: Slug, phase: PhaseName) -> FileResponse:
+@router.get(
+    "/{slug}/phases/{phase}/data", summary="The file to label", response_class=Response, openapi_extra=NO_TOKEN_NEEDED
+)
+def data(caller: AnyCaller, slug: Slug, phase: PhaseName) -> FileResponse:
     """The phase's file without labels."""
     return download(caller.ask(challenges.unlabelled_file, slug, phase))
 
@@ -52,9 +56,10 @@ def data(caller: TokenCaller, slug: Slug, phase: PhaseName) -> FileResponse:
     summary="The leaderboard",
     response_model=BoardView,
     responses={200: {"content": {"text/csv": {}}}},
+    openapi_extra=NO_TOKEN_NEEDED,
 )
 def board(
-    caller: TokenCaller,
+    caller: AnyCaller,
     slug: Slug,
     phase: PhaseName,
     format: Annotated[Literal["json", "csv"], Query(description="json or csv")] = "json",
@@ -66,8 +71,10 @@ def board(
     return board_response(shown_board, format, attached=format == "csv")
 
 
-@router.get("/{slug}/export", summary="All that may be published", response_model=dict[str, Any])
-def exported(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.get(
+    "/{slug}/export", summary="All that may be published", response_model=dict[str, Any], openapi_extra=NO_TOKEN_NEEDED
+)
+def exported(caller: AnyCaller, slug: Slug) -> JSONResponse:
     """The challenge with its boards: what the public may see, or more for its organisers; never a gold label."""
     return JSONResponse(caller.ask(export_challenge, slug))
 

@@ -4,7 +4,15 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse
 
 from emoscope.server.challenge.api import schemas
-from emoscope.server.challenge.dependencies import Number, OpenGate, Slug, TokenCaller, shown
+from emoscope.server.challenge.dependencies import (
+    NO_TOKEN_NEEDED,
+    AnyCaller,
+    Number,
+    OpenGate,
+    Slug,
+    TokenCaller,
+    shown,
+)
 from emoscope.server.challenge.services import registration, teams, tokens
 from emoscope.server.challenge.views import Issued, MailSent, MergeView, Registered, TeamView, TokenView
 from emoscope.server.http.problems import responses
@@ -18,30 +26,49 @@ router = APIRouter(prefix="/v1", tags=["teams"], responses=responses(400, 401, 4
     status_code=201,
     response_model=Registered,
     responses={202: {"model": MailSent, "description": "A link was mailed; following it registers the team"}},
+    openapi_extra=NO_TOKEN_NEEDED,
 )
-def register(caller: TokenCaller, gate: OpenGate, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
+def register(caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
     """Makes a team with its first member. The token is shown this once."""
     with gate.registering(caller.actor):
         made = caller.ask(registration.register, slug, gate.post, **body.model_dump())
     return shown(made, 202 if isinstance(made, MailSent) else 201)
 
 
-@router.post("/registrations", summary="Confirm an address", status_code=201, response_model=Registered)
-def confirm(caller: TokenCaller, body: schemas.LinkIn) -> JSONResponse:
+@router.post(
+    "/registrations",
+    summary="Confirm an address",
+    status_code=201,
+    response_model=Registered,
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def confirm(caller: AnyCaller, body: schemas.LinkIn) -> JSONResponse:
     """Registers the team of a mailed link. The token is shown this once."""
     return shown(caller.ask(registration.confirm, body.link), 201)
 
 
-@router.post("/challenges/{slug}/recovery", summary="Lost a token", status_code=202, response_model=schemas.RecoveryOut)
-def ask_for_token(caller: TokenCaller, gate: OpenGate, slug: Slug, body: schemas.RecoveryIn) -> schemas.RecoveryOut:
+@router.post(
+    "/challenges/{slug}/recovery",
+    summary="Lost a token",
+    status_code=202,
+    response_model=schemas.RecoveryOut,
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def ask_for_token(caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RecoveryIn) -> schemas.RecoveryOut:
     """Mails a link for a new token to the member with this address; whether there is one is not told."""
     with gate.mailing(body.email):
         caller.ask(registration.send_recovery, slug, gate.post, body.email)
     return schemas.RecoveryOut()
 
 
-@router.post("/recoveries", summary="Replace a lost token", status_code=201, response_model=Registered)
-def recover(caller: TokenCaller, body: schemas.RecoverIn) -> JSONResponse:
+@router.post(
+    "/recoveries",
+    summary="Replace a lost token",
+    status_code=201,
+    response_model=Registered,
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def recover(caller: AnyCaller, body: schemas.RecoverIn) -> JSONResponse:
     """A new token for the member of a mailed link; it is shown this once, and the old ones are revoked."""
     return shown(caller.ask(registration.recover, body.link, revoke=not body.keep), 201)
 
@@ -96,8 +123,14 @@ def invite(caller: TokenCaller, slug: Slug) -> JSONResponse:
     return shown(caller.ask(teams.invite, slug), 201)
 
 
-@router.post("/invitations/join", summary="Join a team", status_code=201, response_model=Registered)
-def join(caller: TokenCaller, gate: OpenGate, body: schemas.JoinIn) -> JSONResponse:
+@router.post(
+    "/invitations/join",
+    summary="Join a team",
+    status_code=201,
+    response_model=Registered,
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def join(caller: AnyCaller, gate: OpenGate, body: schemas.JoinIn) -> JSONResponse:
     """Makes a member of the team that invited. The token is shown this once."""
     with gate.registering(caller.actor):
         return shown(caller.ask(teams.join_team, body.invitation, member=body.member, email=body.email), 201)

@@ -24,7 +24,7 @@ from emoscope.server.store.names import clean_name, looks_like_any, name_key
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50
 INVITATION_LASTS = timedelta(days=7)
-_EMAIL = re.compile(r"[^@\s<>\"',;:()\\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
+_EMAIL = re.compile(r"[^@\s<>\",;:()\\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 
 
 @dataclass(frozen=True, slots=True)
