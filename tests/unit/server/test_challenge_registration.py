@@ -245,7 +245,7 @@ def smtp() -> Iterator[tuple[str, _Kept]]:
 
 def test_register_and_recover_by_pages_and_real_mail(tmp_path: Path, smtp: tuple[str, _Kept]) -> None:
     url, kept = smtp
-    settings = {"mail_url": url, "mail_from": "desk@example.org", "mails_per_address": 2}
+    settings = {"mail_url": url, "mail_from": "desk@example.org", "mails_per_address": 3}
     with _client(tmp_path, 'registration = "email"', **settings) as site:
         client = site.client
         form = {"csrf": form_secret(client.get("/challenges/mine").text), "team": "Smith & Jones", "member": "Ana"}
@@ -278,7 +278,7 @@ def test_register_and_recover_by_pages_and_real_mail(tmp_path: Path, smtp: tuple
 
 def test_register_and_recover_by_programs(tmp_path: Path, smtp: tuple[str, _Kept]) -> None:
     url, kept = smtp
-    with _client(tmp_path, 'registration = "email"', mail_url=url) as site:
+    with _client(tmp_path, 'registration = "email"', mail_url=url, mails_per_address=3) as site:
         body = {"team": "Aurora", "member": "Ana", "email": "ana@example.org"}
         sent = site.client.post("/v1/challenges/mine/teams", json=body)
         assert (sent.status_code, sent.json()["sent_to"]) == (202, "ana@example.org")
@@ -293,6 +293,9 @@ def test_register_and_recover_by_programs(tmp_path: Path, smtp: tuple[str, _Kept
         new = site.client.post("/v1/recoveries", json={"link": secret[0], "keep": True}).json()["token"]
         for token in (new, made.json()["token"]):
             assert site.client.get("/v1/challenges/mine/team", headers=bearer(token)).status_code == 200
+        bodies = [{"team": f"Bomb {number}", "member": "Eve", "email": "v@example.org"} for number in range(2)]
+        bombs = [site.client.post("/v1/challenges/mine/teams", json=body).status_code for body in bodies]
+        assert bombs == [202, 429]  # mails that one address may have sent
 
 
 def test_mail_into_the_log_and_a_mail_server_that_is_gone(caplog: pytest.LogCaptureFixture) -> None:

@@ -20,6 +20,7 @@ from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, SubmissionView, View
 from emoscope.server.errors import Unauthenticated
 from emoscope.server.http.problems import running
+from emoscope.server.mail import Mailer
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 
@@ -69,7 +70,13 @@ class Gate:
     store: Store
     settings: Settings
     address: str
-    post: Post
+    mailer: Mailer | None
+    base: str
+
+    @property
+    def post(self) -> Post:
+        """How links are mailed."""
+        return Post(self.mailer, self.base, self._mailing)
 
     def registering(self, actor: Actor) -> AbstractContextManager[None]:
         """Count a new team or member, or refuse it; organisers are not counted."""
@@ -82,7 +89,7 @@ class Gate:
             limits[network] = known.registrations_per_network
         return admitted(self.store, "register", limits)
 
-    def mailing(self, to: str) -> AbstractContextManager[None]:
+    def _mailing(self, to: str) -> AbstractContextManager[None]:
         """Count a mail, by who asks for it and who gets it, or refuse it."""
         limit = self.settings.mails_per_address
         return admitted(self.store, "mail", {self.address: limit, f"to {email_key(to)[:300]}": limit})
@@ -92,7 +99,7 @@ def _gate(request: Request, store: OpenStore) -> Gate:
     settings: Settings = request.app.state.settings
     base = (settings.public_url or str(request.base_url)).rstrip("/")
     address = request.client.host if request.client else "unknown"
-    return Gate(store, settings, address, Post(request.app.state.mailer, base))
+    return Gate(store, settings, address, request.app.state.mailer, base)
 
 
 OpenGate = Annotated[Gate, Depends(_gate)]

@@ -82,8 +82,7 @@ def ask_for_token(visitor: FormVisitor, challenge: ShortField = "", email: Short
     values: dict[str, Any] = {"challenges": visitor.ask(challenges.list_challenges)}
     values["filled"] = {"challenge": challenge, "email": email}
     try:
-        with visitor.gate.mailing(email):
-            visitor.ask(registration.send_recovery, challenge, visitor.post, email)
+        visitor.ask(registration.send_recovery, challenge, visitor.post, email)
     except ServerError as error:
         return visitor.page("recover.html.j2", error=error, **values)
     return visitor.page("recover.html.j2", sent=email, **values)

@@ -113,7 +113,7 @@ def _visitor(request: Request, store: OpenStore, gate: OpenGate) -> Visitor:
         session = None
     name = None if provider is None else provider.name
     begun, fresh = session or sessions.begin(), session is None
-    stranger = Visitor(store, PUBLIC, begun, sessions, gate.post.base, fresh=fresh, gate=gate, provider=name)
+    stranger = Visitor(store, PUBLIC, begun, sessions, gate.base, fresh=fresh, gate=gate, provider=name)
     if session is None or not session.token_id:
         return stranger
     try:

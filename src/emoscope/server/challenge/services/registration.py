@@ -1,5 +1,7 @@
 """Registration by e-mail and by invitation, and what replaces a lost token."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import select, update
@@ -32,10 +34,11 @@ _NO_MAIL = "this server sends no mail; ask the organisers"
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What it takes to send a link: a mailer and the address people reach the server at."""
+    """What it takes to send a link: a mailer, the address people reach the server at, and leave to mail somebody."""
 
     mailer: Mailer | None
     base: str
+    admit: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext()
 
     def send(self, to: str, subject: str, *lines: str) -> None:
         """Send a mail of these paragraphs."""
@@ -68,7 +71,7 @@ def register(
         raise StoreUnavailable(_NO_MAIL)
     if person.email is None:
         raise Invalid("registration needs an e-mail address, to which a link is sent", field="email")
-    with store.database.write() as session:
+    with post.admit(person.email), store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         require_running(challenge, store.clock())
         check_team_name(session, challenge, name)
@@ -125,7 +128,7 @@ def send_recovery(store: Store, actor: Actor, slug: str, post: Post, email: str)
     address = clean_email(email)
     if address is None:
         raise Invalid("the e-mail address is missing", field="email")
-    with store.database.write() as session:
+    with post.admit(address), store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         members = select(Member).join(Team, Member.team_id == Team.id).where(Team.challenge_id == challenge.id)
         members = members.where(Team.deleted_at.is_(None), Member.email.is_not(None))
