@@ -23,7 +23,7 @@ from emoscope.server.challenge.services.teams import (
 )
 from emoscope.server.challenge.services.tokens import add_member_token
 from emoscope.server.challenge.views import Issued, MailSent, MemberView, Registered
-from emoscope.server.errors import Invalid, NotFound, StoreUnavailable
+from emoscope.server.errors import Invalid, NotAllowed, NotFound
 from emoscope.server.mail import Mailer
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Team, Token
@@ -43,7 +43,7 @@ class Post:
     def send(self, to: str, subject: str, *lines: str) -> None:
         """Send a mail of these paragraphs."""
         if self.mailer is None:
-            raise StoreUnavailable(_NO_MAIL)
+            raise NotAllowed(_NO_MAIL)
         self.mailer.send(to, subject, "\n\n".join(lines) + "\n")
 
 
@@ -68,7 +68,7 @@ def register(
         options = {"team": team, "member": member, "email": email, "invitation": invitation, "identity": identity}
         return register_team(store, actor, slug, **options)  # type: ignore[arg-type]
     if post.mailer is None:
-        raise StoreUnavailable(_NO_MAIL)
+        raise NotAllowed(_NO_MAIL)
     if person.email is None:
         raise Invalid("registration needs an e-mail address, to which a link is sent", field="email")
     with post.admit(person.email), store.database.write() as session:
@@ -124,7 +124,7 @@ def invite_team(store: Store, actor: Actor, slug: str, post: Post, email: str | 
 def send_recovery(store: Store, actor: Actor, slug: str, post: Post, email: str) -> None:
     """Mail a link for a new token to the member with this address; whether there is one is not told."""
     if post.mailer is None:
-        raise StoreUnavailable(_NO_MAIL)
+        raise NotAllowed(_NO_MAIL)
     address = clean_email(email)
     if address is None:
         raise Invalid("the e-mail address is missing", field="email")
