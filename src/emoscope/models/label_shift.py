@@ -22,8 +22,9 @@ def prior_vector(prior: Mapping[str, float], labels: Sequence[str]) -> Floats:
     values = np.array([float(prior[label]) for label in labels])
     if not np.isfinite(values).all() or (values < 0).any() or values.max(initial=0) <= 0:
         raise EmoscopeError("a prior's numbers must be finite, not negative, and not all zero")
-    shares = values / values.max()  # before they are added, so that huge numbers do not overflow
-    return np.asarray(shares / shares.sum())
+    if values.max() > 1e300:
+        values = values / values.max()  # or their sum would overflow
+    return np.asarray(values / values.sum())
 
 
 def shift_prior(probabilities: ArrayLike, source: ArrayLike, target: ArrayLike) -> Floats:

@@ -85,7 +85,7 @@ def _public_part(store: Store, definition: Definition, phase: PhaseDefinition, f
         content = io.BytesIO(public_part.encoded(chosen))
         with store.files.incoming(content, limit=1 << 30) as part:
             sha256 = store.files.keep(part, "gold").sha256
-    told = public_part.resolution(task, [label for label in labels if task.scored(label)], seed)
+    told = public_part.resolution(task, [label for label in labels if task.scored(label)])
     return {"sha256": sha256, "items": len(labels), "step": told.step, "margin": told.margin}
 
 
