@@ -39,7 +39,8 @@ def write_challenge(folder: Path) -> Path:
     (folder / "gold.txt").write_text(challenge_rows(GOLD), encoding="utf-8")
     (folder / "other.txt").write_text(challenge_rows(["sad", *GOLD[1:]]), encoding="utf-8")
     text = 'slug = "mine"\ntitle = "Mine"\ntask = "emocontext"\n'
-    for name, more in (("practice", "published = true"), ("final", 'board = "hidden"\ncounts = "last"')):
+    phases = {"practice": "published = true\npublic_share = 1", "final": 'board = "hidden"\ncounts = "last"'}
+    for name, more in phases.items():
         text += f'[[phases]]\nname = "{name}"\ntitle = "{name}"\nunlabelled = "given.txt"\ngold = "gold.txt"\n'
         text += f"opens = 2020-01-01T00:00:00\nper_day = 3\n{more}\n"
     (folder / "mine.toml").write_text(text, encoding="utf-8")

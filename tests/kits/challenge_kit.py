@@ -121,6 +121,8 @@ def phase(name: str, **settings: object) -> str:
         "opens": datetime(2030, 4, 30),
         "per_day": 3,
     }
+    if settings.get("board") != "hidden":
+        values["public_share"] = 1  # of eight items no part would tell much
     lines = [f'name = "{name}"']
     for key, value in {**values, **settings}.items():
         if value is None:

@@ -64,26 +64,29 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def prepare(folder: Path, url: str | None = None, *, phases: str = PHASES) -> str:
+def prepare(folder: Path, url: str | None = None, *, phases: str = PHASES, head: str = "") -> str:
     """A data folder with a challenge `mine`; its organiser's token."""
     store = Store.open(folder, url)
     try:
-        create_challenge(store, OPERATOR, write_challenge(folder / "source", phases=phases))
+        create_challenge(store, OPERATOR, write_challenge(folder / "source", phases=phases, head=head))
         return issue_organiser_token(store, OPERATOR, name="Olga", slug="mine").token
     finally:
         store.close()
 
 
 @contextmanager
-def opened_site(folder: Path, backend: str = "sqlite", *, phases: str = PHASES) -> Iterator[Site]:
-    """The app in this process."""
+def opened_site(
+    folder: Path, backend: str = "sqlite", *, phases: str = PHASES, head: str = "", **settings: Any
+) -> Iterator[Site]:
+    """The app in this process; one address may register as often as tests like, unless they say otherwise."""
     with database_url(backend, folder) as url:
         database = Database(url)
         upgrade(database)
         database.close()
-        organiser = prepare(folder, url, phases=phases)
-        settings = Settings(model="nano", data_dir=folder, database_url=url)
-        with TestClient(create_app(settings, clock=NoonClock()), follow_redirects=False) as client:
+        organiser = prepare(folder, url, phases=phases, head=head)
+        values = {"registrations_per_address": 10_000, "registrations_per_network": 10_000, **settings}
+        made = Settings(model="nano", data_dir=folder, database_url=url, **values)
+        with TestClient(create_app(made, clock=NoonClock()), follow_redirects=False) as client:
             yield Site(client, organiser)
 
 

@@ -48,6 +48,10 @@ def running_server(data_dir: Path, *options: str, **environment: str) -> Iterato
     """The server with its own data folder, ready to answer; stopped at the end."""
     port = free_port()
     log = data_dir / "server.log"
+    environment = {
+        "EMOSCOPE_REGISTRATIONS_PER_ADDRESS": "10000",
+        "EMOSCOPE_REGISTRATIONS_PER_NETWORK": "10000",
+    } | environment
     data_dir.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "serve", "--port", str(port)]
     command += ["--data-dir", str(data_dir), "--model", "nano", *options]

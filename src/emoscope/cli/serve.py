@@ -12,6 +12,7 @@ from emoscope.core.extras import check_installed
 
 _PACKAGES = (
     "alembic",
+    "confusable_homoglyphs",
     "fastapi",
     "itsdangerous",
     "jinja2",

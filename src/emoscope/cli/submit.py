@@ -128,8 +128,12 @@ def _print(submission: dict[str, Any]) -> None:
             [label, *(scores[key] for key in ("precision", "recall", "f1"))]
             for label, scores in figures["per_class"].items()
         ]
-        screen.print(table(None, ["label", "precision", "recall", "F1"], rows))
-        screen.print(f"score {figures['score']:.4f} ({figures['low']:.4f} to {figures['high']:.4f})", markup=False)
+        if rows:
+            screen.print(table(None, ["label", "precision", "recall", "F1"], rows))
+        part = figures.get("part", "all")
+        where = "" if part == "all" else f", on the {part} part of the gold"
+        score = f"{figures['score']:.{figures.get('digits', 4)}f}"
+        screen.print(f"score {score} ({figures['low']:.4f} to {figures['high']:.4f}){where}", markup=False)
     elif submission["state"] == "scored":
         screen.print("the board is hidden for now, and so is the score", markup=False)
     elif submission["state"] == "failed" and submission.get("log"):

@@ -1,6 +1,6 @@
 """Several prediction files on the same gold: which systems differ, and by how much."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from pathlib import Path
@@ -114,12 +114,13 @@ def compare(
     gold: GoldSource,
     predictions: Sequence[str | Path],
     *,
+    items: Collection[int] | None = None,
     level: float = 0.99,
     samples: int = SAMPLES,
     seed: int = 0,
     advance: Callable[[int], object] = lambda _: None,
 ) -> Comparison:
-    """Compare prediction files; `advance` is called with the number of further `samples` done.
+    """Compare prediction files, on these items or all; `advance` is called with the number of further `samples` done.
 
     >>> from emoscope.tasks import get_task
     >>> compare(get_task("iest"), "trial.csv", ["a.txt", "b.txt"]).rows[0].name  # doctest: +SKIP
@@ -130,7 +131,8 @@ def compare(
         raise EmoscopeError(f"{samples:,} samples cannot show a difference at {level:g}; take more")
     systems = system_names(predictions)
     read = read_gold(task, gold)
-    scored = read.scored(task)
+    chosen = set(items or ())
+    scored = [item for item in read.scored(task) if items is None or item in chosen]
     gold_labels = [read.labels[item] for item in scored]
     answers = [read_predictions(task, read, path) for path in predictions]
     predicted = [[labels[item] for item in scored] for labels in answers]

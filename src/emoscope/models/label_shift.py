@@ -14,12 +14,16 @@ def prior_vector(prior: Mapping[str, float], labels: Sequence[str]) -> Floats:
 
     >>> prior_vector({"happy": 1, "others": 9}, ["others", "happy"]).tolist()
     [0.9, 0.1]
+    >>> prior_vector({"happy": 1e308, "others": 1e308}, ["others", "happy"]).tolist()
+    [0.5, 0.5]
     """
     if set(prior) != set(labels):
         raise EmoscopeError(f"a prior must give one number for each of: {', '.join(labels)}")
     values = np.array([float(prior[label]) for label in labels])
-    if not np.isfinite(values).all() or (values < 0).any() or values.sum() <= 0:
+    if not np.isfinite(values).all() or (values < 0).any() or values.max(initial=0) <= 0:
         raise EmoscopeError("a prior's numbers must be finite, not negative, and not all zero")
+    if values.max() > 1e300:
+        values = values / values.max()  # or their sum would overflow
     return np.asarray(values / values.sum())
 
 

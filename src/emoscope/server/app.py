@@ -13,13 +13,17 @@ from emoscope.server.annotate import api as annotate_api
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.challenge import api as challenge_api
 from emoscope.server.challenge import pages as challenge_pages
+from emoscope.server.challenge.oidc import Provider
 from emoscope.server.challenge.pages.sessions import Sessions
 from emoscope.server.challenge.scoring.worker import ScoringWorker
+from emoscope.server.challenge.upload_gate import is_upload, refused_upload
 from emoscope.server.detect import api as detect_api
+from emoscope.server.detect.described import describe_labels
 from emoscope.server.detect.service import DetectService
 from emoscope.server.http import docs, health, static
 from emoscope.server.http.application import new_app
 from emoscope.server.http.metrics import Metrics
+from emoscope.server.mail import Mailer
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
@@ -47,7 +51,6 @@ TAGS = [
     {"name": "organise", "description": "Run a shared task"},
     {"name": "operation", "description": "Run the server"},
 ]
-_UPLOADS = ("/v1/challenges/", "/challenges/")
 JOB_SECONDS = 20  # how long the current job may take to finish; an interrupted one is redone after the next start
 
 
@@ -60,6 +63,8 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
         async with AsyncExitStack() as stack:
             app.state.detect = await anyio.to_thread.run_sync(DetectService, settings, metrics)
             stack.push_async_callback(anyio.to_thread.run_sync, app.state.detect.close)
+            app.state.describe = partial(describe_labels, heads=app.state.detect.heads)
+            app.openapi_schema = None  # the labels are known now
             open_store = partial(Store.open, settings.data_dir, settings.database_url, clock=clock)
             app.state.store = store = await anyio.to_thread.run_sync(open_store)
             stack.push_async_callback(anyio.to_thread.run_sync, store.close)
@@ -78,7 +83,8 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
     app = new_app(
         settings,
         ROUTERS,
-        body_limit=lambda path: limits.max_upload_bytes if path.startswith(_UPLOADS) else limits.max_body_bytes,
+        body_limit=lambda path: limits.max_upload_bytes if is_upload(path) else limits.max_body_bytes,
+        refuse=refused_upload,
         metrics=metrics,
         title="emoscope",
         summary="Finds the emotion in a conversation.",
@@ -89,6 +95,8 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
         redoc_url=None,
     )
     app.state.detect = app.state.store = app.state.annotation_desk = None
+    app.state.mailer = Mailer.of(settings.mail_url, settings.mail_from)
+    app.state.provider = Provider.of(settings)
     return app
 
 

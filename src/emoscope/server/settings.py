@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.server.mail import mail_server
 
 
 def variable(name: str) -> str:
@@ -54,12 +55,26 @@ class Settings(BaseModel):
     explain_queue: int = Field(16, ge=1, description="Explanations that may wait")
     receive_seconds: float = Field(30.0, gt=0, description="How long a client may pause while sending its body")
     public_url: str | None = Field(None, description="The address people use, for links; https makes cookies secure")
+    mail_url: str | None = Field(
+        None, description="smtp://USER:PASSWORD@HOST:587, smtps://..., or console: to log mail"
+    )
+    mail_from: str | None = Field(None, description="The sender of mail; the user of mail_url if none")
+    registrations_per_address: int = Field(10, ge=1, description="Teams and members an address may register an hour")
+    registrations_per_network: int = Field(50, ge=1, description="The same for its network: /24, or /48 of IPv6")
+    mails_per_address: int = Field(10, ge=1, description="Mails an address may have sent an hour, and get")
+    oidc_issuer: str | None = Field(None, description="The address of an OpenID provider people may sign in with")
+    oidc_client_id: str | None = Field(None, description="This server's name at the provider")
+    oidc_client_secret: str | None = Field(None, description="And its secret, if it has one")
+    oidc_name: str = Field("OpenID", description="What people call the provider")
 
     @model_validator(mode="after")
     def _fits(self) -> "Settings":
         largest = max(self.limits.max_turns, self.limits.max_dialogues)
         if self.queue_dialogues < largest:
             raise ValueError(f"queue_dialogues must be at least {largest}, or the largest request never fits")
+        mail_server(self.mail_url)
+        if (self.oidc_issuer is None) != (self.oidc_client_id is None):
+            raise ValueError("oidc_issuer and oidc_client_id go together")
         return self
 
     @property

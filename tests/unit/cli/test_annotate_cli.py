@@ -217,3 +217,18 @@ def test_gold_of_a_whole_dialogue_names_its_turns() -> None:
     assert annotations_of([whole], []) == Annotations(
         (), {"d:0": {"text": "a", "dialogue": "d", "turn": 0}, "d:1": {"text": "b", "dialogue": "d", "turn": 1}}
     )
+
+
+def test_an_annotator_is_revoked_and_let_in_by_command(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    before = links(folder, table, "-a", "ann", "-a", "ben", "--judges", "1")
+    code, out, _ = run("corpus", "annotate-revoke", folder, "ann")
+    assert (code, "ann: revoked" in out) == (0, True)
+    assert list(links(folder, table, "--judges", "1")) == ["ben"]
+    code, out, _ = run("corpus", "annotate-revoke", folder, "ann", "--new-link")
+    assert out.startswith("ann: http://127.0.0.1:8000/annotate#emo_a")
+    after = links(folder, table, "--judges", "1")
+    assert after["ben"] == before["ben"]
+    assert after["ann"] != before["ann"]
+    assert run("corpus", "annotate-revoke", folder, "eve")[0] == 2
+    assert run("corpus", "annotate-revoke", tmp_path / "nothing", "ann")[0] == 2

@@ -16,12 +16,22 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.items import Item
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.annotate.rules import StudyRules
-from emoscope.server.annotate.studies import add_annotators, annotators, create_study, study_results
+from emoscope.server.annotate.studies import (
+    add_annotators,
+    annotators,
+    create_study,
+    links,
+    renew_link,
+    revoke_annotator,
+    study_results,
+)
 from emoscope.server.app import create_app
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
+from emoscope.server.store.backup import backup
 from emoscope.server.store.database import Database
 from emoscope.server.store.migrate import upgrade
+from emoscope.server.store.signing_key import load_key
 from kits.annotation_kit import LABELS, Worker, items, made_study, opened, tokens
 from kits.challenge_kit import BACKENDS, database_url
 
@@ -367,3 +377,35 @@ def test_a_server_without_a_study_says_so(tmp_path: Path) -> None:
     with opened(tmp_path) as client:
         answer = client.post("/annotate/look", json={}, headers={"Authorization": "Bearer emo_a1-x"})
         assert answer.status_code == 401
+
+
+def test_one_annotator_can_be_revoked_and_let_in_again_with_another_link(folder: Path) -> None:
+    old = tokens(folder)
+    with opened(folder) as client:
+        assert Worker(client, old["ann"]).look()["state"] == "item"
+        store = Store.open(folder)
+        try:
+            revoke_annotator(store, "ANN")  # names are compared as people read them
+            refused = client.post("/annotate/look", json={}, headers={"Authorization": f"Bearer {old['ann']}"})
+            assert refused.status_code == 401
+            assert Worker(client, old["ben"]).look()["state"] == "item"
+            assert list(links(store, load_key(folder))) == ["ben"]
+            renew_link(store, "ann")
+            new = links(store, load_key(folder))["ann"]
+            with pytest.raises(EmoscopeError, match="there is no annotator 'eve'; there are: ann, ben"):
+                revoke_annotator(store, "eve")
+        finally:
+            store.close()
+        assert Worker(client, new).look()["state"] == "item"
+        refused = client.post("/annotate/look", json={}, headers={"Authorization": f"Bearer {old['ann']}"})
+        assert refused.status_code == 401
+
+
+def test_a_restored_backup_keeps_every_link(folder: Path, tmp_path: Path) -> None:
+    token = tokens(folder)["ann"]
+    store = Store.open(folder)
+    copy = backup(store, tmp_path / "copy")
+    store.close()
+    assert (copy / "session.key").stat().st_mode & 0o077 == 0
+    with opened(copy) as client:
+        assert Worker(client, token).look()["state"] == "item"

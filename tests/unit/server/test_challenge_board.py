@@ -90,6 +90,7 @@ def test_a_board_is_exported_and_drawn(store: Store, clock: Clock, tmp_path: Pat
     slug = made_challenge(store, tmp_path, phases=phase("practice", published=True))
     submit(store, team(store, slug, "Joy, and more")[0], slug, "practice", answer(), file_name="a.txt")
     finish_jobs(store, clock)
+    close_phase(store, OPERATOR, slug, "practice")
     board = leaderboard(store, PUBLIC, slug, "practice")
     rows = list(csv.DictReader(io.StringIO(board_text(board, "csv"))))
     assert (rows[0]["rank"], rows[0]["name"], float(rows[0]["score"])) == ("1", "Joy, and more", 1.0)
@@ -173,6 +174,8 @@ def test_the_papers_practice_phase_runs_on_its_own_data(data_folder: Path, tmp_p
             actor = team(store, "emocontext", f"All {label}")[0]
             submit(store, actor, "emocontext", None, io.BytesIO(answers.encode()), file_name="a.txt")
         finish_jobs(store, clock)
+        assert [entry.score for entry in leaderboard(store, PUBLIC, "emocontext", "practice").entries] == [0.08, 0.0]
+        close_phase(store, OPERATOR, "emocontext", "practice")
         board = leaderboard(store, PUBLIC, "emocontext", "practice")
         assert [(entry.name, entry.score) for entry in board.entries] == [
             ("All happy", pytest.approx(2 * 142 / (2755 + 417))),

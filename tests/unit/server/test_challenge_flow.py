@@ -51,6 +51,7 @@ def test_a_submission_is_scored_like_the_evaluation_does_it(store: Store, clock:
     sent = submit(store, ana, slug, "practice", answer(5), file_name="answers.txt", note="first try")
     assert (sent.state, sent.figures, sent.charged) == ("queued", None, True)
     finish_jobs(store, clock)
+    close_phase(store, OPERATOR, slug, "practice")
     found = get_submission(store, ana, sent.id)
     labels = [line.split("\t")[4] for line in answer(5).read().decode().splitlines()[1:]]
     expected = evaluate_labels(get_task("emocontext"), GOLD, labels)
@@ -75,6 +76,7 @@ def test_a_challenge_may_rank_by_another_metric(store: Store, clock: Clock, tmp_
     for name, right in (("Some", 5), ("Most", 7)):
         submit(store, team(store, slug, name)[0], slug, "practice", answer(right), file_name="a.txt")
     finish_jobs(store, clock)
+    close_phase(store, OPERATOR, slug, "practice")
     board = leaderboard(store, PUBLIC, slug, "practice")
     assert (board.metric, board.clusters_ready) == (metric, True)
     for entry, right in zip(board.entries, (7, 5), strict=True):
@@ -100,6 +102,7 @@ def test_the_board_ranks_by_score_and_then_by_time(store: Store, clock: Clock, t
     finish_jobs(store, clock)
     submit(store, actors["Worst"], slug, "practice", answer(0), file_name="worse.txt")  # the best counts
     finish_jobs(store, clock)
+    close_phase(store, OPERATOR, slug, "practice")  # until then scores are rounded
     board = leaderboard(store, actors["Late"], slug, "practice")
     assert [(entry.rank, entry.name) for entry in board.entries] == [
         (1, "Best"),

@@ -42,6 +42,7 @@ from emoscope.server.challenge.services.tokens import (
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.models import Invitation, Token
+from emoscope.server.store.names import clean_name
 from kits.challenge_kit import Clock, answer, made_challenge, opened_store, phase, team
 
 
@@ -70,6 +71,24 @@ def test_names_are_taken_once_however_they_are_spelt(store: Store, tmp_path: Pat
     for spelling in ("team joy", "  TEAM   JOY ", "Ｔeam Joy"):
         with pytest.raises(Conflict, match="is taken"):
             register_team(store, PUBLIC, slug, team=spelling, member="Ben")
+
+
+def test_a_name_that_looks_like_another_is_refused(store: Store, tmp_path: Path) -> None:
+    slug = made_challenge(store, tmp_path)
+    for name in ("Smith & Jones", "Aurora", "PIXEL", "Modern 1", "Łódź"):
+        team(store, slug, name)
+    # Cyrillic letters, digits for letters, "rn" for "m", and capitals whose small letters look different.
+    for other in ("\u0410urora", "Aur0ra", "Pi\u0445el", "Modern l", "Modem 1", "Sm\u0456th & Jones"):
+        with pytest.raises(Conflict, match="looks like that of another team"):
+            register_team(store, PUBLIC, slug, team=other, member="Ben")
+    for different in ("Lodz", "Aurore", "Modern 2", "Нина", "नमस्ते", "Nguyễn Thị", "בַּיִת"):
+        team(store, slug, different)
+
+
+@pytest.mark.parametrize("name", ["Z" + "\u0301\u0302\u0303\u0304", "e\u0301\u0301", "a\u20dd"])
+def test_marks_may_not_be_stacked(name: str) -> None:
+    with pytest.raises(Invalid, match="may not stack accents"):
+        clean_name(name, "team")
 
 
 @pytest.mark.parametrize(

@@ -175,8 +175,9 @@ def test_the_organiser_opens_closes_and_reads_the_audit_log(site: Site) -> None:
     assert "Watched" in page
     assert "team.register" in page or "register" in page
     secret = form_secret(page)
-    assert client.post("/challenges/mine/organise/phases/final/close", data={"csrf": secret}).status_code == 303
-    assert client.post("/challenges/mine/organise/phases/final/open", data={"csrf": secret}).status_code == 303
+    form = {"csrf": secret, "confirm": "final"}
+    assert client.post("/challenges/mine/organise/phases/final/close", data=form).status_code == 303
+    assert client.post("/challenges/mine/organise/phases/final/open", data=form).status_code == 303
     again = client.post("/challenges/mine/organise/rescore", data={"csrf": secret, "phase": "practice"})
     assert "scored again" in again.text
 
@@ -257,7 +258,7 @@ def test_a_revoked_token_ends_its_sessions(site: Site) -> None:
     revoke = re.search(r'action="(/challenges/mine/team/token/\d+/revoke)"', team)
     assert revoke is not None
     cookies = dict(client.cookies)
-    assert client.post(revoke[1], data={"csrf": form_secret(team)}).status_code == 303
+    assert client.post(revoke[1], data={"csrf": form_secret(team), "confirm": "Ana"}).status_code == 303
     old = TestClient(client.app, cookies=cookies, follow_redirects=False)
     assert old.get("/challenges/mine/team").status_code == 401
     assert client.get("/v1/challenges/mine/team", headers=bearer(token)).status_code == 401
@@ -296,3 +297,82 @@ def test_the_session_key_is_private_and_kept(tmp_path: Path) -> None:
     assert load_key(tmp_path) == key
     assert (tmp_path / "session.key").stat().st_mode & 0o077 == 0
     assert [path.name for path in tmp_path.iterdir()] == ["session.key"]
+
+
+def test_what_cannot_be_undone_wants_its_name_typed(site: Site) -> None:
+    client = site.client
+    sign_in(client, site.organiser)
+    secret = form_secret(client.get("/challenges/mine/organise").text)
+    path = "/challenges/mine/organise/phases/practice/close"
+    asked = client.post(path, data={"csrf": secret})
+    assert (asked.status_code, "Close phase practice?" in asked.text) == (200, True)
+    wrong = client.post(path, data={"csrf": secret, "confirm": "final"})
+    assert (wrong.status_code, "What was typed is not" in wrong.text) == (422, True)
+    phases = client.get("/v1/challenges/mine").json()["phases"]
+    assert phases[0]["state"] == "open"
+    client.cookies.clear()
+    token = register(client, "Askers")
+    secret = form_secret(client.get("/challenges/mine").text)
+    assert client.post(path, data={"csrf": secret, "confirm": "practice"}).status_code == 403
+    offerers = TestClient(client.app, follow_redirects=False)
+    register(offerers, "Offerers")
+    offer = {"csrf": form_secret(offerers.get("/challenges/mine/team").text), "team": "Askers"}
+    assert offerers.post("/challenges/mine/team/merge", data=offer).status_code == 303
+    page = client.get("/challenges/mine/team").text
+    answer_path = re.search(r"/challenges/mine/team/merge/\d+", page)
+    assert answer_path is not None
+    form = {"csrf": form_secret(page), "accept": "true"}
+    assert "Merge with Offerers?" in client.post(answer_path[0], data=form).text
+    assert client.post(answer_path[0], data={**form, "confirm": "offerers"}).status_code == 303
+    assert len(client.get("/v1/challenges/mine/team", headers=bearer(token)).json()["members"]) == 2
+
+
+def test_deleting_can_be_undone(site: Site) -> None:
+    client = site.client
+    token = register(client, "Deleted")
+    number = client.get("/v1/challenges/mine/team", headers=bearer(token)).json()["id"]
+    sent = site.submit(token).json()["id"]
+    page = client.post(
+        f"/submissions/{sent}/delete", data={"csrf": form_secret(client.get(f"/submissions/{sent}").text)}
+    )
+    assert f'action="/submissions/{sent}/restore"' in page.text
+    assert ">Undo<" in page.text
+    client.cookies.clear()
+    sign_in(client, site.organiser)
+    secret = form_secret(client.get("/challenges/mine/organise").text)
+    deleted = client.post(f"/challenges/mine/organise/teams/{number}/delete", data={"csrf": secret})
+    assert "Team Deleted is off the board" in deleted.text
+    undo = f"/challenges/mine/organise/teams/{number}/restore"
+    assert f'action="{undo}"' in deleted.text
+    assert "Team Deleted is back" in client.post(undo, data={"csrf": secret}).text
+    assert client.get("/v1/challenges/mine/team", headers=bearer(token)).status_code == 200
+
+
+def test_revoking_the_only_token_offers_a_new_one(site: Site) -> None:
+    client = site.client
+    token = register(client, "Careful", "Cem")
+    team = client.get("/challenges/mine/team").text
+    revoke = re.search(r'action="(/challenges/mine/team/token/\d+/revoke)"', team)
+    assert revoke is not None
+    form = {"csrf": form_secret(team)}
+    asked = client.post(revoke[1], data=form).text
+    assert "This is your only token" in asked
+    assert "Revoke it and give me a new one" in asked
+    renewed = client.post(revoke[1], data={**form, "confirm": "Cem", "renew": "yes"})
+    found = re.search(r'<pre id="token" class="secret">([^<]+)</pre>', renewed.text)
+    assert found is not None
+    assert client.get("/challenges/mine/team").status_code == 200  # still signed in
+    assert client.get("/v1/challenges/mine/team", headers=bearer(token)).status_code == 401
+    assert client.get("/v1/challenges/mine/team", headers=bearer(html.unescape(found[1]))).status_code == 200
+
+
+def test_a_cookie_is_worthless_after_signing_out(site: Site) -> None:
+    client = site.client
+    register(client, "Leaving", "Lea")
+    page = client.get("/challenges/mine/team")
+    assert page.status_code == 200
+    copied = TestClient(client.app, cookies=dict(client.cookies), follow_redirects=False)
+    assert copied.get("/challenges/mine/team").status_code == 200
+    assert client.post("/sign-out", data={"csrf": form_secret(page.text)}).status_code == 303
+    assert copied.get("/challenges/mine/team").status_code == 401
+    assert client.get("/challenges/mine/team").status_code == 401

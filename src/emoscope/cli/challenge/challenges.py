@@ -15,7 +15,7 @@ from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 
 if TYPE_CHECKING:
-    from emoscope.server.challenge.views import ChallengeView
+    from emoscope.server.challenge.views import BoardView, ChallengeView
     from emoscope.server.store import Store
 
 PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's name.")]
@@ -139,12 +139,13 @@ def board_cli(
     slug: SlugArgument,
     phase: PhaseArgument,
     plot: Annotated[Path | None, typer.Option("--plot", help="Also draw it: PNG, SVG, HTML or JSON.")] = None,
+    final: Annotated[bool, typer.Option("--final", help="As if the phase closed now: exact, on what decides.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a phase's board as its organisers see it."""
+    """Show a phase's board; with --final what participants see when the phase is closed."""
     from emoscope.server.challenge.board.leaderboard import leaderboard
 
-    board = leaderboard(store, OPERATOR, slug, phase)
+    board = leaderboard(store, OPERATOR, slug, phase, final=final)
     if plot is not None:
         from emoscope.core.plots import save
         from emoscope.server.challenge.board.chart import board_chart
@@ -169,8 +170,14 @@ def board_cli(
         title=board.title,
         left=3,
     )
-    for note in [*board.notes, *([] if board.clusters_ready else ["clusters are being computed"])]:
+    for note in [*board.notes, *_comparison_notes(board, slug)]:
         console().print(note, markup=False)
+
+
+def _comparison_notes(board: "BoardView", slug: str) -> list[str]:
+    if board.comparison_failed:
+        return [f"clusters could not be computed; to see why: emoscope challenge jobs {slug}"]
+    return [] if board.clusters_ready else ["clusters are being computed"]
 
 
 @command("submissions")

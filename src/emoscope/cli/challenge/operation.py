@@ -17,7 +17,7 @@ from emoscope.cli.challenge.command import (
     opened,
     print_views,
 )
-from emoscope.cli.output import JsonOption
+from emoscope.cli.output import JsonOption, print_json
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
 
@@ -36,11 +36,34 @@ def teams_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -
         {
             "team": lambda team: str(team.id),
             "name": lambda team: escape(team.name),
-            "state": lambda team: "deleted" if team.deleted else "",
+            "state": lambda team: "deleted" if team.deleted else "" if team.approved else "waits",
             "members (number)": lambda team: escape(", ".join(f"{one.name} ({one.id})" for one in team.members)),
         },
         as_json=as_json,
     )
+
+
+@command("approve")
+def approve_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> None:
+    """Let a team in that waits for approval."""
+    services.teams.approve_team(store, OPERATOR, slug, team)
+    typer.echo(f"team {team}: let in")
+
+
+@command("invite")
+def invite_cli(
+    store: "Store",
+    slug: SlugArgument,
+    email: Annotated[str | None, typer.Option("--email", help="Mail it there; EMOSCOPE_MAIL_URL says how.")] = None,
+) -> None:
+    """Make an invitation to register one team, where registration is by invitation. It is shown this once."""
+    from emoscope.server.mail import Mailer
+    from emoscope.server.settings import Settings
+
+    settings = Settings.from_environment()
+    base = (settings.public_url or "http://127.0.0.1:8000").rstrip("/")
+    post = services.registration.Post(Mailer.of(settings.mail_url, settings.mail_from), base)
+    typer.echo(services.registration.invite_team(store, OPERATOR, slug, post, email).token)
 
 
 @command("delete-team")
@@ -120,6 +143,28 @@ def revoke_cli(
     """Make a token worthless."""
     services.tokens.revoke_token(store, OPERATOR, token)
     typer.echo(f"token {token}: revoked")
+
+
+@command("jobs")
+def jobs_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -> None:
+    """List the scoring jobs that wait, run or have failed, with the reason; `rescore` tries failed ones again."""
+    found = services.jobs.jobs(store, OPERATOR, slug)
+    if as_json:
+        print_json(found.as_dict())
+        return
+    print_views(
+        found.unfinished,
+        {
+            "job": lambda job: str(job.id),
+            "kind": lambda job: job.kind,
+            "phase": lambda job: job.phase,
+            "submission": lambda job: job.submission or "",
+            "state": lambda job: job.state,
+            "attempts": lambda job: str(job.attempts),
+            "reason": lambda job: escape(job.reason or ""),
+        },
+        title=", ".join(f"{number:,} {state}" for state, number in sorted(found.counts.items())) or "no jobs yet",
+    )
 
 
 @command("audit")

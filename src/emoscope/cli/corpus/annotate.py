@@ -104,8 +104,7 @@ def set_up(
 ) -> dict[str, str]:
     """Create or reopen the study, let annotators in, and return everyone's token by name."""
     from emoscope.corpus.annotation.workers import read_gold
-    from emoscope.server.annotate.links import link_token
-    from emoscope.server.annotate.studies import add_annotators, annotators, create_study
+    from emoscope.server.annotate.studies import add_annotators, create_study, links
     from emoscope.server.store.signing_key import load_key
 
     with closing(open_store(folder)) as store:
@@ -114,8 +113,7 @@ def set_up(
         except EmoscopeError as error:
             raise InputError(gold, str(error)) if gold and "gold question" in str(error) else error from None
         add_annotators(store, names)
-        key = load_key(folder)
-        return {name: link_token(key, number) for number, name in annotators(store).items()}
+        return links(store, load_key(folder))
 
 
 def open_store(folder: Path) -> "Store":
@@ -129,6 +127,37 @@ def _database_url(folder: Path) -> str:
     from emoscope.server.store.store import DATABASE_FILE
 
     return f"sqlite:///{folder / DATABASE_FILE}"
+
+
+def annotate_revoke(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The annotator.")],
+    new_link: Annotated[
+        bool, typer.Option("--new-link", help="Give them another link, such as when theirs went to somebody else.")
+    ] = False,
+    public_url: Annotated[str, typer.Option(help="The address people use.")] = "http://127.0.0.1:8000",
+) -> None:
+    """Make an annotator's link worthless; what they said is kept. The page may be in use."""
+    check_installed(*_PACKAGES, extra="server")
+    from emoscope.server.annotate.studies import links, renew_link, revoke_annotator
+    from emoscope.server.store.names import name_key
+    from emoscope.server.store.signing_key import load_key
+
+    with closing(_existing_store(folder)) as store:
+        (renew_link if new_link else revoke_annotator)(store, name)
+        tokens = {name_key(one): token for one, token in links(store, load_key(folder)).items()}
+    if new_link:
+        typer.echo(f"{name}: {public_url.rstrip('/')}/annotate#{tokens[name_key(name)]}")
+    else:
+        typer.echo(f"{name}: revoked; to let them in again: emoscope corpus annotate-revoke {folder} {name} --new-link")
+
+
+def _existing_store(folder: Path) -> "Store":
+    from emoscope.server.store.store import DATABASE_FILE
+
+    if not (folder / DATABASE_FILE).is_file():
+        raise InputError(folder, "holds no study; `emoscope corpus annotate` makes one")
+    return open_store(folder)
 
 
 def annotate_export(
@@ -151,13 +180,10 @@ def annotate_export(
     check_installed(*_PACKAGES, extra="server")
     from emoscope.corpus.annotation.files import write_annotations, write_per_worker
     from emoscope.server.annotate.studies import study_results
-    from emoscope.server.store.store import DATABASE_FILE
 
-    if not (folder / DATABASE_FILE).is_file():
-        raise InputError(folder, "holds no study; `emoscope corpus annotate` makes one")
     if per_annotator is not None and output is None:
         raise EmoscopeError("--per-annotator: name the folder for the files with --output")
-    with closing(open_store(folder)) as store:
+    with closing(_existing_store(folder)) as store:
         results = study_results(store, refused=with_refused)
     if output is not None and per_annotator is not None:
         write_per_worker(output, results.annotations, per_annotator)

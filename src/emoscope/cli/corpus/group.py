@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import typer
 
-from emoscope.cli.corpus.annotate import annotate, annotate_export
+from emoscope.cli.corpus.annotate import annotate, annotate_export, annotate_revoke
 from emoscope.cli.corpus.augment import augment_cli
 from emoscope.cli.corpus.build import build_cli
 from emoscope.cli.corpus.cleaning import dedupe_cli, filter_cli
@@ -26,6 +26,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "augment": augment_cli,
     "annotate": annotate,
     "annotate-export": annotate_export,
+    "annotate-revoke": annotate_revoke,
     "human-study": human_study,
 }
 app = typer.Typer(help="Make a labelled corpus from raw logs.", no_args_is_help=True)

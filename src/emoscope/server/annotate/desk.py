@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from emoscope.core.colours import colours_of
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError
-from emoscope.server.annotate.links import annotator_of
+from emoscope.server.annotate.links import annotator_of, claimed_annotator
 from emoscope.server.annotate.rules import KEYS, StudyRules
 from emoscope.server.annotate.studies import item_row, load_assignment, load_events, load_item, the_study
 from emoscope.server.errors import Invalid, Unauthenticated
@@ -46,11 +46,12 @@ class Desk:
 
     def annotator(self, token: str) -> int:
         """The annotator of a token; every invalid token gets the same answer."""
-        number = annotator_of(self._key, token)
+        number = claimed_annotator(token)
         with self._store.database.read() as session:
-            if number is None or session.get(Annotator, number) is None:
+            row = None if number is None else session.get(Annotator, number)
+            if row is None or row.revoked_at is not None or annotator_of(self._key, token, row.link) is None:
                 raise Unauthenticated("this link is not valid; ask for a new one")
-        return number
+        return row.id
 
     def look(self, annotator: int) -> dict[str, Any]:
         """The current item, or the next one."""

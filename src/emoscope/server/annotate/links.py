@@ -11,24 +11,35 @@ import hmac
 _PREFIX = "emo_a"
 
 
-def link_token(key: bytes, annotator: int) -> str:
-    """The token of an annotator's link.
+def link_token(key: bytes, annotator: int, link: int = 0) -> str:
+    """The token of an annotator's link; each new link of theirs has another number.
 
     >>> annotator_of(b"k" * 32, link_token(b"k" * 32, 7))
     7
     """
-    signed = hmac.new(key, f"annotator:{annotator}".encode(), hashlib.sha256).digest()
+    signs = f"annotator:{annotator}:{link}" if link else f"annotator:{annotator}"
+    signed = hmac.new(key, signs.encode(), hashlib.sha256).digest()
     return f"{_PREFIX}{annotator}-{base64.urlsafe_b64encode(signed).decode().rstrip('=')}"
 
 
-def annotator_of(key: bytes, token: str) -> int | None:
+def annotator_of(key: bytes, token: str, link: int = 0) -> int | None:
     """The number of the token's annotator, or None if it is not valid.
 
     >>> annotator_of(b"k" * 32, "emo_a7-guessed") is None
     True
     """
-    number = token.removeprefix(_PREFIX).partition("-")[0]
-    if not (number.isascii() and number.isdecimal() and len(number) <= 9):
+    number = claimed_annotator(token)
+    if number is None:
         return None
-    right = hmac.compare_digest(token.encode("utf-8", "replace"), link_token(key, int(number)).encode())
-    return int(number) if right else None
+    right = hmac.compare_digest(token.encode("utf-8", "replace"), link_token(key, number, link).encode())
+    return number if right else None
+
+
+def claimed_annotator(token: str) -> int | None:
+    """The number a token names, whether or not it is signed.
+
+    >>> claimed_annotator("emo_a7-guessed")
+    7
+    """
+    number = token.removeprefix(_PREFIX).partition("-")[0]
+    return int(number) if number.isascii() and number.isdecimal() and len(number) <= 9 else None

@@ -14,10 +14,11 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.assignment import Answer, Assignment, Event
 from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
+from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.store import Store
 from emoscope.server.store.models import AnnotationEvent, Annotator, Study, StudyItem
-from emoscope.server.store.names import clean_name, name_key
+from emoscope.server.store.names import clean_name, looks_like_any, name_key
 
 _ROWS = 5_000
 
@@ -66,11 +67,13 @@ def add_annotators(store: Store, names: Iterable[str]) -> None:
     """Add annotators by name, except those who are there already."""
     with store.database.write() as session:
         study = the_study(session)
-        there = set(session.scalars(select(Annotator.key).where(Annotator.study_id == study.id)))
+        there = dict(session.execute(select(Annotator.key, Annotator.name).where(Annotator.study_id == study.id)).all())
         for name in names:
             clean = clean_name(name, "annotator")
             if name_key(clean) not in there:
-                there.add(name_key(clean))
+                if looks_like_any(clean, there.values()):
+                    raise EmoscopeError(f"the annotator name {clean!r} looks like that of another annotator")
+                there[name_key(clean)] = clean
                 session.add(Annotator(study_id=study.id, name=clean, key=name_key(clean), created_at=store.clock()))
 
 
@@ -79,6 +82,36 @@ def annotators(store: Store) -> dict[int, str]:
     with store.database.read() as session:
         query = select(Annotator.id, Annotator.name).where(Annotator.study_id == the_study(session).id)
         return {row.id: row.name for row in session.execute(query)}
+
+
+def links(store: Store, key: bytes) -> dict[str, str]:
+    """The link's token of every annotator who may work, by name."""
+    with store.database.read() as session:
+        study = the_study(session)
+        people = session.scalars(select(Annotator).where(Annotator.study_id == study.id).order_by(Annotator.id))
+        return {one.name: link_token(key, one.id, one.link) for one in people if one.revoked_at is None}
+
+
+def revoke_annotator(store: Store, name: str) -> None:
+    """Make an annotator's link worthless; what they said is kept."""
+    _change_link(store, name, revoked=True)
+
+
+def renew_link(store: Store, name: str) -> None:
+    """Give an annotator, revoked or not, a new link; the old one is worthless from here on."""
+    _change_link(store, name, revoked=False)
+
+
+def _change_link(store: Store, name: str, *, revoked: bool) -> None:
+    with store.database.write() as session:
+        study = the_study(session)
+        query = select(Annotator).where(Annotator.study_id == study.id, Annotator.key == name_key(name))
+        annotator = session.scalar(query)
+        if annotator is None:
+            names = ", ".join(session.scalars(select(Annotator.name).where(Annotator.study_id == study.id)))
+            raise EmoscopeError(f"there is no annotator {name!r}; there are: {names or 'none'}")
+        annotator.link += not revoked
+        annotator.revoked_at = store.clock() if revoked else None
 
 
 def the_study(session: Session) -> Study:

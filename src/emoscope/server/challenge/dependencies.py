@@ -1,20 +1,27 @@
 """What the routes share: the caller behind a token, checked path parameters, and views as responses."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Annotated, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from fastapi import Depends, Path, Security, UploadFile
+from fastapi import Depends, Path, Request, Security, UploadFile
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from emoscope.server.challenge.board.export import board_text
 from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.services.submissions import submit
+from emoscope.server.challenge.services.teams import email_key
+from emoscope.server.challenge.services.throttle import admitted, network_of
 from emoscope.server.challenge.services.tokens import authenticate
-from emoscope.server.challenge.views import BoardView, SubmissionView, View
+from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, SubmissionView, View
+from emoscope.server.errors import Unauthenticated
 from emoscope.server.http.problems import running
+from emoscope.server.mail import Mailer
+from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 
 _MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
@@ -40,15 +47,68 @@ class Caller:
         return service(self.store, self.actor, *arguments, **options)
 
 
-def _caller(
-    store: OpenStore, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)] = None
+def _anybody(
+    request: Request,
+    store: OpenStore,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)] = None,
 ) -> Caller:
+    if credentials is None and request.headers.get("authorization"):
+        raise Unauthenticated("the Authorization header must be: Bearer TOKEN")
     return Caller(store, authenticate(store, credentials.credentials if credentials else None))
 
 
-TokenCaller = Annotated[Caller, Depends(_caller)]
+def _somebody(caller: Annotated[Caller, Depends(_anybody)]) -> Caller:
+    if caller.actor.role == "public":
+        raise Unauthenticated("this needs a token")
+    return caller
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Where a request comes from, how often that may ask for what is limited, and how links are mailed."""
+
+    store: Store
+    settings: Settings
+    address: str
+    mailer: Mailer | None
+    base: str
+
+    @property
+    def post(self) -> Post:
+        """How links are mailed."""
+        return Post(self.mailer, self.base, self._mailing)
+
+    def registering(self, actor: Actor) -> AbstractContextManager[None]:
+        """Count a new team or member, or refuse it; organisers are not counted."""
+        if actor.role == "organiser":
+            return nullcontext()
+        known = self.settings
+        limits = {self.address: known.registrations_per_address}
+        network = network_of(self.address)
+        if network != self.address:
+            limits[network] = known.registrations_per_network
+        return admitted(self.store, "register", limits)
+
+    def _mailing(self, to: str) -> AbstractContextManager[None]:
+        """Count a mail, by who asks for it and who gets it, or refuse it."""
+        limit = self.settings.mails_per_address
+        return admitted(self.store, "mail", {self.address: limit, f"to {email_key(to)[:300]}": limit})
+
+
+def _gate(request: Request, store: OpenStore) -> Gate:
+    settings: Settings = request.app.state.settings
+    base = (settings.public_url or str(request.base_url)).rstrip("/")
+    address = request.client.host if request.client else "unknown"
+    return Gate(store, settings, address, request.app.state.mailer, base)
+
+
+OpenGate = Annotated[Gate, Depends(_gate)]
+TokenCaller = Annotated[Caller, Depends(_somebody)]
+# Whoever asks; a token may tell more. Its routes add NO_TOKEN_NEEDED, as a description cannot tell the two apart.
+AnyCaller = Annotated[Caller, Depends(_anybody)]
+NO_TOKEN_NEEDED: dict[str, Any] = {"security": [{}]}
 Slug = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64, examples=["emocontext"])]
-PhaseName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64, examples=["practice"])]
+PhaseName = Annotated[str, Path(pattern=PHASE_PATTERN, max_length=64, examples=["practice"])]
 Number = Annotated[int, Path(ge=1, le=MAX_ID)]
 SubmissionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
 

@@ -9,8 +9,11 @@ from pydantic import BaseModel, Field
 
 from emoscope.server.store.models import Base
 
+PHASE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 PhaseState = Literal["planned", "open", "closed"]
 SubmissionState = Literal["queued", "scoring", "scored", "failed", "rejected"]
+Registration = Literal["open", "email", "approval", "invitation", "closed"]
+Part = Literal["all", "public", "private"]  # of the gold
 EntryKind = Literal["team", "published", "human"]
 
 
@@ -52,6 +55,7 @@ class PhaseView(View):
     max_bytes: int
     unlabelled_name: str
     items: int
+    public_items: int | None  # how many of them an open board scores; the others decide at the close
 
 
 class ChallengeView(View):
@@ -65,7 +69,7 @@ class ChallengeView(View):
     labels: tuple[str, ...]
     metric: str
     metric_description: str
-    registration: Literal["open", "closed"]
+    registration: Registration
     phases: tuple[PhaseView, ...]
     teams: int
     deleted: bool = False
@@ -78,6 +82,7 @@ class MemberView(View):
     name: str
     email: str | None
     joined: datetime
+    verified: bool = False  # the address is known to be theirs
 
 
 class TeamView(View):
@@ -89,6 +94,7 @@ class TeamView(View):
     registered: datetime
     members: tuple[MemberView, ...]
     merge_offers: tuple["MergeView", ...] = ()
+    approved: bool = True  # False: the organisers have yet to let it in
     deleted: bool = False
 
 
@@ -108,6 +114,13 @@ class Registered(View):
     team: TeamView
     member: MemberView
     token: str
+
+
+class MailSent(View):
+    """A mail is on its way; nothing happens until its link is followed."""
+
+    sent_to: str
+    expires: datetime
 
 
 class Issued(View):
@@ -146,12 +159,14 @@ class QuotaView(View):
 
 
 class Figures(View):
-    """The figures of a score that a board shows."""
+    """The figures of a score that a board shows; `per_class` only of a score that is not rounded."""
 
     score: float
     low: float
     high: float
-    per_class: Mapping[str, Mapping[str, float]]  # precision, recall, f1
+    per_class: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)  # precision, recall, f1
+    part: Part = "all"
+    digits: int = 4  # to show
 
 
 class SubmissionView(View):
@@ -222,11 +237,36 @@ class BoardView(View):
     metric_description: str
     counts: Literal["best", "last"]
     state: PhaseState
+    part: Part  # what the teams' scores are on
+    step: float | None  # to which they are rounded
+    digits: int = 4  # to show
     computed: datetime
     entries: tuple[Entry, ...]
     clusters_ready: bool  # False: teams have changed since the last comparison, which is on its way
+    comparison_failed: bool = False  # it is not on its way: organisers see why among their jobs
     level: float
     notes: tuple[str, ...] = ()
+
+
+class JobView(View):
+    """A scoring or comparison that is not done; `reason` says why its last attempt failed."""
+
+    id: int
+    kind: Literal["score", "compare"]
+    phase: str
+    submission: str | None
+    state: Literal["queued", "running", "failed"]
+    attempts: int
+    reason: str | None
+    created: datetime
+    finished: datetime | None
+
+
+class JobsView(View):
+    """The jobs of a challenge: how many in each state, and those that are not done."""
+
+    counts: Mapping[str, int]
+    unfinished: tuple[JobView, ...]
 
 
 class AuditLine(View):

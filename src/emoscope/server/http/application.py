@@ -6,10 +6,11 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.http.limits import BodyLimit
+from emoscope.server.http.limits import BodyLimit, Refuse
 from emoscope.server.http.metrics import Metrics, RequestMetrics
 from emoscope.server.http.problems import Faults, Problem, ProblemDocument, answer
 from emoscope.server.http.security import SecurityHeaders
@@ -28,6 +29,8 @@ class DescribedApp(FastAPI):
             own = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas |= own.pop("$defs", {})
             schemas["ProblemDocument"] = own
+            if (describe := getattr(self.state, "describe", None)) is not None:
+                describe(schemas)
         return super().openapi()
 
 
@@ -36,10 +39,14 @@ def new_app(
     routers: tuple[APIRouter, ...],
     *,
     body_limit: Callable[[str], int],
+    refuse: Refuse | None = None,
     metrics: Metrics | None = None,
     **options: Any,
 ) -> FastAPI:
-    """An application with these routes. `body_limit` is the number of bytes a path takes; `options` go to FastAPI."""
+    """An application with these routes. `body_limit` is the number of bytes a path takes; `options` go to FastAPI.
+
+    `refuse` is asked before a body is read.
+    """
     app = DescribedApp(
         version=__version__,
         # What people write must not leave this process, whatever the environment configures.
@@ -52,10 +59,11 @@ def new_app(
         app.add_exception_handler(kind, answer)
     for router in routers:
         app.include_router(router)
+    app.state.routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
     app.mount("/static", ASSETS, name="static")
     # The last one added is the outermost.
     app.add_middleware(Faults)
-    app.add_middleware(BodyLimit, limit_of=body_limit, receive_seconds=settings.receive_seconds)
+    app.add_middleware(BodyLimit, limit_of=body_limit, receive_seconds=settings.receive_seconds, refuse=refuse)
     if metrics is not None:
         app.add_middleware(RequestMetrics, metrics=metrics)
     app.add_middleware(SecurityHeaders, https=settings.https)

@@ -1,7 +1,7 @@
 """Refuses bodies that are too large or too slow while they arrive."""
 
 import asyncio
-from collections.abc import Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -10,11 +10,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from emoscope.server.http.problems import Problem
 
+Refuse = Callable[[Scope], Awaitable[Problem | None]]
+
 
 class BodyLimit:
-    """Counts a request's body as it arrives. `limit_of` gives the number of bytes a path takes."""
+    """Counts a request's body as it arrives. `limit_of` gives the number of bytes a path takes.
 
-    def __init__(self, app: ASGIApp, *, limit_of: Callable[[str], int], receive_seconds: float) -> None:
+    `refuse` may give a problem by which a request is answered before any of its body is read.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, limit_of: Callable[[str], int], receive_seconds: float, refuse: Refuse | None = None
+    ) -> None:
+        self._refuse = refuse
         self._app = app
         self._limit_of = limit_of
         self._receive_seconds = receive_seconds
@@ -27,6 +35,9 @@ class BodyLimit:
         declared = Headers(scope=scope).get("content-length", "")
         if declared.isdecimal() and int(declared[:20]) > limit:
             await _too_large(limit).response()(scope, receive, send)
+            return
+        if self._refuse is not None and (problem := await self._refuse(scope)) is not None:
+            await problem.response()(scope, receive, send)
             return
         received = 0
         complete = False

@@ -9,6 +9,7 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from emoscope.server.errors import ServerError, StoreUnavailable
@@ -177,12 +178,20 @@ def problem_of(request: Request, error: Exception) -> Problem:
             return problem_of(request, full)
         case HTTPException():
             detail = _REFUSED.get(error.status_code, str(error.detail))
-            return Problem(error.status_code, "http", detail, headers=error.headers)
+            allow = {"Allow": ", ".join(_methods_of(request))} if error.status_code == 405 else {}
+            return Problem(error.status_code, "http", detail, headers={**(error.headers or {}), **allow})
         case ServerError():
             fields = [FieldProblem(field=error.field, problem=str(error))] if error.field else []
             code = type(error).__name__.lower()
             return Problem(error.status, code, str(error), errors=fields, headers=error.headers, extra=error.extra)
     return Problem(422, "invalid", str(error))
+
+
+def _methods_of(request: Request) -> list[str]:
+    """All methods an address takes; the framework names those of one of its routes."""
+    routes = [*request.app.state.routes, *(route for route in request.app.routes if isinstance(route, Route))]
+    matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return sorted({method for route in matching for method in route.methods or ()})
 
 
 async def answer(request: Request, error: Exception) -> Response:

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic.config import JsonDict
 
 
-def _whole_characters(value: str) -> str:
+def whole_characters(value: str) -> str:
     """JSON can spell halves of characters, which no encoding can carry back."""
     try:
         value.encode()
@@ -15,7 +15,7 @@ def _whole_characters(value: str) -> str:
     return value
 
 
-Text = Annotated[str, AfterValidator(_whole_characters)]
+Text = Annotated[str, AfterValidator(whole_characters)]
 
 
 def example(document: JsonDict) -> ConfigDict:

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.server.store.signing_key import KEY_FILE
 from emoscope.server.store.store import DATABASE_FILE, Store
 
 
@@ -15,7 +16,7 @@ def backup(store: Store, target: str | Path) -> Path:
 
     The database goes first: a file is on the disk before a row refers to it, so every file that the copied rows need
     is there when the files are copied. With PostgreSQL only the files are copied; `pg_dump` must run before.
-    The copy holds the gold files, and is as confidential as the store.
+    The copy holds the gold files and the key that signs links and sessions, and is as confidential as the store.
     """
     target = Path(target)
     if target.exists():
@@ -28,6 +29,8 @@ def backup(store: Store, target: str | Path) -> Path:
     try:
         if store.database.is_sqlite:
             _copy(str(store.database.url.database), part / DATABASE_FILE)
+        if (store.data_dir / KEY_FILE).exists():  # without it every annotator's link would change
+            shutil.copy2(store.data_dir / KEY_FILE, part / KEY_FILE)
         shutil.copytree(store.files.root, part / "files", ignore=shutil.ignore_patterns("*.part"))
         part.rename(target)
     except (OSError, shutil.Error) as error:

@@ -109,6 +109,8 @@ class Phase(Numbered):
     unlabelled_name: Mapped[str] = mapped_column(String(120))
     gold_sha256: Mapped[Sha256]
     humans: Mapped[dict[str, Any] | None]  # the figures of the human baseline, where there is one
+    # How scores are told while the phase is open: step, margin, how many items are public, the file of which they are
+    public: Mapped[dict[str, Any] | None]
     challenge: Mapped[Challenge] = relationship(back_populates="phases")
 
 
@@ -120,6 +122,7 @@ class Team(Named):
 
     challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
+    approved_at: Mapped[datetime | None]  # None: the organisers have yet to let it in
     deleted_at: Mapped[datetime | None]
     challenge: Mapped[Challenge] = relationship()
     members: Mapped[list["Member"]] = relationship(viewonly=True, order_by="Member.id")
@@ -138,6 +141,8 @@ class Member(Numbered):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     name: Mapped[str] = mapped_column(String(64))
     email: Mapped[str | None] = mapped_column(String(254))
+    verified_at: Mapped[datetime | None]  # when the address was shown to be theirs
+    subject: Mapped[str | None] = mapped_column(String(400), index=True)  # who they are to an OpenID provider
     created_at: Mapped[datetime]
     team: Mapped[Team] = relationship()
 
@@ -168,6 +173,41 @@ class Invitation(Numbered):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
+
+
+class OneTimeLink(Numbered):
+    """A secret that works once: an address to be confirmed, a lost token to be replaced, a right to register."""
+
+    __tablename__ = "one_time_links"
+
+    kind: Mapped[Keyword]
+    hash: Mapped[str] = mapped_column(String(64), unique=True)
+    challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
+    member_id: Mapped[int | None] = mapped_column(ForeignKey("members.id"))
+    payload: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class Attempt(Numbered):
+    """Something of which nobody may do too much; `who` is a keyed hash of an address, and rows last a day."""
+
+    __tablename__ = "attempts"
+    __table_args__ = (Index("ix_attempts_who", "kind", "who", "at"),)
+
+    kind: Mapped[Keyword]
+    who: Mapped[str] = mapped_column(String(64))
+    at: Mapped[datetime]
+
+
+class EndedSession(Base):
+    """A session that was signed out of; its cookie, which is valid until it expires, is refused."""
+
+    __tablename__ = "ended_sessions"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    expires_at: Mapped[datetime]
 
 
 class Merge(Numbered):
@@ -245,6 +285,7 @@ class Job(Numbered):
     not_before: Mapped[datetime]
     created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
+    reason: Mapped[str | None] = mapped_column(String(300))  # why the last attempt failed
 
 
 class Result(Numbered):
@@ -259,7 +300,8 @@ class Result(Numbered):
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"))
     scorer_sha256: Mapped[Sha256]
     gold_sha256: Mapped[Sha256]
-    score: Mapped[float] = mapped_column(sa.Float(53))
+    score: Mapped[float] = mapped_column(sa.Float(53))  # on what decides at the close
+    public_score: Mapped[float | None] = mapped_column(sa.Float(53))  # on the public part, where there is one
     figures: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
 
@@ -317,6 +359,8 @@ class Annotator(Named):
     __table_args__ = (UniqueConstraint("study_id", "key"),)
 
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    link: Mapped[int] = mapped_column(default=0)  # which of their links is valid; a new one makes the old one worthless
+    revoked_at: Mapped[datetime | None]
 
 
 class AnnotationEvent(Numbered):

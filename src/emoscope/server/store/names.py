@@ -2,18 +2,22 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from functools import cache, lru_cache
 
 from emoscope.server.errors import Invalid
 
 MAX_NAME = 60
-_MARKUP = re.compile(r"[<>&\"`\\/]")
+_MARKUP = re.compile(r"[<>\"`\\/]")
+_DIRECTION = "\u200e"  # which the table puts around letters that are written from right to left
+_MARKS = 3  # on one letter; more is an ornament that covers the lines around it
 
 
 def clean_name(text: str, field: str) -> str:
-    """A name, tidied; markup, paths and invisible characters are refused.
+    """A name, tidied; markup, paths, invisible characters and stacked marks are refused.
 
-    >>> clean_name("  Team   Joy ", "team")
-    'Team Joy'
+    >>> clean_name("  Smith &  Jones ", "team")
+    'Smith & Jones'
     >>> clean_name("<b>bold</b>", "team")
     Traceback (most recent call last):
     emoscope.server.errors.Invalid: the team name may not hold '<'
@@ -27,6 +31,8 @@ def clean_name(text: str, field: str) -> str:
         raise Invalid(f"the {field} name may not hold {markup[0]!r}", field=field)
     if has_control_characters(name):
         raise Invalid(f"the {field} name may not hold control or invisible characters", field=field)
+    if _stacks_marks(name):
+        raise Invalid(f"the {field} name may not stack accents and other marks on one letter", field=field)
     if not any(mark.isalnum() for mark in name):
         raise Invalid(f"the {field} name needs a letter or digit", field=field)
     # A spreadsheet would take it for a formula.
@@ -42,6 +48,66 @@ def name_key(name: str) -> str:
     True
     """
     return unicodedata.normalize("NFKC", name).casefold()[:128]
+
+
+def _stacks_marks(name: str) -> bool:
+    """Whether a letter carries too many marks, or one of them twice, or is enclosed by one."""
+    stack = ""
+    for character in unicodedata.normalize("NFD", name):
+        kind = unicodedata.category(character)
+        stack = stack + character if kind == "Mn" else ""
+        if kind == "Me" or len(stack) > _MARKS or len(set(stack)) < len(stack):
+            return True
+    return False
+
+
+def looks_like_any(name: str, others: Iterable[str]) -> bool:
+    """Whether a name looks like one of the others, by Unicode's table of confusable characters (UTS 39).
+
+    >>> looks_like_any("\u0410urora", ["Aurora"]), looks_like_any("Aurora", ["Borealis"])
+    (True, False)
+    """
+    own = _looks(name)
+    return any(own & _looks(other) for other in others)
+
+
+def _looks(name: str) -> frozenset[str]:
+    """A name as it is written and in small letters: "I" looks like "l", "i" does not."""
+    return frozenset({skeleton(name), skeleton(name.casefold())})
+
+
+@lru_cache(maxsize=100_000)
+def skeleton(name: str) -> str:
+    """How a name looks: each character replaced by the one that stands for all it can be confused with.
+
+    >>> skeleton("\u0410urora") == skeleton("AURORA"), skeleton("modern") == skeleton("rnodem")
+    (True, True)
+    """
+    prototypes = _prototypes()
+    seen = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name))
+    alike = "".join(prototypes.get(character, character) for character in seen)
+    return unicodedata.normalize("NFD", alike.casefold())
+
+
+@cache
+def _prototypes() -> dict[str, str]:
+    """For each confusable character what stands for its group: a sequence, or its one ASCII letter, or the lowest."""
+    from confusable_homoglyphs.confusables import confusables_data
+
+    group: dict[str, set[str]] = {}
+    for key, homoglyphs in confusables_data.items():
+        for other in (homoglyph["c"].strip(_DIRECTION) for homoglyph in homoglyphs):
+            text = key.strip(_DIRECTION)
+            if group.get(text) is not (joined := group.get(other)) or joined is None:
+                both = group.get(text, {text}) | group.get(other, {other})
+                group.update(dict.fromkeys(both, both))
+    prototypes: dict[str, str] = {}
+    for alike in {id(one): one for one in group.values()}.values():
+        letters = [text for text in alike if len(text) == 1 and text.isascii() and text.isalpha()]
+        longest = max(map(len, alike))
+        chosen = letters[0] if longest == 1 and len(letters) == 1 else min(one for one in alike if len(one) == longest)
+        prototypes |= {text: chosen for text in alike if len(text) == 1}
+    return prototypes
 
 
 def has_control_characters(text: str) -> bool:

@@ -50,7 +50,8 @@ class Store:
         The database is `database_url`, else `$EMOSCOPE_DATABASE_URL`, else SQLite in the folder. SQLite is brought
         to the present schema; a PostgreSQL database, which others may be using, only by command.
         """
-        folder = Path(os.environ.get("EMOSCOPE_SERVER_DATA", "emoscope-data") if data_dir is None else data_dir)
+        named = Path(os.environ.get("EMOSCOPE_SERVER_DATA", "emoscope-data") if data_dir is None else data_dir)
+        folder = named.absolute()  # scorers are given its paths, and work in folders of their own
         try:
             # A new folder is for its owner alone: it holds people's names and addresses.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

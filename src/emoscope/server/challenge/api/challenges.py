@@ -10,6 +10,8 @@ from emoscope.server.challenge.board.export import export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import (
     MAX_ID,
+    NO_TOKEN_NEEDED,
+    AnyCaller,
     PhaseName,
     Slug,
     TokenCaller,
@@ -17,8 +19,8 @@ from emoscope.server.challenge.dependencies import (
     download,
     shown,
 )
-from emoscope.server.challenge.services import audit, challenges
-from emoscope.server.challenge.views import AuditLine, BoardView, ChallengeView
+from emoscope.server.challenge.services import audit, challenges, jobs
+from emoscope.server.challenge.views import AuditLine, BoardView, ChallengeView, JobsView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(prefix="/v1/challenges", tags=["challenges"], responses=responses(401, 403, 404, 422, 503))
@@ -29,20 +31,22 @@ organising = APIRouter(
 )
 
 
-@router.get("", summary="All challenges", response_model=list[ChallengeView])
-def list_all(caller: TokenCaller) -> JSONResponse:
+@router.get("", summary="All challenges", response_model=list[ChallengeView], openapi_extra=NO_TOKEN_NEEDED)
+def list_all(caller: AnyCaller) -> JSONResponse:
     """The challenges this token may see."""
     return shown(caller.ask(challenges.list_challenges))
 
 
-@router.get("/{slug}", summary="One challenge", response_model=ChallengeView)
-def one(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.get("/{slug}", summary="One challenge", response_model=ChallengeView, openapi_extra=NO_TOKEN_NEEDED)
+def one(caller: AnyCaller, slug: Slug) -> JSONResponse:
     """A challenge with its phases."""
     return shown(caller.ask(challenges.get_challenge, slug))
 
 
-@router.get("/{slug}/phases/{phase}/data", summary="The file to label", response_class=Response)
-def data(caller: TokenCaller, slug: Slug, phase: PhaseName) -> FileResponse:
+@router.get(
+    "/{slug}/phases/{phase}/data", summary="The file to label", response_class=Response, openapi_extra=NO_TOKEN_NEEDED
+)
+def data(caller: AnyCaller, slug: Slug, phase: PhaseName) -> FileResponse:
     """The phase's file without labels."""
     return download(caller.ask(challenges.unlabelled_file, slug, phase))
 
@@ -52,20 +56,25 @@ def data(caller: TokenCaller, slug: Slug, phase: PhaseName) -> FileResponse:
     summary="The leaderboard",
     response_model=BoardView,
     responses={200: {"content": {"text/csv": {}}}},
+    openapi_extra=NO_TOKEN_NEEDED,
 )
 def board(
-    caller: TokenCaller,
+    caller: AnyCaller,
     slug: Slug,
     phase: PhaseName,
     format: Annotated[Literal["json", "csv"], Query(description="json or csv")] = "json",
     published: Annotated[bool, Query(description="With the paper's published systems beside")] = True,
+    final: Annotated[bool, Query(description="As if the phase closed now, for organisers")] = False,
 ) -> Response:
-    """The phase's board; 403 while it is hidden."""
-    return board_response(caller.ask(leaderboard, slug, phase, published=published), format, attached=format == "csv")
+    """The phase's board; 403 while it is hidden. While the phase is open, scores are rounded and on the public part."""
+    shown_board = caller.ask(leaderboard, slug, phase, published=published, final=final)
+    return board_response(shown_board, format, attached=format == "csv")
 
 
-@router.get("/{slug}/export", summary="All that may be published", response_model=dict[str, Any])
-def exported(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.get(
+    "/{slug}/export", summary="All that may be published", response_model=dict[str, Any], openapi_extra=NO_TOKEN_NEEDED
+)
+def exported(caller: AnyCaller, slug: Slug) -> JSONResponse:
     """The challenge with its boards: what the public may see, or more for its organisers; never a gold label."""
     return JSONResponse(caller.ask(export_challenge, slug))
 
@@ -86,6 +95,12 @@ def close_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> JSONRespon
 def rescore(caller: TokenCaller, slug: Slug, body: schemas.RescoreIn) -> schemas.RescoreOut:
     """Scores again what was scored by another scorer or against other gold labels."""
     return schemas.RescoreOut(queued=caller.ask(challenges.rescore, slug, body.phase))
+
+
+@organising.get("/jobs", summary="Scoring jobs", response_model=JobsView)
+def list_jobs(caller: TokenCaller, slug: Slug) -> JobsView:
+    """How many jobs are in each state, and those that wait, run or have failed, with the reason."""
+    return caller.ask(jobs.jobs, slug)
 
 
 @organising.get("/audit", summary="The audit log", response_model=list[AuditLine])

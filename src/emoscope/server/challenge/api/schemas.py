@@ -4,7 +4,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from emoscope.server.http.schemas import StrictInput, Text, example
+from emoscope.server.challenge.services.teams import clean_email
+from emoscope.server.challenge.views import PHASE_PATTERN
+from emoscope.server.errors import Invalid
+from emoscope.server.http.schemas import StrictInput, example, whole_characters
+from emoscope.server.store.names import MAX_NAME
 
 
 def _no_control(value: str) -> str:
@@ -13,9 +17,29 @@ def _no_control(value: str) -> str:
     return value
 
 
-Line = Annotated[Text, AfterValidator(_no_control)]
-Name = Annotated[Line, Field(min_length=1, max_length=200)]
-Email = Annotated[Line | None, Field(max_length=254)]
+def _address(value: str) -> str:
+    try:
+        address = clean_email(value)
+    except Invalid:
+        address = None
+    if address is None:
+        raise ValueError("is not an e-mail address")
+    return address
+
+
+# What validators refuse is said in the schemas too. Names have more rules than a pattern can say, so a format has.
+_ONE_LINE = {"pattern": r"^[^\x00-\x1f\x7f]*$"}
+_Whole = AfterValidator(whole_characters)
+Line = Annotated[str, _Whole, AfterValidator(_no_control), Field(json_schema_extra=_ONE_LINE)]
+Name = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_NAME, json_schema_extra={"format": "display-name"}),
+    _Whole,
+    AfterValidator(_no_control),
+]
+Secret = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
+Address = Annotated[str, _Whole, AfterValidator(_address), Field(json_schema_extra={"format": "email"})]
+Email = Address | None
 
 
 class RegisterIn(StrictInput):
@@ -25,13 +49,48 @@ class RegisterIn(StrictInput):
     team: Name
     member: Name
     email: Email = None
+    invitation: Annotated[Secret | None, Field(description="Where registration is by invitation")] = None
+
+
+class LinkIn(StrictInput):
+    """What a mailed link ends with."""
+
+    model_config = example({"link": "con_abc"})
+    link: Secret
+
+
+class RecoverIn(LinkIn):
+    """What a mailed link ends with, and whether the old tokens stay valid."""
+
+    model_config = example({"link": "rec_abc"})
+    keep: bool = False
+
+
+class RecoveryIn(StrictInput):
+    """The address a member gave."""
+
+    model_config = example({"email": "ana@example.org"})
+    email: Address
+
+
+class RecoveryOut(BaseModel):
+    """The same answer for everybody."""
+
+    detail: str = "if a member has this address, a link is on its way"
+
+
+class InviteTeamIn(StrictInput):
+    """The address an invitation is mailed to, if any."""
+
+    model_config = example({"email": "ana@example.org"})
+    email: Email = None
 
 
 class JoinIn(StrictInput):
     """A new member of a team that invited them."""
 
-    model_config = example({"invitation": "inv_...", "member": "Ben"})
-    invitation: Name
+    model_config = example({"invitation": "inv_abc", "member": "Ben"})
+    invitation: Secret
     member: Name
     email: Email = None
 
@@ -54,7 +113,7 @@ class RescoreIn(StrictInput):
     """What is to be scored again: one phase, or all."""
 
     model_config = example({"phase": "practice"})
-    phase: Annotated[Line | None, Field(max_length=64)] = None
+    phase: Annotated[str, Field(max_length=64, pattern=PHASE_PATTERN)] | None = None
 
 
 class RescoreOut(BaseModel):

@@ -17,14 +17,14 @@ from emoscope.server.challenge.dependencies import (
     shown,
 )
 from emoscope.server.challenge.services import submissions
-from emoscope.server.challenge.views import QuotaView, SubmissionView
+from emoscope.server.challenge.views import PHASE_PATTERN, QuotaView, SubmissionView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(
     prefix="/v1", tags=["submissions"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
 )
 
-PhaseChoice = Annotated[str | None, Query(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+PhaseChoice = Annotated[str | None, Query(pattern=PHASE_PATTERN, max_length=64)]
 
 
 @router.post("/challenges/{slug}/submissions", summary="Submit a file", status_code=201, response_model=SubmissionView)
@@ -33,7 +33,7 @@ def submit(
     slug: Slug,
     file: Annotated[UploadFile, File(description="Predictions in the task's submission format")],
     phase: Annotated[Line | None, Form(max_length=64, description="Needed where several phases are open")] = None,
-    note: Annotated[Line, Form(max_length=500, description="For yourself")] = "",
+    note: Annotated[Line, Form(max_length=300, description="For yourself")] = "",
     idempotency_key: Annotated[
         str | None,
         Header(max_length=128, pattern=r"^[\x21-\x7e]+$", description="Sent again, the same file counts once"),

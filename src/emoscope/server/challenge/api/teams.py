@@ -4,18 +4,72 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse
 
 from emoscope.server.challenge.api import schemas
-from emoscope.server.challenge.dependencies import Number, Slug, TokenCaller, shown
-from emoscope.server.challenge.services import teams, tokens
-from emoscope.server.challenge.views import Issued, MergeView, Registered, TeamView, TokenView
+from emoscope.server.challenge.dependencies import (
+    NO_TOKEN_NEEDED,
+    AnyCaller,
+    Number,
+    OpenGate,
+    Slug,
+    TokenCaller,
+    shown,
+)
+from emoscope.server.challenge.services import registration, teams, tokens
+from emoscope.server.challenge.views import Issued, MailSent, MergeView, Registered, TeamView, TokenView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(prefix="/v1", tags=["teams"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503))
 
 
-@router.post("/challenges/{slug}/teams", summary="Register a team", status_code=201, response_model=Registered)
-def register(caller: TokenCaller, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
+@router.post(
+    "/challenges/{slug}/teams",
+    summary="Register a team",
+    status_code=201,
+    response_model=Registered,
+    responses={202: {"model": MailSent, "description": "A link was mailed; following it registers the team"}},
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def register(caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
     """Makes a team with its first member. The token is shown this once."""
-    return shown(caller.ask(teams.register_team, slug, team=body.team, member=body.member, email=body.email), 201)
+    with gate.registering(caller.actor):
+        made = caller.ask(registration.register, slug, gate.post, **body.model_dump())
+    return shown(made, 202 if isinstance(made, MailSent) else 201)
+
+
+@router.post(
+    "/registrations",
+    summary="Confirm an address",
+    status_code=201,
+    response_model=Registered,
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def confirm(caller: AnyCaller, body: schemas.LinkIn) -> JSONResponse:
+    """Registers the team of a mailed link. The token is shown this once."""
+    return shown(caller.ask(registration.confirm, body.link), 201)
+
+
+@router.post(
+    "/challenges/{slug}/recovery",
+    summary="Lost a token",
+    status_code=202,
+    response_model=schemas.RecoveryOut,
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def ask_for_token(caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RecoveryIn) -> schemas.RecoveryOut:
+    """Mails a link for a new token to the member with this address; whether there is one is not told."""
+    caller.ask(registration.send_recovery, slug, gate.post, body.email)
+    return schemas.RecoveryOut()
+
+
+@router.post(
+    "/recoveries",
+    summary="Replace a lost token",
+    status_code=201,
+    response_model=Registered,
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def recover(caller: AnyCaller, body: schemas.RecoverIn) -> JSONResponse:
+    """A new token for the member of a mailed link; it is shown this once, and the old ones are revoked."""
+    return shown(caller.ask(registration.recover, body.link, revoke=not body.keep), 201)
 
 
 @router.get("/challenges/{slug}/teams", summary="All teams", response_model=list[TeamView])
@@ -48,16 +102,37 @@ def restore(caller: TokenCaller, slug: Slug, team_id: Number) -> None:
     caller.ask(teams.restore_team, slug, team_id)
 
 
+@router.post("/challenges/{slug}/teams/{team_id}/approve", summary="Let a team in", response_model=TeamView)
+def approve(caller: TokenCaller, slug: Slug, team_id: Number) -> JSONResponse:
+    """Lets a team in that waits for approval, for organisers."""
+    return shown(caller.ask(teams.approve_team, slug, team_id))
+
+
+@router.post(
+    "/challenges/{slug}/registration-invitations", summary="Invite a team", status_code=201, response_model=Issued
+)
+def invite_team(caller: TokenCaller, gate: OpenGate, slug: Slug, body: schemas.InviteTeamIn) -> JSONResponse:
+    """An invitation to register one team, for organisers; shown this once, and mailed if there is an address."""
+    return shown(caller.ask(registration.invite_team, slug, gate.post, body.email), 201)
+
+
 @router.post("/challenges/{slug}/invitations", summary="Invite a member", status_code=201, response_model=Issued)
 def invite(caller: TokenCaller, slug: Slug) -> JSONResponse:
     """An invitation into the own team, good for one person; shown this once."""
     return shown(caller.ask(teams.invite, slug), 201)
 
 
-@router.post("/invitations/join", summary="Join a team", status_code=201, response_model=Registered)
-def join(caller: TokenCaller, body: schemas.JoinIn) -> JSONResponse:
+@router.post(
+    "/invitations/join",
+    summary="Join a team",
+    status_code=201,
+    response_model=Registered,
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def join(caller: AnyCaller, gate: OpenGate, body: schemas.JoinIn) -> JSONResponse:
     """Makes a member of the team that invited. The token is shown this once."""
-    return shown(caller.ask(teams.join_team, body.invitation, member=body.member, email=body.email), 201)
+    with gate.registering(caller.actor):
+        return shown(caller.ask(teams.join_team, body.invitation, member=body.member, email=body.email), 201)
 
 
 @router.post("/challenges/{slug}/merges", summary="Offer a merge", status_code=201, response_model=MergeView)

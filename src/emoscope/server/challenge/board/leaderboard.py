@@ -2,22 +2,38 @@
 
 from typing import cast
 
+import numpy as np
+from sqlalchemy import select
+
 from emoscope.core.errors import EmoscopeError
+from emoscope.evaluation.compare import significance_clusters
+from emoscope.server.challenge.scoring.public_part import resolution_of, told
 from emoscope.server.challenge.scoring.scorer import LEVEL, measured, scorer_sha256
 from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
-from emoscope.server.challenge.services.actor import Actor
-from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
+from emoscope.server.challenge.services.actor import Actor, require_organiser
+from emoscope.server.challenge.services.lookup import (
+    board_visible,
+    find_challenge,
+    find_phase,
+    phase_state,
+    provisional,
+)
+from emoscope.server.challenge.services.submissions import told_figures
 from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
 from emoscope.server.errors import NotAllowed
 from emoscope.server.store import Store
-from emoscope.server.store.models import BoardComparison, Phase
+from emoscope.server.store.models import BoardComparison, Job, Phase
 from emoscope.tasks.published import published as published_results
 
 
-def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, published: bool = True) -> BoardView:
+def leaderboard(
+    store: Store, actor: Actor, slug: str, phase_name: str, *, published: bool = True, final: bool = False
+) -> BoardView:
     """The board: teams by score, the earliest first among equals; those without a current score come last, unranked.
 
-    `published=False` leaves out the systems of the task's paper.
+    While an open phase runs, teams stand at the rounded scores on the public part of the gold; `final` gives
+    organisers the standing as it would be if the phase closed now. `published=False` leaves out the systems of the
+    task's paper.
     """
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
@@ -26,16 +42,22 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, publi
         if not board_visible(actor, phase, now):
             when = "opens" if phase_state(phase, now) == "planned" else "is closed"
             raise NotAllowed(f"the board of phase {phase_name} is shown when the phase {when}")
+        running = provisional(phase, now)
+        if final and running:
+            require_organiser(actor, challenge.id)
+            running = False
         task = measured(challenge.task, challenge.metric)
         scorer = scorer_sha256(challenge.task, challenge.metric)
-        teams = standings(session, phase, scorer)
+        teams = standings(session, phase, scorer, final=not running)
         ranked = [standing for standing in teams if standing.ranked]
         comparison = session.get(BoardComparison, phase.id)
+        failed = session.scalar(select(Job.id).where(Job.key == f"compare:{phase.id}", Job.state == "failed"))
+    known = resolution_of(phase)
     current = fingerprint([standing.submission for standing in ranked], phase, scorer)
-    ready = comparison is not None and comparison.fingerprint == current
-    compared = comparison.rows if ready and comparison is not None else {}
+    ready = running or (comparison is not None and comparison.fingerprint == current)
+    compared = _told_clusters(phase, ranked) if running else comparison.rows if ready and comparison is not None else {}
     entries = [
-        _team(actor, phase, standing, rank, compared.get(standing.submission.public_id, {}))
+        _team(actor, phase, standing, rank, compared.get(standing.submission.public_id, {}), running=running)
         for rank, standing in enumerate(ranked, start=1)
     ]
     beside = _published(task.name) if published and phase.published else []
@@ -46,7 +68,7 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, publi
         # After the teams that are as good.
         place = next((at for at, entry in enumerate(entries) if (entry.score or 0) < (other.score or 0)), len(entries))
         entries.insert(place, other)
-    unranked = [_team(actor, phase, standing, None, {}) for standing in teams if not standing.ranked]
+    unranked = [_team(actor, phase, standing, None, {}, running=running) for standing in teams if not standing.ranked]
     return BoardView.of(
         phase,
         challenge=challenge.slug,
@@ -56,27 +78,66 @@ def leaderboard(store: Store, actor: Actor, slug: str, phase_name: str, *, publi
         metric=task.metadata.metric.name,
         metric_description=task.metadata.metric.description,
         state=phase_state(phase, now),
+        part="all" if phase.public is None or phase.public["sha256"] is None else "public" if running else "private",
+        step=known.step if running else None,
+        digits=known.digits if running else 4,
         computed=now,
         entries=(*entries, *unranked),
         clusters_ready=ready or not ranked,
+        comparison_failed=failed is not None and not ready,
         level=LEVEL,
-        notes=tuple(_notes(teams, beside)),
+        notes=(*_notes(teams, beside), *_part_notes(phase, running=running)),
     )
 
 
+def _told_clusters(phase: Phase, ranked: list[TeamStanding]) -> dict[str, dict[str, int | None]]:
+    """Clusters and column B as they follow from the told scores, so that they tell no more than those do."""
+    known = resolution_of(phase)
+    scores = [told(phase, standing.result) for standing in ranked if standing.result is not None]
+    differs = np.array([[known.differ(first, second) for second in scores] for first in scores], dtype=bool)
+    clusters = significance_clusters(differs.reshape(len(scores), len(scores)))
+    rows = {}
+    for row, standing in enumerate(ranked):
+        below = np.flatnonzero(differs[row, row + 1 :])
+        first = row + 2 + int(below[0]) if len(below) else None
+        rows[standing.submission.public_id] = {"cluster": clusters[row], "first_different": first}
+    return rows
+
+
+def _part_notes(phase: Phase, *, running: bool) -> list[str]:
+    part = phase.public
+    parted = part is not None and part["sha256"] is not None
+    where = f" on a public part of the gold ({part['items']:,} of {phase.items:,} items)" if part and parted else ""
+    if running:
+        rest = "the rest decides when the phase closes, and " if parted else ""
+        step, where = f"{resolution_of(phase).step:g}", f"{where}," if where else ""
+        return [f"scores are{where} rounded to {step}; {rest}exact figures of each class are shown then"]
+    if part and parted:
+        return [f"scores are on the {phase.items - part['items']:,} items that were private while the phase was open"]
+    return []
+
+
 def _team(
-    actor: Actor, phase: Phase, standing: TeamStanding, rank: int | None, compared: dict[str, int | None]
+    actor: Actor,
+    phase: Phase,
+    standing: TeamStanding,
+    rank: int | None,
+    compared: dict[str, int | None],
+    *,
+    running: bool,
 ) -> Entry:
     result = standing.result
+    figures = {} if result is None else {"score": result.score, **result.figures}
+    if result is not None and running:
+        figures = told_figures(phase, result).model_dump(include={"score", "low", "high"})
     own = actor.plays(standing.team.id)
     submission = standing.submission
     return Entry(
         kind="team",
         name=standing.team.name,
-        score=None if result is None else result.score,
         rank=rank,
         row=rank,
-        **({} if result is None else result.figures),
+        **{"score": None, **figures},
         cluster=compared.get("cluster"),
         first_different=compared.get("first_different"),
         received=submission.received_at,

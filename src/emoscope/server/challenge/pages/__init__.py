@@ -1,5 +1,5 @@
 """The challenge platform's web pages."""
 
-from emoscope.server.challenge.pages import account, challenges, organiser, submissions, team
+from emoscope.server.challenge.pages import account, challenges, oidc, organiser, submissions, team
 
-ROUTERS = (account.router, challenges.router, team.router, submissions.router, organiser.router)
+ROUTERS = (account.router, oidc.router, challenges.router, team.router, submissions.router, organiser.router)

@@ -1,13 +1,16 @@
-"""Signing in and out, and joining a team."""
+"""Signing in and out, joining a team, confirming an address and replacing a lost token."""
 
-from fastapi import APIRouter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Path
 from starlette.responses import Response
 
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
-from emoscope.server.challenge.services import teams
+from emoscope.server.challenge.services import challenges, registration, teams
 from emoscope.server.errors import ServerError, Unauthenticated
 
 router = APIRouter(include_in_schema=False)
+Secret = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=100)]
 
 
 @router.get("/sign-in")
@@ -43,8 +46,57 @@ def join(
 ) -> Response:
     """Add a member and show the token, once."""
     try:
-        joined = visitor.ask(teams.join_team, invitation.strip(), member=member, email=email.strip() or None)
+        with visitor.gate.registering(visitor.actor):
+            joined = visitor.ask(
+                teams.join_team, invitation.strip(), member=member, email=email, identity=visitor.identity
+            )
     except ServerError as error:
         filled = {"invitation": invitation, "member": member, "email": email}
         return visitor.page("join.html.j2", error=error, filled=filled)
     return visitor.signed_in_with(joined.token).page("token.html.j2", status=201, registered=joined)
+
+
+@router.get("/confirm/{secret}")
+def _confirm_page(visitor: CurrentVisitor, secret: Secret) -> Response:
+    """Asks for a click, so that a program that looks at the links of a mail does not use them up."""
+    return visitor.page("mail_link.html.j2", kind="confirm", secret=secret)
+
+
+@router.post("/confirm/{secret}")
+def _confirm(visitor: FormVisitor, secret: Secret) -> Response:
+    try:
+        registered = visitor.ask(registration.confirm, secret)
+    except ServerError as error:
+        return visitor.page("mail_link.html.j2", error=error, kind="confirm", secret=secret)
+    return visitor.signed_in_with(registered.token).page("token.html.j2", status=201, registered=registered)
+
+
+@router.get("/recover")
+def _recover_page(visitor: CurrentVisitor) -> Response:
+    return visitor.page("recover.html.j2", challenges=visitor.ask(challenges.list_challenges), filled={})
+
+
+@router.post("/recover")
+def ask_for_token(visitor: FormVisitor, challenge: ShortField = "", email: ShortField = "") -> Response:
+    """Mail a link for a new token; the answer is the same whether or not somebody has this address."""
+    values: dict[str, Any] = {"challenges": visitor.ask(challenges.list_challenges)}
+    values["filled"] = {"challenge": challenge, "email": email}
+    try:
+        visitor.ask(registration.send_recovery, challenge, visitor.post, email)
+    except ServerError as error:
+        return visitor.page("recover.html.j2", error=error, **values)
+    return visitor.page("recover.html.j2", sent=email, **values)
+
+
+@router.get("/recover/{secret}")
+def _new_token_page(visitor: CurrentVisitor, secret: Secret) -> Response:
+    return visitor.page("mail_link.html.j2", kind="recover", secret=secret)
+
+
+@router.post("/recover/{secret}")
+def _new_token(visitor: FormVisitor, secret: Secret, keep: Annotated[bool, Form()] = False) -> Response:
+    try:
+        recovered = visitor.ask(registration.recover, secret, revoke=not keep)
+    except ServerError as error:
+        return visitor.page("mail_link.html.j2", error=error, kind="recover", secret=secret)
+    return visitor.signed_in_with(recovered.token).page("token.html.j2", status=201, registered=recovered)

@@ -10,7 +10,8 @@ from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import PhaseName, Slug, board_response, download
 from emoscope.server.challenge.pages.board_plot import board_plot
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
-from emoscope.server.challenge.services import challenges, submissions, teams
+from emoscope.server.challenge.services import challenges, registration, submissions, teams
+from emoscope.server.challenge.views import MailSent
 from emoscope.server.errors import NotAllowed, ServerError
 
 router = APIRouter(include_in_schema=False)
@@ -52,13 +53,19 @@ def register(
     team: ShortField = "",
     member: ShortField = "",
     email: ShortField = "",
+    invitation: ShortField = "",
 ) -> Response:
-    """Register a team and show the token, once."""
+    """Register a team and show the token, once; or mail the link that does."""
+    filled = {"team": team, "member": member, "email": email, "invitation": invitation}
     try:
-        registered = visitor.ask(teams.register_team, slug, team=team, member=member, email=email.strip() or None)
+        with visitor.gate.registering(visitor.actor):
+            made = visitor.ask(registration.register, slug, visitor.post, identity=visitor.identity, **filled)
     except ServerError as error:
-        return show_challenge(visitor, slug, error, team=team, member=member, email=email)
-    return visitor.signed_in_with(registered.token).page("token.html.j2", status=201, registered=registered)
+        return show_challenge(visitor, slug, error, **filled)
+    if isinstance(made, MailSent):
+        challenge = visitor.ask(challenges.get_challenge, slug)
+        return visitor.page("mail_sent.html.j2", status=202, challenge=challenge, sent=made)
+    return visitor.signed_in_with(made.token).page("token.html.j2", status=201, registered=made)
 
 
 @router.get("/challenges/{slug}/phases/{phase}/data")

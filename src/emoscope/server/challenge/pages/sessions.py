@@ -1,19 +1,20 @@
 """Signing in with a token: a signed cookie that names the token's id, and a secret that forms must carry.
 
 The cookie holds no credential: nobody can forge one from a stolen backup of the database, and revoking the token ends
-every session that was started with it.
+every session that was started with it, and signing out the session itself.
 """
 
 import hashlib
 import hmac
 import secrets
 import time
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 from itsdangerous import BadData, URLSafeSerializer
 from starlette.responses import Response
 
 LIFETIME_SECONDS = 12 * 3600
+JOURNEY_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Session:
     id: str
     token_id: int
     expires: int
+    identity: tuple[str, str | None, str] | None = None  # by an OpenID provider: subject, address, name
 
 
 class Sessions:
@@ -44,9 +46,21 @@ class Sessions:
         # With this prefix browsers refuse such a cookie from a subdomain or over plain HTTP.
         self.cookie = "__Host-emoscope" if https else "emoscope"
 
-    def begin(self, token_id: int = 0) -> Session:
+    def begin(self, token_id: int = 0, identity: tuple[str, str | None, str] | None = None) -> Session:
         """A new session with a new id, so that a cookie planted earlier is worthless."""
-        return Session(secrets.token_urlsafe(24), token_id, int(time.time()) + LIFETIME_SECONDS)
+        return Session(secrets.token_urlsafe(24), token_id, int(time.time()) + LIFETIME_SECONDS, identity)
+
+    def sealed(self, values: tuple[str, ...]) -> str:
+        """Values that a browser keeps for us for a while, such as on the way to an OpenID provider."""
+        return str(self._serializer.dumps([*values, int(time.time()) + JOURNEY_SECONDS], salt="emoscope.journey"))
+
+    def opened(self, text: str) -> tuple[str, ...] | None:
+        """What was sealed, if we did it not long ago."""
+        try:
+            *values, expires = self._serializer.loads(text, salt="emoscope.journey")
+        except BadData:
+            return None
+        return tuple(values) if expires > time.time() else None
 
     def write(self, response: Response, session: Session) -> None:
         """Give the browser its session."""
@@ -74,4 +88,7 @@ class Sessions:
             session = Session(*self._serializer.loads(value))
         except BadData:
             return None
+        if session.identity is not None:
+            subject, email, name = session.identity  # a list, as JSON has it
+            session = replace(session, identity=(subject, email, name))
         return session if session.expires > time.time() else None

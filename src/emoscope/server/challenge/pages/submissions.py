@@ -70,7 +70,7 @@ def _file(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
 @router.post("/submissions/{submission}/delete")
 def _delete(visitor: FormVisitor, submission: SubmissionId) -> Response:
     visitor.ask(submissions.delete_submission, submission)
-    return visitor.go(f"/submissions/{submission}")
+    return visitor.page("submission.html.j2", submission=visitor.ask(submissions.get_submission, submission), undo=True)
 
 
 @router.post("/submissions/{submission}/restore")

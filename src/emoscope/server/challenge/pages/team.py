@@ -45,8 +45,39 @@ def new_token(visitor: FormVisitor, slug: Slug) -> Response:
 
 
 @router.post("/token/{token_id}/revoke")
-def revoke(visitor: FormVisitor, slug: Slug, token_id: Number) -> Response:
-    """Revoke a token; revoking the session's own ends the session."""
+def revoke(
+    visitor: FormVisitor, slug: Slug, token_id: Number, confirm: ShortField = "", renew: ShortField = ""
+) -> Response:
+    """Revoke a token, once the member's name was typed; in place of the only one a new one is offered.
+
+    Revoking the session's own token ends the session.
+    """
+    valid = [one for one in visitor.ask(tokens.list_tokens, slug) if one.revoked is None]
+    only = len(valid) == 1 and valid[0].id == token_id
+    warning = (
+        "This is your only token: without another one you cannot sign in again or submit."
+        if only
+        else "It stops working"
+    )
+    question = visitor.must_confirm(
+        confirm,
+        visitor.actor.name,
+        challenge=visitor.ask(challenges.get_challenge, slug),
+        title="Revoke your only token?" if only else "Revoke this token?",
+        text=warning if only else f"{warning} everywhere, in programs too, and cannot be made to work again.",
+        action=f"/challenges/{slug}/team/token/{token_id}/revoke",
+        back=f"/challenges/{slug}/team",
+        buttons=[
+            *([("Revoke it and give me a new one", "renew", "yes", "primary")] if only else []),
+            ("Revoke it" + (" and sign me out" if only else ""), "", "", "danger"),
+        ],
+    )
+    if question is not None:
+        return question
+    if renew:
+        issued = visitor.ask(tokens.issue_member_token, slug)
+        visitor.ask(tokens.revoke_token, token_id)
+        return _show(visitor.signed_in_with(issued.token), slug, token=issued)
     visitor.ask(tokens.revoke_token, token_id)
     if token_id == visitor.actor.token_id:
         return visitor.signed_out().go(f"/challenges/{slug}")
@@ -60,7 +91,27 @@ def _offer_merge(visitor: FormVisitor, slug: Slug, team: ShortField = "") -> Res
 
 @router.post("/merge/{merge_id}")
 def _answer_merge(
-    visitor: FormVisitor, slug: Slug, merge_id: Number, accept: Annotated[bool, Form()] = False
+    visitor: FormVisitor,
+    slug: Slug,
+    merge_id: Number,
+    accept: Annotated[bool, Form()] = False,
+    confirm: ShortField = "",
 ) -> Response:
+    """Decline an offer, or accept it once the other team's name was typed: teams cannot be parted again."""
+    offers = {offer.id: offer for offer in visitor.ask(teams.get_team, slug).merge_offers}
+    if accept and merge_id in offers:
+        question = visitor.must_confirm(
+            confirm,
+            offers[merge_id].offered_by,
+            challenge=visitor.ask(challenges.get_challenge, slug),
+            title=f"Merge with {offers[merge_id].offered_by}?",
+            text="Their members and submissions become yours, under your name. Teams cannot be parted again.",
+            action=f"/challenges/{slug}/team/merge/{merge_id}",
+            hidden={"accept": "true"},
+            back=f"/challenges/{slug}/team",
+            buttons=[("Merge", "", "", "danger")],
+        )
+        if question is not None:
+            return question
     answer = partial(teams.answer_merge, accept=accept)
     return visitor.attempt(f"/challenges/{slug}/team", _show, answer, slug, merge_id)

@@ -3,19 +3,24 @@
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from emoscope.server.challenge.dependencies import Caller, OpenStore
+from emoscope.server.challenge.dependencies import Caller, Gate, OpenGate, OpenStore
+from emoscope.server.challenge.oidc import Provider
 from emoscope.server.challenge.pages.sessions import Session, Sessions
 from emoscope.server.challenge.services.actor import PUBLIC
-from emoscope.server.challenge.services.tokens import actor_of, authenticate
-from emoscope.server.errors import ServerError, Unauthenticated
+from emoscope.server.challenge.services.registration import Post
+from emoscope.server.challenge.services.teams import Identity
+from emoscope.server.challenge.services.tokens import actor_of, authenticate, end_session, session_ended
+from emoscope.server.errors import Invalid, ServerError, Unauthenticated
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
+from emoscope.server.store.names import name_key
 
 Service = Callable[..., object]
 ShortField = Annotated[str, Form(max_length=300)]
@@ -29,6 +34,13 @@ class Visitor(Caller):
     sessions: Sessions
     base: str  # the server's address, for links to copy
     fresh: bool  # the browser does not have this session's cookie yet
+    gate: Gate
+    provider: str | None = None  # the OpenID provider people may sign in with
+
+    @property
+    def post(self) -> Post:
+        """How links are mailed."""
+        return self.gate.post
 
     @property
     def csrf(self) -> str:
@@ -43,6 +55,7 @@ class Visitor(Caller):
     def page(self, template: str, *, error: ServerError | None = None, status: int = 200, **values: Any) -> Response:
         """A page for this visitor; with an error it has the error's status."""
         values |= {"visitor": self, "actor": self.actor, "base": self.base, "error": error, "here": "challenges"}
+        values |= {"provider": self.provider, "mails": self.post.mailer is not None}
         return self._with_cookie(page(template, status=error.status if error else status, **values))
 
     def go(self, path: str) -> Response:
@@ -57,6 +70,14 @@ class Visitor(Caller):
             return show(self, slug, error=error)
         return self.go(path)
 
+    def must_confirm(self, typed: str, expected: str, **values: Any) -> Response | None:
+        """The page that asks for a name to be typed before something that cannot be undone; None if it was."""
+        if name_key(typed.strip()) == name_key(expected):
+            return None
+        error = Invalid(f"what was typed is not {expected!r}") if typed.strip() else None
+        defaults: dict[str, Any] = {"hidden": {}, "expected": expected, "error": error}
+        return self.page("confirm.html.j2", **(defaults | values))
+
     def _with_cookie(self, response: Response) -> Response:
         if self.fresh:
             self.sessions.write(response, self.session)
@@ -67,22 +88,38 @@ class Visitor(Caller):
         actor = authenticate(self.store, token)
         return replace(self, actor=actor, session=self.sessions.begin(actor.token_id or 0), fresh=True)
 
+    def signed_in_as(self, token_id: int | None, identity: Identity) -> "Visitor":
+        """The visitor in a new session as somebody a provider knows, and a token's actor if they are a member."""
+        actor = PUBLIC if token_id is None else actor_of(self.store, token_id)
+        session = self.sessions.begin(token_id or 0, (identity.subject, identity.email, identity.name))
+        return replace(self, actor=actor, session=session, fresh=True)
+
     def signed_out(self) -> "Visitor":
-        """The visitor in a new session as one of the public."""
+        """The visitor in a new session as one of the public; the cookie of the old one is worthless."""
+        end_session(self.store, self.session.id, datetime.fromtimestamp(self.session.expires, UTC))
         return self.signed_in_with(None)
 
+    @property
+    def identity(self) -> Identity | None:
+        """Who the visitor is by an OpenID provider."""
+        return None if self.session.identity is None else Identity(*self.session.identity)
 
-def _visitor(request: Request, store: OpenStore) -> Visitor:
+
+def _visitor(request: Request, store: OpenStore, gate: OpenGate) -> Visitor:
     sessions: Sessions = request.app.state.sessions
-    base = (request.app.state.settings.public_url or str(request.base_url)).rstrip("/")
+    provider: Provider | None = request.app.state.provider
     session = sessions.decoded(request.cookies.get(sessions.cookie, ""))
-    stranger = Visitor(store, PUBLIC, session or sessions.begin(), sessions, base, fresh=session is None)
+    if session is not None and (session.token_id or session.identity) and session_ended(store, session.id):
+        session = None
+    name = None if provider is None else provider.name
+    begun, fresh = session or sessions.begin(), session is None
+    stranger = Visitor(store, PUBLIC, begun, sessions, gate.base, fresh=fresh, gate=gate, provider=name)
     if session is None or not session.token_id:
         return stranger
     try:
         return replace(stranger, actor=actor_of(store, session.token_id))
     except Unauthenticated:  # the token was revoked
-        return stranger.signed_out()
+        return stranger.signed_in_with(None)
 
 
 CurrentVisitor = Annotated[Visitor, Depends(_visitor)]

@@ -3,6 +3,7 @@
 Each outcome of a job is one transaction, and only for the worker that still holds the lease.
 """
 
+import logging
 import secrets
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -23,6 +24,7 @@ MAX_ATTEMPTS = 3
 MAX_LOST = 20
 # A comparison waits a little, so that a burst of scores causes only one.
 _SETTLE = timedelta(seconds=2)
+_log = logging.getLogger("emoscope.server")
 P = ParamSpec("P")
 
 
@@ -76,6 +78,7 @@ def _queue(session: Session, *, key: str, again: set[str], not_before: datetime,
     if job.state not in again:
         return False
     job.state, job.attempts, job.lost, job.not_before, job.finished_at = "queued", 0, 0, not_before, None
+    job.reason = None
     return True
 
 
@@ -154,6 +157,7 @@ def keep_score(session: Session, store: Store, job: Job, answer: dict[str, Any])
         scorer_sha256=job.scorer_sha256,
         gold_sha256=job.gold_sha256,
         score=answer["score"],
+        public_score=answer.get("public_score"),
         figures={key: answer[key] for key in ("low", "high", "per_class")},
         created_at=now,
     )
@@ -171,8 +175,24 @@ def fail(session: Session, store: Store, job: Job, reason: str) -> None:
     last = job.attempts >= MAX_ATTEMPTS or job.lost > MAX_LOST
     job.state = "failed" if last else "queued"
     job.finished_at = now if last else None
+    job.reason = reason[:300]
+    _log.warning(
+        "job %d (%s of phase %d%s): attempt %d of %d failed: %s%s",
+        job.id,
+        job.kind,
+        job.phase_id,
+        "" if job.submission_id is None else f", submission {job.submission_id}",
+        job.attempts,
+        MAX_ATTEMPTS,
+        reason,
+        "; given up" if last else "",
+    )
     job.not_before = now + timedelta(seconds=2**job.attempts)
     if job.submission_id is None:
+        if last:
+            phase = session.get_one(Phase, job.phase_id)
+            thing, challenge_id = f"{phase.challenge.slug}/{phase.name}", phase.challenge_id
+            record(session, store, "worker", "comparison.fail", thing, challenge_id=challenge_id, reason=reason[:300])
         return
     submission = session.get_one(Submission, job.submission_id)
     if submission.state == "scored":  # it has a score; making it anew is what failed
@@ -210,6 +230,6 @@ def keep_comparison(session: Session, store: Store, job: Job, compared: str, ans
     scorer = scorer_sha256(phase.challenge.task, phase.challenge.metric)
     ranked = [standing.submission for standing in standings(session, phase, scorer) if standing.ranked]
     if fingerprint(ranked, phase, scorer) == compared:
-        job.state, job.finished_at = "done", now
+        job.state, job.finished_at, job.reason = "done", now, None
     else:
         job.state, job.attempts, job.lost, job.not_before = "queued", 0, 0, now

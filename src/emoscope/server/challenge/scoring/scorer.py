@@ -101,16 +101,26 @@ def _check(path: str) -> None:
 
 def score(request: dict[str, Any]) -> dict[str, Any]:
     """The figures of one submission."""
-    from emoscope.evaluation.score import evaluate
+    from emoscope.evaluation.score import evaluate_labels, read_gold, read_predictions
 
     if scorer_sha256(request["task"], request.get("metric")) != request["scorer_sha256"]:
         raise ChangedCodeError
     _check(request["gold"])
     _check(request["submission"])
     task = measured(request["task"], request.get("metric"))
-    evaluation = evaluate(task, request["gold"], request["submission"], ranked=False)
+    gold = read_gold(task, request["gold"])
+    answers = read_predictions(task, gold, request["submission"])
+
+    def evaluated(items: list[int], **options: Any) -> Any:
+        return evaluate_labels(
+            task, [gold.labels[item] for item in items], [answers[item] for item in items], **options
+        )
+
+    public, deciding = _parts(request, len(answers))
+    evaluation = evaluated(deciding)
     return {
         "score": evaluation.score,
+        "public_score": evaluated(public, samples=1).score if public else None,
         "low": evaluation.interval.low,
         "high": evaluation.interval.high,
         # Without the support, which would reveal how often each label is in the gold file.
@@ -121,11 +131,21 @@ def score(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _parts(request: dict[str, Any], items: int) -> tuple[list[int], list[int]]:
+    """The public items, if some are, and those that decide: the rest, or all."""
+    if request.get("public") is None:
+        return [], list(range(items))
+    _check(request["public"])
+    public = json.loads(Path(request["public"]).read_bytes())
+    return public, sorted(set(range(items)) - set(public))
+
+
 def compare(request: dict[str, Any]) -> dict[str, Any]:
     """Clusters and column B of several submissions, by the name each was given."""
     from emoscope.evaluation.compare import compare as compare_files
 
     _check(request["gold"])
+    deciding = _parts(request, request["items"])[1]
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for name, source in request["submissions"]:
@@ -136,6 +156,7 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
             measured(request["task"], request.get("metric")),
             request["gold"],
             paths,
+            items=deciding,
             level=LEVEL,
             samples=request["samples"],
         )

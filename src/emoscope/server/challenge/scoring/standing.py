@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from emoscope.server.challenge.scoring.public_part import resolution_of
 from emoscope.server.store.models import Phase, Result, Submission, Team
 
 
@@ -35,17 +36,34 @@ class _Scored(NamedTuple):
     failed: bool
     result_id: int | None
     fresh: bool
-    score: float
+    score: float  # by which the team's best is found
 
 
-def standings(session: Session, phase: Phase, scorer: str) -> list[TeamStanding]:
+def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True) -> list[TeamStanding]:
     """All teams: those with a score first, best first and the earliest first among equals, then the others.
 
-    A result of other code or other gold is stale, and not ranked until it is rescored.
+    The final standing is by the score on what decides; a team's best submission is the one that is best on the public
+    part, where there is one. The standing while a board is open follows from the told scores alone, so that it tells no
+    more than they do. A result of other code or other gold is stale, and not ranked until it is rescored.
     """
+    resolution = resolution_of(phase)
+
+    def known(score: float | None, public: float | None) -> float:
+        value = (score or 0.0) if public is None else public
+        return value if final else resolution.rounded(value)
+
+    def order(standing: TeamStanding) -> tuple[bool, float, float, int]:
+        score, result = 0.0, standing.result
+        if standing.ranked and result is not None:
+            score = result.score if final else known(result.score, result.public_score)
+        sent = standing.submission
+        return (not standing.ranked, -round(score, 12), sent.received_at.timestamp(), sent.id)
+
     is_fresh = (Result.scorer_sha256 == scorer) & (Result.gold_sha256 == phase.gold_sha256)
     sent = (
-        select(Submission.team_id, Submission.id, Submission.state, Result.id, is_fresh, Result.score)
+        select(
+            Submission.team_id, Submission.id, Submission.state, Result.id, is_fresh, Result.score, Result.public_score
+        )
         .join(Submission.team)
         .outerjoin(Submission.results)
         .where(
@@ -57,10 +75,10 @@ def standings(session: Session, phase: Phase, scorer: str) -> list[TeamStanding]
         .order_by(Submission.received_at, Submission.id, Result.id)
     )
     teams: dict[int, dict[int, _Scored]] = defaultdict(dict)
-    for team_id, submission_id, state, result_id, fresh, score in session.execute(sent):
+    for team_id, submission_id, state, result_id, fresh, score, public in session.execute(sent):
         earlier = teams[team_id].get(submission_id)
         if earlier is None or not earlier.fresh:
-            entry = _Scored(submission_id, state == "failed", result_id, bool(fresh), score or 0.0)
+            entry = _Scored(submission_id, state == "failed", result_id, bool(fresh), known(score, public))
             teams[team_id][submission_id] = entry
     counting = {one.id: one for one in (_counting(phase, list(entries.values())) for entries in teams.values())}
     result_ids = [one.result_id for one in counting.values() if one.result_id is not None]
@@ -76,7 +94,7 @@ def standings(session: Session, phase: Phase, scorer: str) -> list[TeamStanding]
         )
         for submission, team, result in session.execute(query)
     ]
-    return sorted(unordered, key=_order)
+    return sorted(unordered, key=order)
 
 
 def _counting(phase: Phase, entries: list[_Scored]) -> _Scored:
@@ -87,11 +105,6 @@ def _counting(phase: Phase, entries: list[_Scored]) -> _Scored:
         # The first of equals.
         return max(entries, key=lambda one: (one.fresh, one.result_id is not None, round(one.score, 12)))
     return entries[-1]
-
-
-def _order(standing: TeamStanding) -> tuple[bool, float, float, int]:
-    score = -round(standing.result.score, 12) if standing.ranked and standing.result is not None else 0.0
-    return (not standing.ranked, score, standing.submission.received_at.timestamp(), standing.submission.id)
 
 
 def fingerprint(ranked: Sequence[Submission], phase: Phase, scorer: str) -> str:

@@ -139,7 +139,10 @@ class ScoringWorker:
 
     def _request(self, kind: str, challenge: Challenge, phase: Phase) -> dict[str, Any]:
         gold = str(self.store.files.path("gold", phase.gold_sha256))
-        return {"kind": kind, "task": challenge.task, "metric": challenge.metric, "gold": gold}
+        request = {"kind": kind, "task": challenge.task, "metric": challenge.metric, "gold": gold, "items": phase.items}
+        if phase.public is not None and phase.public["sha256"] is not None:
+            request["public"] = str(self.store.files.path("gold", phase.public["sha256"]))
+        return request
 
     def _ask(self, job: Job, request: dict[str, Any], seconds: int) -> dict[str, Any] | None:
         """The scorer's answer, or None if the job was put back or lost to another worker."""

@@ -4,9 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from emoscope.server.challenge.services import audit, challenges, definition, submissions, teams, tokens
+    from emoscope.server.challenge.services import (
+        audit,
+        challenges,
+        definition,
+        jobs,
+        registration,
+        submissions,
+        teams,
+        tokens,
+    )
 
-__all__ = ["audit", "challenges", "definition", "submissions", "teams", "tokens"]
+__all__ = ["audit", "challenges", "definition", "jobs", "registration", "submissions", "teams", "tokens"]
 
 
 def __getattr__(name: str) -> Any:

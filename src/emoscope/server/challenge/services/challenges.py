@@ -1,5 +1,7 @@
 """Challenges: create, schedule, open, close, replace gold, rescore, delete and restore."""
 
+import io
+import secrets
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -9,11 +11,13 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from emoscope.core.errors import EmoscopeError
+from emoscope.server.challenge.scoring import public_part
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import measured, scorer_sha256
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.definition import read_definition
+from emoscope.server.challenge.services.definition import Definition, PhaseDefinition, read_definition
 from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
 from emoscope.server.challenge.services.phase_files import PhaseFiles, check_files
 from emoscope.server.challenge.views import ChallengeView, PhaseView
@@ -32,8 +36,9 @@ def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | 
             position=position,
             opens_at=phase.moment(phase.opens),
             closes_at=phase.moment(phase.closes),
-            **phase.model_dump(exclude={"opens", "closes", "unlabelled", "gold", "humans"}),
+            **phase.model_dump(exclude={"opens", "closes", "unlabelled", "gold", "humans", "public_share"}),
             **_store_files(store, files),
+            public=_public_part(store, definition, phase, files) if phase.board == "open" else None,
         )
         for position, (phase, files) in enumerate(zip(definition.phases, phase_files, strict=True))
     ]
@@ -66,6 +71,24 @@ def _store_files(store: Store, files: PhaseFiles) -> dict[str, object]:
     }
 
 
+def _public_part(store: Store, definition: Definition, phase: PhaseDefinition, files: PhaseFiles) -> dict[str, object]:
+    """Choose, once, the items an open board scores; which they are is kept with the gold."""
+    task, seed = measured(definition.task, definition.metric), secrets.token_hex(16)
+    share = public_part.DEFAULT_SHARE if phase.public_share is None else phase.public_share
+    try:
+        chosen = public_part.choose(task, files.labels, share, seed)
+    except EmoscopeError as error:
+        raise Invalid(f"phases.{phase.name}.public_share: {error}", field="public_share") from None
+    labels = files.labels if chosen is None else [files.labels[item] for item in chosen]
+    sha256 = None
+    if chosen is not None:
+        content = io.BytesIO(public_part.encoded(chosen))
+        with store.files.incoming(content, limit=1 << 30) as part:
+            sha256 = store.files.keep(part, "gold").sha256
+    told = public_part.resolution(task, [label for label in labels if task.scored(label)])
+    return {"sha256": sha256, "items": len(labels), "step": told.step, "margin": told.margin}
+
+
 def list_challenges(store: Store, actor: Actor) -> list[ChallengeView]:
     """All challenges, newest first; deleted ones only for their organisers."""
     with store.database.read() as session:
@@ -86,6 +109,12 @@ def organises(store: Store, actor: Actor, slug: str) -> bool:
     """Whether the actor runs this challenge."""
     with store.database.read() as session:
         return actor.organises(find_challenge(session, actor, slug, deleted=True).id)
+
+
+def check_organiser(store: Store, actor: Actor, slug: str) -> None:
+    """Refuse everyone but the challenge's organisers."""
+    with store.database.read() as session:
+        require_organiser(actor, find_challenge(session, actor, slug, deleted=True).id)
 
 
 def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) -> ChallengeView:
@@ -218,7 +247,8 @@ def challenge_view(session: Session, store: Store, actor: Actor, challenge: Chal
     """A challenge as the actor may see it."""
     task = measured(challenge.task, challenge.metric)
     now = store.clock()
-    standing = (Team.challenge_id == challenge.id, Team.deleted_at.is_(None), Team.merged_into.is_(None))
+    there = (Team.deleted_at.is_(None), Team.merged_into.is_(None), Team.approved_at.is_not(None))
+    standing = (Team.challenge_id == challenge.id, *there)
     return ChallengeView.of(
         challenge,
         task_title=task.metadata.title,
@@ -226,7 +256,12 @@ def challenge_view(session: Session, store: Store, actor: Actor, challenge: Chal
         metric=task.metadata.metric.name,
         metric_description=task.metadata.metric.description,
         phases=tuple(
-            PhaseView.of(phase, state=phase_state(phase, now), board_visible=board_visible(actor, phase, now))
+            PhaseView.of(
+                phase,
+                state=phase_state(phase, now),
+                board_visible=board_visible(actor, phase, now),
+                public_items=phase.public["items"] if phase.public and phase.public["sha256"] else None,
+            )
             for phase in challenge.phases
         ),
         teams=session.scalar(select(func.count()).where(*standing)) or 0,

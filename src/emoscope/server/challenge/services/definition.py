@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
 from emoscope.server.challenge.scoring.scorer import measured
+from emoscope.server.challenge.views import Registration
 from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
@@ -37,6 +38,7 @@ class PhaseDefinition(_Strict):
     total: int | None = Field(default=None, ge=1, le=1_000_000)
     rejected_per_day: int = Field(default=50, ge=1, le=10_000)
     board: Literal["open", "hidden"] = "open"
+    public_share: float | None = Field(default=None, gt=0, le=1)  # of the gold an open board scores; the rest decides
     counts: Literal["best", "last"] = "best"
     max_bytes: int = Field(default=DEFAULT_MAX_BYTES, ge=1_000, le=1 << 30)
     published: bool = False  # show the paper's systems beside the teams
@@ -56,6 +58,8 @@ class PhaseDefinition(_Strict):
         opens, closes = self.moment(self.opens), self.moment(self.closes)
         if closes is not None and (opens is None or closes <= opens):
             raise ValueError("'closes' must come after 'opens'")
+        if self.board == "hidden" and self.public_share is not None:
+            raise ValueError("'public_share' is for an open board; a hidden one scores all of the gold at the close")
         return self
 
     def moment(self, time: datetime | None) -> datetime | None:
@@ -73,7 +77,7 @@ class Definition(_Strict):
     task: str
     metric: str | None = None  # the task's official one, unless another is named
     description: Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)] = ""
-    registration: Literal["open", "closed"] = "open"
+    registration: Registration = "open"
     max_teams: int = Field(default=2_000, ge=1, le=100_000)
     phases: tuple[PhaseDefinition, ...] = Field(min_length=1, max_length=20)
 

@@ -56,6 +56,11 @@ def board_visible(actor: Actor, phase: Phase, now: datetime) -> bool:
     return actor.organises(phase.challenge_id) or state == "closed" or (state == "open" and phase.board == "open")
 
 
+def provisional(phase: Phase, now: datetime) -> bool:
+    """Whether the phase's board is a running one, which tells rounded scores on the public part and nothing else."""
+    return phase.board == "open" and phase_state(phase, now) != "closed"
+
+
 def find_team(session: Session, challenge: Challenge, team_id: int, *, lock: bool = False) -> Team:
     """A team of a challenge; with `lock` nobody else decides on it until the transaction ends."""
     query = select(Team).where(Team.id == team_id, Team.challenge_id == challenge.id)

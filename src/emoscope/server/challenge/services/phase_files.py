@@ -1,5 +1,6 @@
 """The files of a phase, checked against each other before the challenge is created."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ class PhaseFiles:
     items: int
     humans: dict[str, Any] | None
     judgements: Path | None  # of the human baseline, unless it is the published one
+    labels: Sequence[str]
 
     @classmethod
     def checked(
@@ -47,7 +49,7 @@ class PhaseFiles:
             people = compare_with_humans(task, gold, str(judgements))
             scores = people.judges[0].overall
             humans = {"name": f"humans ({people.workers} workers)", "score": scores.score, "items": scores.items}
-        return cls(unlabelled, gold, len(items), humans, judgements)
+        return cls(unlabelled, gold, len(items), humans, judgements, gold_labels.labels)
 
 
 def check_files(definition: Definition, source: Path, folder: Path) -> list[PhaseFiles]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
+from emoscope.server.challenge.scoring.public_part import resolution_of, told
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services import uploads
@@ -21,12 +22,13 @@ from emoscope.server.challenge.services.lookup import (
     find_team,
     open_phase_of,
     phase_state,
+    provisional,
 )
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
-from emoscope.server.challenge.views import Figures, LogLine, QuotaView, SubmissionView
-from emoscope.server.errors import Conflict, NotFound, Rejected, Unauthenticated
+from emoscope.server.challenge.views import Figures, LogLine, Part, QuotaView, SubmissionView
+from emoscope.server.errors import Conflict, NotAllowed, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.models import Challenge, Phase, Submission
+from emoscope.server.store.models import Challenge, Phase, Result, Submission, Team
 from emoscope.tasks import get_task
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def submit(
         chosen = open_phase_of(challenge, now) if phase is None else find_phase(challenge, phase)
         if earlier := _repeated(session, actor, chosen, key, now):
             return earlier
+        _check_approved(find_team(session, challenge, team_id))
         # Checked again under the lock; this spares reading a file that cannot be taken.
         _check_open(chosen, now)
         used = usage(session, chosen, [team_id], now)
@@ -77,6 +80,7 @@ def submit(
             team = find_team(session, challenge, team_id, lock=True)
             if not team.is_active:
                 raise Conflict("your team has changed meanwhile; try again")
+            _check_approved(team)
             current = session.get_one(Phase, chosen.id)
             if earlier := _repeated(session, actor, current, key, received):
                 return earlier
@@ -112,6 +116,11 @@ def submit(
     if problems:
         raise Rejected(problems, submission.public_id)
     return accepted
+
+
+def _check_approved(team: Team) -> None:
+    if team.approved_at is None:
+        raise NotAllowed("your team waits for the organisers to let it in; they have been told")
 
 
 def _check_open(phase: Phase, now: datetime) -> None:
@@ -226,6 +235,22 @@ def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submissio
     raise NotFound("no such submission")
 
 
+def figures_of(actor: Actor, phase: Phase, result: Result, now: datetime) -> Figures:
+    """The figures of a result as the actor may see them: organisers all, others the told score of a running board."""
+    if provisional(phase, now) and not actor.organises(phase.challenge_id):
+        return told_figures(phase, result)
+    part: Part = "private" if result.public_score is not None else "all"
+    return Figures(score=result.score, part=part, **result.figures)
+
+
+def told_figures(phase: Phase, result: Result) -> Figures:
+    """What a running board tells of a result: nothing that does not follow from the rounded score."""
+    known, score = resolution_of(phase), told(phase, result)
+    low, high = (round(min(1.0, max(0.0, score + side * known.margin)), 4) for side in (-1, 1))
+    part: Part = "public" if result.public_score is not None else "all"
+    return Figures(score=score, low=low, high=high, part=part, digits=known.digits)
+
+
 def _view(
     actor: Actor, submission: Submission, scorer: str, now: datetime, *, with_log: bool = False
 ) -> SubmissionView:
@@ -244,7 +269,7 @@ def _view(
         phase=phase.name,
         team=submission.team.name,
         member=submission.member.name,
-        figures=Figures(score=newest.score, **newest.figures) if newest and board_visible(actor, phase, now) else None,
+        figures=figures_of(actor, phase, newest, now) if newest and board_visible(actor, phase, now) else None,
         stale=newest is not None and not fresh,
         log=tuple(LogLine.of(line) for line in submission.log) if with_log else (),
     )

@@ -1,58 +1,153 @@
 """Teams: register, invite, join, show, merge, delete and restore."""
 
 import re
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
 from sqlalchemy import func, select, update
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member, require_organiser, require_team
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge, find_team, require_running
+from emoscope.server.challenge.services.one_time import use_link
 from emoscope.server.challenge.services.quotas import days_running, usage
 from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
 from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Submission, Team
-from emoscope.server.store.names import clean_name, name_key
+from emoscope.server.store.names import clean_name, looks_like_any, name_key
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50
 INVITATION_LASTS = timedelta(days=7)
-_EMAIL = re.compile(r"[^@\s<>\"',;:()\\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
+_EMAIL = re.compile(r"[^@\s<>\",;:()\\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who somebody is by an OpenID provider; the address only if the provider has verified it."""
+
+    subject: str
+    email: str | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who is to become a member; `verified` if the address is known to be theirs."""
+
+    name: str
+    email: str | None = None
+    verified: bool = False
+    subject: str | None = None
+
+    @classmethod
+    def of(cls, name: str, email: str | None, identity: Identity | None = None) -> "Person":
+        """A person as they describe themselves, or with the address their provider knows."""
+        clean, address = clean_name(name, "member"), clean_email(email)
+        if identity is None:
+            return cls(clean, address)
+        return cls(clean, identity.email or address, identity.email is not None, identity.subject)
 
 
 def register_team(
-    store: Store, actor: Actor, slug: str, *, team: str, member: str, email: str | None = None
+    store: Store,
+    actor: Actor,
+    slug: str,
+    *,
+    team: str,
+    member: str,
+    email: str | None = None,
+    invitation: str | None = None,
+    identity: Identity | None = None,
 ) -> Registered:
-    """Register a team with its first member, whose token is shown this once."""
-    name, person, address = clean_name(team, "team"), clean_name(member, "member"), clean_email(email)
-    try:
-        with store.database.write() as session:
-            challenge = find_challenge(session, actor, slug)
-            organised = actor.organises(challenge.id)
-            if challenge.registration != "open" and not organised:
+    """Register a team with its first member, whose token is shown this once; how depends on the challenge.
+
+    With `invitation` only who has one registers, with `approval` a team may submit once an organiser has let it in,
+    with `email` the address must have been verified (see `registration`).
+    """
+    name, person = clean_name(team, "team"), Person.of(member, email, identity)
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        if not actor.organises(challenge.id):
+            if challenge.registration == "closed":
                 raise NotAllowed("registration is closed; ask the organisers")
-            if not organised:
-                require_running(challenge, store.clock())
-            # One registration at a time, so that the cap holds.
-            session.execute(select(Challenge.id).where(Challenge.id == challenge.id).with_for_update())
-            count = session.scalar(select(func.count()).where(Team.challenge_id == challenge.id)) or 0
-            if count >= challenge.max_teams and not organised:
-                raise Conflict(f"{challenge.slug} takes no more than {challenge.max_teams:,} teams")
-            if session.scalar(select(Team.id).where(Team.challenge_id == challenge.id, Team.key == name_key(name))):
-                raise Conflict(f"the team name {name!r} is taken", field="team")
-            row = Team(challenge_id=challenge.id, name=name, key=name_key(name), created_at=store.clock())
-            session.add(row)
-            session.flush()
-            record(session, store, actor, "team.register", f"team {row.id}", challenge_id=challenge.id, name=name)
-            return _add_member(session, store, actor, row, person, address)
-    except IntegrityError:
-        raise Conflict(f"the team name {name!r} is taken", field="team") from None
+            if challenge.registration == "invitation":
+                person = _invited(session, store, challenge, invitation, person)
+            if challenge.registration == "email" and not person.verified:
+                raise NotAllowed("the e-mail address has to be verified first", field="email")
+            if challenge.registration == "approval" and person.email is None:
+                raise Invalid("the organisers want an e-mail address before they let a team in", field="email")
+        return add_team(session, store, actor, challenge, name, person)
+
+
+def _invited(session: Session, store: Store, challenge: Challenge, invitation: str | None, person: Person) -> Person:
+    """The person behind an organiser's invitation, which cannot be used again; if it was mailed, with that address."""
+    if not (invitation or "").strip():
+        raise NotAllowed("registration is by invitation; ask the organisers for one", field="invitation")
+    row = use_link(session, store, "register", invitation or "")
+    if row.challenge_id != challenge.id:
+        raise NotFound("the invitation is for another challenge", field="invitation")
+    email = row.payload.get("email")
+    return person if email is None else replace(person, email=email, verified=True)
+
+
+def add_team(
+    session: Session, store: Store, actor: Actor, challenge: Challenge, name: str, person: Person
+) -> Registered:
+    """A new team in the present transaction, if its name is free and there is room."""
+    organised = actor.organises(challenge.id)
+    if not organised:
+        require_running(challenge, store.clock())
+    waits = challenge.registration == "approval" and not organised
+    lock_challenge(session, challenge.id)
+    if not waits:
+        _check_room(session, challenge, organised=organised)
+    check_team_name(session, challenge, name)
+    now = store.clock()
+    row = Team(
+        challenge_id=challenge.id, name=name, key=name_key(name), created_at=now, approved_at=None if waits else now
+    )
+    session.add(row)
+    session.flush()
+    record(session, store, actor, "team.register", f"team {row.id}", challenge_id=challenge.id, name=name)
+    return _add_member(session, store, actor, row, person)
+
+
+def lock_challenge(session: Session, challenge_id: int) -> None:
+    """One registration at a time from here on, so that what is checked holds until it is done."""
+    session.execute(select(Challenge.id).where(Challenge.id == challenge_id).with_for_update())
+
+
+def _check_room(session: Session, challenge: Challenge, *, organised: bool) -> None:
+    there = select(func.count()).where(Team.challenge_id == challenge.id, Team.approved_at.is_not(None))
+    if (session.scalar(there) or 0) >= challenge.max_teams and not organised:
+        raise Conflict(f"{challenge.slug} takes no more than {challenge.max_teams:,} teams")
+
+
+def check_team_name(session: Session, challenge: Challenge, name: str) -> None:
+    """Refuse a name that is taken, or looks like one that is."""
+    if session.scalar(select(Team.id).where(Team.challenge_id == challenge.id, Team.key == name_key(name))):
+        raise Conflict(f"the team name {name!r} is taken", field="team")
+    if looks_like_any(name, session.scalars(select(Team.name).where(Team.challenge_id == challenge.id))):
+        raise Conflict(f"the team name {name!r} looks like that of another team", field="team")
+
+
+def check_one_team(session: Session, challenge: Challenge, person: Person) -> None:
+    """Refuse somebody who is in a team of the challenge already: one person, one team."""
+    there = select(Member).join(Team, Member.team_id == Team.id)
+    there = there.where(Team.challenge_id == challenge.id, Team.deleted_at.is_(None))
+    if person.subject and session.scalar(there.where(Member.subject == person.subject).limit(1)):
+        raise Conflict("you are in a team of this challenge already; one person, one team")
+    if person.email is None:
+        return
+    own = email_key(person.email)
+    if any(email_key(str(member.email)) == own for member in session.scalars(there.where(Member.email.is_not(None)))):
+        raise Conflict("this e-mail address is in a team already; one person, one team", field="email")
 
 
 def clean_email(text: str | None) -> str | None:
@@ -69,13 +164,32 @@ def clean_email(text: str | None) -> str | None:
     return address
 
 
-def _add_member(session: Session, store: Store, actor: Actor, team: Team, name: str, email: str | None) -> Registered:
-    member = Member(team_id=team.id, name=name, email=email, created_at=store.clock())
+def email_key(address: str) -> str:
+    """The form in which addresses are compared: what follows a plus sign goes to the same mailbox.
+
+    >>> email_key("Ana+two@Example.org")
+    'ana@example.org'
+    """
+    mailbox, _, host = address.casefold().rpartition("@")
+    return f"{mailbox.partition('+')[0]}@{host}"
+
+
+def _add_member(session: Session, store: Store, actor: Actor, team: Team, person: Person) -> Registered:
+    check_one_team(session, team.challenge, person)
+    now = store.clock()
+    member = Member(
+        team_id=team.id,
+        name=person.name,
+        email=person.email,
+        verified_at=now if person.verified else None,
+        subject=person.subject,
+        created_at=now,
+    )
     session.add(member)
     session.flush()
     secret = add_member_token(session, store, member, team.challenge_id).token
     record(session, store, actor, "team.join", f"team {team.id}", challenge_id=team.challenge_id, member=member.id)
-    return Registered(team=_view(session, team), member=MemberView.of(member, joined=member.created_at), token=secret)
+    return Registered(team=team_view(session, team), member=MemberView.of(member, joined=now), token=secret)
 
 
 def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) -> TeamView:
@@ -84,7 +198,7 @@ def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) 
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id) if team_id is None else team_id
         require_team(actor, challenge.id, team_id)
-        return _view(session, find_team(session, challenge, team_id))
+        return team_view(session, find_team(session, challenge, team_id))
 
 
 def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
@@ -93,7 +207,7 @@ def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
         challenge = find_challenge(session, actor, slug, deleted=True)
         require_organiser(actor, challenge.id)
         query = select(Team).where(Team.challenge_id == challenge.id, Team.merged_into.is_(None)).order_by(Team.id)
-        return [_view(session, team) for team in session.scalars(query)]
+        return [team_view(session, team) for team in session.scalars(query)]
 
 
 def invite(store: Store, actor: Actor, slug: str) -> Issued:
@@ -115,9 +229,17 @@ def invite(store: Store, actor: Actor, slug: str) -> Issued:
         return Issued.of(row, token=secret)
 
 
-def join_team(store: Store, actor: Actor, invitation: str, *, member: str, email: str | None = None) -> Registered:
+def join_team(
+    store: Store,
+    actor: Actor,
+    invitation: str,
+    *,
+    member: str,
+    email: str | None = None,
+    identity: Identity | None = None,
+) -> Registered:
     """Join the team of an invitation, which cannot be used again."""
-    person, address = clean_name(member, "member"), clean_email(email)
+    person = Person.of(member, email, identity)
     with store.database.write() as session:
         query = select(Invitation).where(Invitation.hash == hashed(invitation[:200])).with_for_update()
         row = session.scalar(query)
@@ -131,7 +253,8 @@ def join_team(store: Store, actor: Actor, invitation: str, *, member: str, email
         if _count_members(session, team.id) >= MAX_MEMBERS:
             raise Conflict(f"a team has at most {MAX_MEMBERS} members")
         row.used_at = store.clock()
-        return _add_member(session, store, actor, team, person, address)
+        lock_challenge(session, team.challenge_id)
+        return _add_member(session, store, actor, team, person)
 
 
 def _count_members(session: Session, *team_ids: int) -> int:
@@ -154,6 +277,20 @@ def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted
 # A deleted team is off the board and its tokens do not work, but nothing of it is lost.
 delete_team = partial(_set_deleted, deleted=True)
 restore_team = partial(_set_deleted, deleted=False)
+
+
+def approve_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamView:
+    """Let a team in that waits for approval."""
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        require_organiser(actor, challenge.id)
+        lock_challenge(session, challenge.id)
+        team = find_team(session, challenge, team_id, lock=True)
+        if team.approved_at is None:
+            _check_room(session, challenge, organised=False)
+            team.approved_at = store.clock()
+            record(session, store, actor, "team.approve", f"team {team.id}", challenge_id=challenge.id)
+        return team_view(session, team)
 
 
 def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeView:
@@ -253,7 +390,8 @@ def _merge_view(merge: Merge) -> MergeView:
     return MergeView.of(merge, offered=merge.created_at, **names)
 
 
-def _view(session: Session, team: Team) -> TeamView:
+def team_view(session: Session, team: Team) -> TeamView:
+    """A team with its members and the offers that wait for an answer."""
     offers = select(Merge).where(
         (Merge.from_team_id == team.id) | (Merge.to_team_id == team.id), Merge.state == "offered"
     )

@@ -1,0 +1,197 @@
+"""Registration by e-mail and by invitation, and what replaces a lost token."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import select, update
+
+from emoscope.server.challenge.services.actor import PUBLIC, Actor, require_organiser
+from emoscope.server.challenge.services.audit import record
+from emoscope.server.challenge.services.lookup import find_challenge, require_running
+from emoscope.server.challenge.services.one_time import LASTS, make_link, use_link
+from emoscope.server.challenge.services.teams import (
+    Identity,
+    Person,
+    add_team,
+    check_one_team,
+    check_team_name,
+    clean_email,
+    email_key,
+    register_team,
+    team_view,
+)
+from emoscope.server.challenge.services.tokens import add_member_token
+from emoscope.server.challenge.views import Issued, MailSent, MemberView, Registered
+from emoscope.server.errors import Invalid, NotAllowed, NotFound
+from emoscope.server.mail import Mailer
+from emoscope.server.store import Store
+from emoscope.server.store.models import Challenge, Member, Team, Token
+from emoscope.server.store.names import clean_name
+
+_NO_MAIL = "this server sends no mail; ask the organisers"
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What it takes to send a link: a mailer, the address people reach the server at, and leave to mail somebody."""
+
+    mailer: Mailer | None
+    base: str
+    admit: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext()
+
+    def send(self, to: str, subject: str, *lines: str) -> None:
+        """Send a mail of these paragraphs."""
+        if self.mailer is None:
+            raise NotAllowed(_NO_MAIL)
+        self.mailer.send(to, subject, "\n\n".join(lines) + "\n")
+
+
+def register(
+    store: Store,
+    actor: Actor,
+    slug: str,
+    post: Post,
+    *,
+    team: str,
+    member: str,
+    email: str | None = None,
+    invitation: str | None = None,
+    identity: Identity | None = None,
+) -> Registered | MailSent:
+    """Register a team, or where the challenge wants a verified address mail the link that does."""
+    name, person = clean_name(team, "team"), Person.of(member, email, identity)
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        by_mail = challenge.registration == "email" and not (person.verified or actor.organises(challenge.id))
+    if not by_mail:
+        options = {"team": team, "member": member, "email": email, "invitation": invitation, "identity": identity}
+        return register_team(store, actor, slug, **options)  # type: ignore[arg-type]
+    if post.mailer is None:
+        raise NotAllowed(_NO_MAIL)
+    if person.email is None:
+        raise Invalid("registration needs an e-mail address, to which a link is sent", field="email")
+    with post.admit(person.email), store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        require_running(challenge, store.clock())
+        check_team_name(session, challenge, name)
+        check_one_team(session, challenge, person)
+        secret, row = make_link(
+            session, store, "confirm", challenge.id, payload={"team": name, "person": asdict(person)}
+        )
+    post.send(
+        person.email,
+        f"Register {name} for {challenge.title}",
+        f"Somebody, probably you, wants to register the team {name} for {challenge.title}.",
+        f"To confirm, open this page and press the button:\n{post.base}/confirm/{secret}",
+        "The link works once, for a day. If it was not you, do nothing.",
+    )
+    return MailSent(sent_to=person.email, expires=row.expires_at)
+
+
+def confirm(store: Store, actor: Actor, secret: str) -> Registered:
+    """Register the team of a mailed link, whose address is verified thereby."""
+    del actor  # whoever holds the link has read the mail
+    with store.database.write() as session:
+        row = use_link(session, store, "confirm", secret)
+        challenge = session.get_one(Challenge, row.challenge_id)
+        if challenge.deleted_at is not None:
+            raise NotFound("the challenge is no longer there")
+        person = Person(**{**row.payload["person"], "verified": True})
+        return add_team(session, store, PUBLIC, challenge, row.payload["team"], person)
+
+
+def invite_team(store: Store, actor: Actor, slug: str, post: Post, email: str | None = None) -> Issued:
+    """An invitation to register one team, for organisers; mailed if there is an address, which is verified thereby."""
+    address = clean_email(email)
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        require_organiser(actor, challenge.id)
+        payload = {} if address is None else {"email": address}
+        secret, row = make_link(session, store, "register", challenge.id, payload=payload)
+        record(session, store, actor, "team.invitation", slug, challenge_id=challenge.id, invitation=row.id)
+    if address is not None:
+        post.send(
+            address,
+            f"Invitation to {challenge.title}",
+            f"You are invited to register a team for {challenge.title}.",
+            f"Open {post.base}/challenges/{slug} and give this invitation:\n{secret}",
+            f"It is good for one team, for {LASTS['register'].days} days.",
+        )
+    return Issued(id=row.id, token=secret, expires=row.expires_at)
+
+
+def send_recovery(store: Store, actor: Actor, slug: str, post: Post, email: str) -> None:
+    """Mail a link for a new token to the member with this address; whether there is one is not told."""
+    if post.mailer is None:
+        raise NotAllowed(_NO_MAIL)
+    address = clean_email(email)
+    if address is None:
+        raise Invalid("the e-mail address is missing", field="email")
+    with post.admit(address), store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        members = select(Member).join(Team, Member.team_id == Team.id).where(Team.challenge_id == challenge.id)
+        members = members.where(Team.deleted_at.is_(None), Member.email.is_not(None))
+        found = [one for one in session.scalars(members) if email_key(str(one.email)) == email_key(address)]
+        links = [
+            (str(one.email), one.team.name, make_link(session, store, "recover", challenge.id, member_id=one.id)[0])
+            for one in found
+        ]
+    for to, team, secret in links:
+        post.send(
+            to,
+            f"A new token for {challenge.title}",
+            f"Somebody, probably you, asked for a new token of the team {team} in {challenge.title}.",
+            f"To get it, open this page and press the button:\n{post.base}/recover/{secret}",
+            "The link works once, for two hours. If it was not you, do nothing: your token still works.",
+        )
+
+
+def recover(store: Store, actor: Actor, secret: str, *, revoke: bool = True) -> Registered:
+    """A new token for the member of a mailed link; the old ones are revoked unless they are to be kept."""
+    del actor
+    with store.database.write() as session:
+        row = use_link(session, store, "recover", secret)
+        member = session.get_one(Member, row.member_id)
+        team = member.team
+        if team.deleted_at is not None or team.challenge.deleted_at is not None:
+            raise NotFound("the team is no longer there")
+        now = store.clock()
+        if revoke:
+            old = (Token.member_id == member.id, Token.revoked_at.is_(None))
+            session.execute(update(Token).where(*old).values(revoked_at=now))
+        member.verified_at = member.verified_at or now
+        secret = add_member_token(session, store, member, team.challenge_id).token
+        record(session, store, "mail", "token.recover", f"member {member.id}", challenge_id=team.challenge_id)
+        shown = MemberView.of(member, joined=member.created_at)
+        return Registered(team=team_view(session, team), member=shown, token=secret)
+
+
+def token_of(store: Store, identity: Identity, slug: str, provider: str) -> int | None:
+    """The token, by its id, of the member who signs in with a provider: in this challenge, or else the newest one.
+
+    Somebody who is not known by the provider's name for them yet is found by their address, if both it and the member's
+    were verified. The token is for the browser's session; nobody is shown its secret.
+    """
+    with store.database.write() as session:
+        members = (
+            select(Member).join(Team, Member.team_id == Team.id).join(Challenge, Team.challenge_id == Challenge.id)
+        )
+        members = members.where(Team.deleted_at.is_(None), Challenge.deleted_at.is_(None)).order_by(Member.id.desc())
+        own = session.scalars(members.where(Member.subject == identity.subject)).all()
+        if identity.email is not None:
+            unbound = session.scalars(members.where(Member.subject.is_(None), Member.verified_at.is_not(None)))
+            own = [*own, *(one for one in unbound if email_key(str(one.email)) == email_key(identity.email))]
+        chosen = next((one for one in own if one.team.challenge.slug == slug), own[0] if own and not slug else None)
+        if chosen is None:
+            return None
+        chosen.subject = identity.subject
+        name = f"sign-in with {provider}"[:64]
+        valid = (Token.member_id == chosen.id, Token.name == name, Token.revoked_at.is_(None))
+        token = session.scalar(select(Token.id).where(*valid).limit(1))
+        if token is None:
+            token = add_member_token(session, store, chosen, chosen.team.challenge_id, name=name).id
+            record(
+                session, store, "sign-in", "token.issue", f"member {chosen.id}", challenge_id=chosen.team.challenge_id
+            )
+        return token

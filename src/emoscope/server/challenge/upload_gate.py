@@ -1,0 +1,53 @@
+"""Who may send a large body: nobody's submission is read before it is known whose it is."""
+
+import re
+
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.types import Scope
+
+from emoscope.server.challenge.pages.sessions import Sessions
+from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.tokens import actor_of, authenticate, session_ended
+from emoscope.server.errors import ServerError, Unauthenticated
+from emoscope.server.http.problems import Problem, problem_of
+from emoscope.server.store import Store
+
+_UPLOAD = re.compile(r"(/v1)?/challenges/[^/]+/submissions")
+
+
+def is_upload(path: str) -> bool:
+    """Whether submissions are sent here.
+
+    >>> is_upload("/v1/challenges/mine/submissions"), is_upload("/v1/challenges/mine/teams")
+    (True, False)
+    """
+    return _UPLOAD.fullmatch(path) is not None
+
+
+async def refused_upload(scope: Scope) -> Problem | None:
+    """Why a submission is refused before its body is read, if it is."""
+    if scope["method"] != "POST" or not is_upload(scope["path"]) or scope["app"].state.store is None:
+        return None
+    request = Request(scope)
+    try:
+        actor = await anyio.to_thread.run_sync(_sender, request)
+        if actor.role == "public":
+            raise Unauthenticated("this needs a team's token")
+    except ServerError as error:
+        problem = problem_of(request, error)
+        problem.headers["Connection"] = "close"  # the body will not be read
+        return problem
+    return None
+
+
+def _sender(request: Request) -> Actor:
+    store: Store = request.app.state.store
+    if request.url.path.startswith("/v1/"):
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        return authenticate(store, token.strip() if scheme.lower() == "bearer" else None)
+    sessions: Sessions = request.app.state.sessions
+    session = sessions.decoded(request.cookies.get(sessions.cookie, ""))
+    if session is None or not session.token_id or session_ended(store, session.id):
+        raise Unauthenticated("sign in before you submit")
+    return actor_of(store, session.token_id)

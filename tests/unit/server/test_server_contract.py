@@ -1,0 +1,109 @@
+"""What the API's description says of tokens, methods and priors is what the server does."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kits.challenge_site import SUBMISSIONS, Site, bearer
+
+PUBLIC = {
+    ("get", "/v1/challenges"),
+    ("get", "/v1/challenges/{slug}"),
+    ("get", "/v1/challenges/{slug}/phases/{phase}/data"),
+    ("get", "/v1/challenges/{slug}/phases/{phase}/board"),
+    ("get", "/v1/challenges/{slug}/export"),
+    ("post", "/v1/challenges/{slug}/teams"),
+    ("post", "/v1/challenges/{slug}/recovery"),
+    ("post", "/v1/invitations/join"),
+    ("post", "/v1/registrations"),
+    ("post", "/v1/recoveries"),
+}
+
+
+def test_only_what_needs_a_token_is_described_as_needing_one(shared_site: Site) -> None:
+    client = shared_site.client
+    values = {"slug": "nowhere", "phase": "practice", "team_id": 1, "merge_id": 1, "token_id": 1, "submission": "x"}
+    for path, item in client.get("/openapi.json").json()["paths"].items():
+        for method, operation in item.items():
+            if "security" not in operation:
+                continue
+            assert ({} in operation["security"]) == ((method, path) in PUBLIC), (method, path)
+            if (method, path) not in PUBLIC:
+                # Whatever else is wrong with the request, and whether or not there is such a challenge.
+                assert client.request(method, path.format(**values)).status_code == 401, (method, path)
+
+
+def test_a_token_that_is_none_is_refused_everywhere(shared_site: Site) -> None:
+    for header in ("Basic YTpi", "Bearer", "Bearer emo_wrong", "emo_wrong"):
+        answer = shared_site.client.get("/v1/challenges", headers={"Authorization": header})
+        assert answer.status_code == 401, header
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        (SUBMISSIONS, "GET, POST"),
+        ("/v1/challenges/mine/teams/1", "DELETE, GET"),
+        ("/v1/challenges/mine/tokens", "GET, POST"),
+        ("/v1/submissions/abc", "DELETE, GET"),
+        ("/v1/detect", "POST"),
+    ],
+)
+def test_all_methods_of_an_address_are_named(shared_site: Site, path: str, allowed: str) -> None:
+    answer = shared_site.client.request("PATCH", path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
+def test_priors_are_described_as_they_are_checked(shared_site: Site) -> None:
+    client = shared_site.client
+    shape = client.get("/openapi.json").json()["components"]["schemas"]["DetectIn"]
+    assert shape["anyOf"][0]["properties"]["labels"] == {"enum": ["emocontext", None]}
+    prior = shape["anyOf"][0]["properties"]["prior"]["anyOf"][1]
+    assert prior["required"] == ["angry", "happy", "others", "sad"]
+    assert prior["additionalProperties"] is False
+
+
+def test_a_huge_prior_is_a_prior(shared_site: Site) -> None:
+    ask: dict[str, Any] = {"turns": ["I am so happy"]}
+    scores = [
+        shared_site.client.post("/v1/detect", json=ask | {"prior": dict.fromkeys(LABELS, size)}).json()["scores"]
+        for size in (0.25, 1e308)
+    ]
+    assert scores[0] == pytest.approx(scores[1])
+    assert sum(scores[1].values()) == pytest.approx(1)
+
+
+LABELS = ("angry", "happy", "others", "sad")
+
+
+@pytest.mark.parametrize("path", [SUBMISSIONS, "/challenges/mine/submissions"])
+@pytest.mark.parametrize("token", ["", "emo_wrong"])
+def test_nobodys_body_is_read_before_it_is_known_whose_it_is(shared_site: Site, path: str, token: str) -> None:
+    headers = [(b"host", b"testserver"), (b"content-type", b"multipart/form-data; boundary=x")]
+    headers += [(b"content-length", b"16000000")]
+    headers += [(name.lower().encode(), value.encode()) for name, value in (bearer(token) if token else {}).items()]
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": headers,
+        "client": ("192.0.2.1", 1),
+        "server": ("testserver", 80),
+        "scheme": "http",
+        "http_version": "1.1",
+        "app": shared_site.client.app,
+    }
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        raise AssertionError("the body was read")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(shared_site.client.app(scope, receive, send))  # type: ignore[arg-type]
+    assert sent[0]["status"] == 401
+    assert (b"connection", b"close") in sent[0]["headers"]
