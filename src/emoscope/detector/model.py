@@ -8,8 +8,10 @@ import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.text import masked
 from emoscope.detector.bundle import Bundle, Head
-from emoscope.models.block import Block, Floats, Truncated
+from emoscope.detector.long_turns import pooled, shortened_example, too_long, windows
+from emoscope.models.block import LONG_MESSAGE, Block, Floats, Truncated
 
 BLOCK = "model"  # the folder of the block
 
@@ -49,7 +51,37 @@ class FittedModel:
         self.bundle.save(folder)
 
     def infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
-        """The probabilities of a head's labels under its training prior, and which examples were not read whole."""
+        """The probabilities of a head's labels under its training prior, and which examples were not read whole.
+
+        A turn to be labelled that is too long for the model is read in windows, whose answers are pooled.
+        """
+        shorter = [shortened_example(example) for example in examples]
+        probabilities, truncated = self._infer(head, shorter)
+        if places := self._overlong(shorter, truncated):
+            parts = [windows(shorter[place]) for place in places]
+            asked = [window for part in parts for window in part]
+            answers, cut = self._infer(head, asked)
+            # What one window has no room for of the turns before, another may have; of its own turn, none has.
+            unread = self.block.overlong(asked)
+            mix = np.array([head.trained[label] for label in head.labels])
+            end = 0
+            for place, part in zip(places, parts, strict=True):
+                rows = slice(end, end := end + len(part))
+                probabilities[place] = pooled(answers[rows], mix)
+                truncated[place] = cut[rows].all() or unread[rows].any()
+        return probabilities, truncated | too_long(examples)
+
+    def _overlong(self, examples: Sequence[Example], truncated: Truncated) -> list[int]:
+        """Which examples are to be read in windows. A masked word is what is asked about: its turn stays whole."""
+        places = [
+            place
+            for place, example in enumerate(examples)
+            if (truncated[place] or len(example.text) > LONG_MESSAGE) and not masked(example.text)
+        ]
+        overlong = self.block.overlong([examples[place] for place in places]) if places else ()
+        return [place for place, windowed in zip(places, overlong, strict=True) if windowed]
+
+    def _infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
         prediction = self.block.infer(examples)
         columns = self.block.columns(head.name)
         labels = self.block.labels[columns]
