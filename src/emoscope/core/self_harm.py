@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 from emoscope.core.word_lists import any_of, filled, read_toml, words_in
 
-# Every pattern needs one of these somewhere, or letters in disguise; most messages have none, and are done.
-_STEMS = (
-    "kill", "die", "dyin", "dead", "death", "suic", "sui cid", "unaliv", "kms", "kys", "self", "selves", "wrist", "vein",
-    "thigh", "skin", "born", "disappear", "vanish", "exist", "wake", "alive", "living", "to live", "not live", "n't live",
-    "life", "lyf", "better off", "better if", "without me", "end it", "ending it", "end my", "end the", "misery", "my pain",
-    "the pain", "go on", "going on", "pill", "tablet", "paracetamol", "overdos", " od", "jump", "goodbye", "farewell",
-    "final", "last note", "last letter", "last words", "cutting", "razor", "burden", "i'm gone", "i am gone", "im gone",
-    "hurt any", "miss me", "notice me", "be here", "to stop", "to end", "be over", "for me",
-)  # fmt: skip
-_DISGUISE = re.compile(r"[a-z][0-9@$!*._-]+[a-z]|\b[a-z](?:[ ._*-][a-z]\b){2}")
+# Every pattern needs one of these words; most messages have none of them, and are done.
+_WORDS = frozenset(
+    """kill kills killed killing die dying dead death suicide suicides suicidal unalive kms kys myself yourself himself
+    herself themselves yourselves self selfharm wrist wrists vein veins arm arms thigh thighs skin born disappear vanish
+    exist existing wake alive live living life lyf better without end ends ending ended misery pain go going longer
+    pills tablets meds paracetamol overdose overdosed od oded jump jumping jumped goodbye farewell note letter words
+    cutting razor burden gone hurt miss notice here stop over hope out forever""".split()
+)
+_MARKS = str.maketrans(dict.fromkeys(".,;:!?()\"*-\u2026\u2019'", " "))
+_DISGUISE = re.compile(r"[a-z][0-9@$!*._-]+[a-z]|(.)\1\1|(?<![a-z])[a-z][ ._*-][a-z][ ._*-][a-z](?![a-z])")
 _JOKING = re.compile(r"\bl+o+l+\b|\blmf?ao|\brofl\b|\bja?k\b|\bjust kidding\b|\b(?:ha){2,}|\bhaha|[😂🤣😆😹]|x[dD]\b")
 
 
@@ -35,7 +35,7 @@ def mentions_self_harm(text: str) -> bool:
     [True, False, False]
     """
     lowered = text.lower()
-    if not any(stem in lowered for stem in _STEMS) and not _DISGUISE.search(lowered):
+    if _WORDS.isdisjoint(lowered.translate(_MARKS).split()) and not _DISGUISE.search(lowered):
         return False
     from emoscope.core.plain_words import plain_words
 

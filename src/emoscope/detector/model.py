@@ -56,30 +56,26 @@ class FittedModel:
         A turn to be labelled that is too long for the model is read in windows, whose answers are pooled.
         """
         shorter = [shortened_example(example) for example in examples]
-        probabilities, truncated = self._infer(head, shorter)
-        if places := self._overlong(shorter, truncated):
-            parts = [windows(shorter[place]) for place in places]
-            asked = [window for part in parts for window in part]
-            answers, cut = self._infer(head, asked)
-            # What one window has no room for of the turns before, another may have; of its own turn, none has.
-            unread = self.block.overlong(asked)
-            mix = np.array([head.trained[label] for label in head.labels])
-            end = 0
-            for place, part in zip(places, parts, strict=True):
-                rows = slice(end, end := end + len(part))
-                probabilities[place] = pooled(answers[rows], mix)
-                truncated[place] = cut[rows].all() or unread[rows].any()
-        return probabilities, truncated | too_long(examples)
-
-    def _overlong(self, examples: Sequence[Example], truncated: Truncated) -> list[int]:
-        """Which examples are to be read in windows. A masked word is what is asked about: its turn stays whole."""
-        places = [
-            place
-            for place, example in enumerate(examples)
-            if (truncated[place] or len(example.text) > LONG_MESSAGE) and not masked(example.text)
+        overlong = self._overlong(shorter)
+        parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
+        answers, cut = self._infer(head, [window for part in parts for window in part])
+        if not overlong:
+            return answers, cut | too_long(examples)
+        mix = np.array([head.trained[label] for label in head.labels])
+        ends = np.cumsum([len(part) for part in parts]).tolist()
+        rows = [slice(end - len(part), end) for part, end in zip(parts, ends, strict=True)]
+        probabilities = [
+            pooled(answers[each], mix) if place in overlong else answers[each][0] for place, each in enumerate(rows)
         ]
+        truncated = np.array([cut[each].any() for each in rows])
+        return np.stack(probabilities), truncated | too_long(examples)
+
+    def _overlong(self, examples: Sequence[Example]) -> set[int]:
+        """Which examples are to be read in windows. A masked word is what is asked about: its turn stays whole."""
+        places = [place for place, each in enumerate(examples) if len(each.text) > LONG_MESSAGE]
+        places = [place for place in places if not masked(examples[place].text)]
         overlong = self.block.overlong([examples[place] for place in places]) if places else ()
-        return [place for place, windowed in zip(places, overlong, strict=True) if windowed]
+        return {place for place, windowed in zip(places, overlong, strict=True) if windowed}
 
     def _infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
         prediction = self.block.infer(examples)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Truncated = NDArray[np.bool_]
 CONFIG = "block.json"
-LONG_MESSAGE = 400  # characters, some 70 words: of more, even what can be read at once is better read in windows
+LONG_MESSAGE = 300  # characters, some 50 words: a longer one may be too long to be read at once
 
 BLOCKS: Registry[type["Block"]] = Registry("block", entry_points="emoscope.blocks")
 EXTRACTORS: Registry[type["Extractor"]] = Registry("feature extractor")

@@ -35,4 +35,6 @@ def read_toml(name: str) -> dict[str, Any]:
 def read_patterns(name: str) -> dict[str, re.Pattern[str]]:
     """The compiled `patterns` of a TOML file."""
     file = read_toml(name)
-    return {key: re.compile(word_lists.filled(pattern, file.get("parts", {}))) for key, pattern in file["patterns"].items()}
+    return {
+        key: re.compile(word_lists.filled(pattern, file.get("parts", {}))) for key, pattern in file["patterns"].items()
+    }
