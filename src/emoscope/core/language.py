@@ -27,7 +27,8 @@ _STRANGE = 6
 def language_of(text: str) -> Language:
     """What a message is written in.
 
-    >>> [language_of(text) for text in ("omg Ravi ur sooo funny 😂", "je ne sais pas", "yaar this is so boring kya kare")]
+    >>> said = ("omg Ravi ur sooo funny 😂", "je ne sais pas", "yaar this is so boring kya kare")
+    >>> [language_of(text) for text in said]
     ['english', 'other', 'mixed']
     """
     english, foreign = _lists()
@@ -41,18 +42,17 @@ def language_of(text: str) -> Language:
     known = len(words & english)
     strange = len(words & foreign)
     unknown = len(words - english - foreign - listed_words("anywhere.txt"))
-    if len(script) >= 2 and len(script) > sum(map(len, words)):
-        return "mixed" if known >= 3 else "other"
-    if len(script) >= _LETTERS_BESIDE:
-        return "mixed"
-    if strange >= 2 and strange > 2 * known:
-        return "other"
-    if strange >= 2 and 3 * strange >= known:
-        return "mixed"
     accented = sum(not word.isascii() for word in words)
-    if accented and known <= 1 and accented + strange >= 2:
+    other_script = len(script) >= 2 and len(script) > sum(map(len, words))
+    if (
+        (other_script and known < 3)
+        or (strange >= 2 and strange > 2 * known)
+        or (accented and known <= 1 and accented + strange >= 2)
+        or (not known and strange + unknown >= (3 if strange else _STRANGE))
+    ):
         return "other"
-    return "other" if not known and strange + unknown >= (3 if strange else _STRANGE) else "english"
+    mixed = other_script or len(script) >= _LETTERS_BESIDE or (strange >= 2 and 3 * strange >= known)
+    return "mixed" if mixed else "english"
 
 
 @cache

@@ -106,7 +106,7 @@ def pooled(probabilities: Floats, mix: Floats) -> Floats:
     feels. So a window counts the more, the further its answer is from the mix (by the Kullback-Leibler divergence).
 
     >>> answers = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]])
-    >>> pooled(answers, np.array([0.8, 0.2])).argmax()
+    >>> int(pooled(answers, np.array([0.8, 0.2])).argmax())
     1
     """
     safe = np.clip(probabilities, 1e-9, 1.0)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import cache
 
-from emoscope.core.dialogue import Dialogue
-from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.core import word_lists
+from emoscope.core.dialogue import Dialogue
 from emoscope.core.plain_words import plain_words
 from emoscope.core.word_lists import any_of, filled, words_in
+from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.corpus.filters.review import Review, choose
 from emoscope.corpus.filters.shipped import read_toml
 
