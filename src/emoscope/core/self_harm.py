@@ -6,18 +6,22 @@ from typing import NamedTuple
 
 from emoscope.core.word_lists import any_of, filled, read_toml, words_in
 
-# Every pattern needs one of these words; most messages have none of them, and are done.
+# Every pattern needs one of these words or phrases; most messages have none of them, and are done.
 _WORDS = frozenset((
     "kill", "kills", "killed", "killing", "die", "dying", "dead", "death", "suicide", "suicides", "suicidal", "unalive",
     "kms", "kys", "myself", "yourself", "himself", "herself", "themselves", "yourselves", "self", "selfharm", "wrist",
     "wrists", "vein", "veins", "arm", "arms", "thigh", "thighs", "skin", "born", "disappear", "vanish", "exist",
-    "existing", "wake", "alive", "live", "living", "life", "lyf", "better", "without", "end", "ends", "ending", "ended",
-    "misery", "pain", "go", "going", "longer", "pills", "tablets", "meds", "paracetamol", "overdose", "overdosed", "od",
-    "oded", "jump", "jumping", "jumped", "goodbye", "farewell", "note", "letter", "words", "cutting", "razor", "burden",
-    "gone", "hurt", "miss", "notice", "here", "stop", "over", "hope", "out", "forever",
+    "existing", "wake", "alive", "live", "living", "life", "lyf", "pills", "tablets", "meds", "paracetamol", "overdose",
+    "overdosed", "od", "oded", "jump", "jumping", "jumped", "goodbye", "farewell", "note", "letter", "cutting", "razor",
+    "burden", "suffer", "forever",
 ))  # fmt: skip
+_PHRASES = (
+    "better off", "better if", "without me", "end it", "end my", "end the", "ending it", "ending my", "ending the",
+    "go on", "going on", "be here", "to stop", "to end", "be over", "m gone", "hurt any", "miss me", "notice me",
+    "last words", "final words", "be hurt", "keep any", "continue any",
+)  # fmt: skip
 _MARKS = str.maketrans(dict.fromkeys(".,;:!?()\"*-\u2026\u2019'", " "))
-_DISGUISE = re.compile(r"[a-z][0-9@$!*._-]+[a-z]|(.)\1\1|(?<![a-z])[a-z][ ._*-][a-z][ ._*-][a-z](?![a-z])")
+_DISGUISE = re.compile(r"[a-z][0-9@$!*._-]+[a-z]|([a-z])\1\1|(?<![a-z])[a-z][ ._*-][a-z][ ._*-][a-z](?![a-z])")
 _JOKING = re.compile(r"\bl+o+l+\b|\blmf?ao|\brofl\b|\bja?k\b|\bjust kidding\b|\b(?:ha){2,}|\bhaha|[😂🤣😆😹]|x[dD]\b")
 
 
@@ -38,7 +42,11 @@ def mentions_self_harm(text: str) -> bool:
     [True, False, False]
     """
     lowered = text.lower()
-    if _WORDS.isdisjoint(lowered.translate(_MARKS).split()) and not _DISGUISE.search(lowered):
+    if (
+        _WORDS.isdisjoint(lowered.translate(_MARKS).split())
+        and not any(phrase in lowered for phrase in _PHRASES)
+        and not _DISGUISE.search(lowered)
+    ):
         return False
     from emoscope.core.plain_words import plain_words
 

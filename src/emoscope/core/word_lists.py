@@ -11,12 +11,17 @@ WORDS = files("emoscope.core") / "words"
 
 
 @cache
-def listed_words(*names: str, folder: Traversable = WORDS) -> frozenset[str]:
+def listed_words(*names: str) -> frozenset[str]:
     """The words of shipped lists; lines that start with # are comments.
 
     >>> "lol" in listed_words("anywhere.txt")
     True
     """
+    return read_words(WORDS, *names)
+
+
+def read_words(folder: Traversable, *names: str) -> frozenset[str]:
+    """The words of lists in a folder."""
     lines = (line for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines())
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 

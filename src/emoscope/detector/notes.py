@@ -63,6 +63,7 @@ def spare_anger_and_joy(probabilities: Floats, labels: Sequence[str], notes: Seq
     if instead is None or not rows.any():
         return probabilities
     moved = probabilities.copy()
-    moved[rows, instead] += moved[np.ix_(rows, never)].sum(1)
-    moved[np.ix_(rows, never)] = 0.0
+    for place in never:
+        moved[rows, instead] += moved[rows, place]
+        moved[rows, place] = 0.0
     return np.minimum(moved, 1.0)

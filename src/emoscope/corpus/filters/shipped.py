@@ -22,9 +22,10 @@ def error_rates() -> dict[str, Any]:
     return rates
 
 
+@cache
 def listed_words(*names: str) -> frozenset[str]:
     """The words of shipped lists; lines that start with # are comments."""
-    return word_lists.listed_words(*names, folder=_FOLDER / "words")
+    return word_lists.read_words(_FOLDER / "words", *names)
 
 
 def read_toml(name: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, Prediction, Truncated, one_hot
 from emoscope.models.probabilities import LabelGrouping, label_probabilities
+from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.text.window import Window
 from emoscope.models.torch.losses import ClassLoss, GroupedLoss, class_weights, grouped_targets, warmed_weights
 from emoscope.models.torch.network import Network
@@ -109,8 +110,9 @@ class NeuralClassifier(TrainedNetwork, Block):
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
         network = self.fitted()
-        if isinstance(window := getattr(network, "window", None), Window):
-            return window.overlong(examples, network.tokenizer)
+        window, tokenizer = getattr(network, "window", None), getattr(network, "tokenizer", None)
+        if isinstance(window, Window) and isinstance(tokenizer, Tokenizer):
+            return window.overlong(examples, tokenizer)
         return super().overlong(examples)
 
     def turns_read(self) -> int | None:
