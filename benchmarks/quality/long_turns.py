@@ -60,11 +60,11 @@ def pools() -> dict[str, tuple[int, Pool]]:
     def weighted(surprise: float, late: float) -> Pool:
         def pool(answers: Floats, mix: Floats) -> Floats:
             before = long_turns._SURPRISE, long_turns._LATE
-            long_turns._SURPRISE, long_turns._LATE = surprise, late  # type: ignore[misc]
+            long_turns._SURPRISE, long_turns._LATE = surprise, late
             try:
                 return pooled(answers, mix)
             finally:
-                long_turns._SURPRISE, long_turns._LATE = before  # type: ignore[misc]
+                long_turns._SURPRISE, long_turns._LATE = before
 
         return pool
 
