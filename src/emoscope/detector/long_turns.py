@@ -18,7 +18,8 @@ READ_CHARACTERS = 4_000
 # About as long as a message that the models were trained on.
 WINDOW_CHARACTERS = 160
 # How much more a window counts that says more than the mix of labels does (in nats), and the last one than the first.
-# Chosen on the long complaints of the behaviour suite and on joined everyday messages: `python -m benchmarks.quality.long_turns`.
+# Chosen on the long complaints of the behaviour suite and on joined everyday messages:
+# `python -m benchmarks.quality.long_turns`.
 _SURPRISE, _LATE = 4.0, 0.5
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
