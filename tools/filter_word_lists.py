@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 WORDS = Path(__file__).resolve().parents[1] / "src" / "emoscope" / "corpus" / "filters" / "words"
+LANGUAGE_WORDS = WORDS.parents[2] / "core" / "words"
 COMMENTS = "auxiliary/goemotions/original"
 NAME_LOCALES = ("en_US", "en_GB", "en_IN", "es_ES", "de_DE", "fr_FR", "it_IT", "pt_BR")
 
@@ -30,7 +31,7 @@ def make_lists(data: Path) -> None:
         "# Words in at least 20 of GoEmotions' training and development comments (CC BY 4.0, Google Research):\n"
         "# python tools/filter_word_lists.py --data DATA\n"
     )
-    (WORDS / "english.txt").write_text(note + wrapped(common), encoding="utf-8")
+    (LANGUAGE_WORDS / "english.txt").write_text(note + wrapped(common), encoding="utf-8")
     names: set[str] = set()
     for locale in NAME_LOCALES:
         provider = importlib.import_module(f"faker.providers.person.{locale}").Provider

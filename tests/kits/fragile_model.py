@@ -9,22 +9,22 @@ import emoscope.scoring.score_tables
 from emoscope.cli.main import run
 from emoscope.core.dialogue import Dialogue
 from emoscope.detector import Detector
-from emoscope.models.block import Floats, Truncated
+from emoscope.detector.detector import Answers
 from emoscope.scoring.part_scorer import ModelSpec
 
 
 class FragileDetector(Detector):
-    def infer(self, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated]:
+    def infer(self, dialogues: Sequence[Dialogue]) -> Answers:
         texts = [" ".join(dialogue.texts) for dialogue in dialogues]
         if any("poison" in text for text in texts):
             raise ArithmeticError("cannot bear this\nat all")
-        probabilities, truncated = super().infer([Dialogue.of([text]) for text in texts])
-        probabilities[["hollow" in text for text in texts]] = np.nan
-        return probabilities, truncated
+        answers = super().infer([Dialogue.of([text]) for text in texts])
+        answers.probabilities[["hollow" in text for text in texts]] = np.nan
+        return answers
 
 
 class BrokenDetector(Detector):
-    def infer(self, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated]:
+    def infer(self, dialogues: Sequence[Dialogue]) -> Answers:
         raise OSError("weights are gone")
 
 

@@ -136,8 +136,10 @@ def _show(turns: list[str], detections: "list[Detection]") -> None:
         padding = " " * (9 - len(detection.label or "unsure"))
         answer = f"{coloured(detection.label)}{padding}{sure:6.1%} {'█' * round(sure * 10):<10}"
         screen.print(f"{answer}  {escape(text)}")
+        if detection.note:
+            screen.print(f"[dim]{' ' * 27}note: {escape(detection.note)}[/]")
     if any(detection.truncated for detection in detections):
-        screen.print("[dim]Input was cut: the model reads a few turns, and of each a certain length, only.[/]")
+        screen.print("[dim]Input was cut: the model reads a few turns, and of a long one its start and end, only.[/]")
     if len(detections) == 1:
         rest = sorted(detections[0].scores.items(), key=lambda pair: -pair[1])
         screen.print("[dim]" + "  ".join(f"{label} {score:.1%}" for label, score in rest) + "[/]")

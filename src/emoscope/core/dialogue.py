@@ -156,7 +156,8 @@ class Example:
 class Detection:
     """The answer for one dialogue: a label, the probability of each label, and whether input was truncated.
 
-    `label` is None where the best probability lay under the caller's threshold.
+    `label` is None where the best probability lay under the caller's threshold. `note` says what else a reader should
+    know of it, if anything: that the turn is not English, say.
 
     >>> Detection("happy", {"happy": 0.9, "others": 0.1}).score
     0.9
@@ -165,6 +166,7 @@ class Detection:
     label: str | None
     scores: Mapping[str, float]
     truncated: bool = False
+    note: str | None = None
 
     def __post_init__(self) -> None:
         if self.label is not None and self.label not in self.scores:
@@ -179,4 +181,4 @@ class Detection:
         return max(self.scores.values())
 
     def as_dict(self) -> dict[str, Any]:
-        return {"label": self.label, "scores": dict(self.scores), "truncated": self.truncated}
+        return {"label": self.label, "scores": dict(self.scores), "truncated": self.truncated, "note": self.note}

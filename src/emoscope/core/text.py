@@ -89,6 +89,15 @@ def normalise_text(text: str, *, lowercase: bool = False) -> str:
     return _rewrite(text, lowercase, _Tally())
 
 
+def masked(text: str) -> bool:
+    """Whether a word of a text is masked, as in IEST.
+
+    >>> masked("I am [#TRIGGERWORD#] today"), masked("I am #1")
+    (True, False)
+    """
+    return "[#" in text and any(token.lastgroup == "trigger" for token in _tokens(text))
+
+
 def emoticons_in(text: str) -> list[str]:
     """Every emoji and emoticon in order, as written.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import PRESETS, folder_hash, resolve
 from emoscope.detector.model import FittedModel
+from emoscope.detector.notes import notes_of, spare_anger_and_joy, temper
 from emoscope.models.block import Floats, Truncated
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
 
@@ -69,6 +70,14 @@ class Options(TypedDict, total=False):
     prior: Mapping[str, float] | None
     abstain_below: float
     for_metric: bool
+
+
+class Answers(NamedTuple):
+    """A row for each dialogue: the probabilities, whether a part of it was not read, and a note on it, if any."""
+
+    probabilities: Floats
+    truncated: Truncated
+    notes: list[str | None]
 
 
 class Detector:
@@ -151,8 +160,16 @@ class Detector:
 
     def timeline(self, dialogue: DialogueLike) -> list[Detection]:
         """A detection for each turn, each given only what was said up to it."""
-        whole = Dialogue.of(dialogue)
-        return self._detect_batch([whole.upto(turn) for turn in range(len(whole))])
+        return list(self.detect_many(self.upto_each_turn(Dialogue.of(dialogue))))
+
+    def upto_each_turn(self, dialogue: Dialogue) -> Iterator[Dialogue]:
+        """For each turn the dialogue up to it, without what the model would not read anyway but for one turn more.
+
+        That one shows that something was cut.
+        """
+        read = self._model.block.turns_read() or len(dialogue)
+        for turn in range(len(dialogue)):
+            yield Dialogue(dialogue.turns[max(0, turn - read) : turn + 1], dialogue.id)
 
     def explain(self, dialogue: DialogueLike, *, label: str | None = None) -> "Explanation":
         """Which turns and words speak for the answer, and which against; or for another label.
@@ -166,19 +183,22 @@ class Detector:
         whole = Dialogue.of(dialogue)
         if label is not None and label not in self.labels:
             raise EmoscopeError(f"no label {label!r} to explain; expected one of: {', '.join(self.labels)}")
-        probabilities, truncated = self.infer([whole])
+        answers = self.infer([whole])
         if label is None:
-            label = self.labels[self.choose(probabilities)[0]]
-        return explain(self.predict_proba, whole, self.labels, label, truncated=bool(truncated[0]))
+            label = self.labels[self.choose(answers.probabilities)[0]]
+        return explain(self.predict_proba, whole, self.labels, label, truncated=bool(answers.truncated[0]))
 
     def predict_proba(self, dialogues: Iterable[DialogueLike]) -> Floats:
         """The probabilities of many dialogues as an array, columns in the order of `labels`."""
-        return self.infer([Dialogue.of(dialogue) for dialogue in dialogues])[0]
+        return self.infer([Dialogue.of(dialogue) for dialogue in dialogues]).probabilities
 
-    def infer(self, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated]:
-        """The probabilities of dialogues, and which of them were too long to be read whole, from one pass."""
+    def infer(self, dialogues: Sequence[Dialogue]) -> Answers:
+        """The probabilities of dialogues, which of them were too long to be read whole, and notes, from one pass."""
         probabilities, truncated = self._model.infer(self._head, [Example.last(dialogue) for dialogue in dialogues])
-        return shift_prior(probabilities, self._trained, self._prior), truncated
+        notes = [notes_of(dialogue.turns[-1].text) for dialogue in dialogues]
+        shifted = shift_prior(temper(probabilities, self._trained, notes), self._trained, self._prior)
+        said = ["; ".join(each) or None for each in notes]
+        return Answers(spare_anger_and_joy(shifted, self.labels, notes), truncated, said)
 
     def predict_examples(self, examples: Sequence[Example]) -> Floats:
         """The probabilities of a task's examples, which are answered together.
@@ -212,7 +232,7 @@ class Detector:
         >>> load("nano").truncates(["hi", "hello"])
         False
         """
-        return bool(self.infer([Dialogue.of(dialogue)])[1][0])
+        return bool(self.infer([Dialogue.of(dialogue)]).truncated[0])
 
     def estimate_prior(self, dialogues: Iterable[DialogueLike]) -> dict[str, float]:
         """The mix of labels in unlabelled dialogues of your own; pass it back as `load(prior=...)`."""
@@ -221,9 +241,10 @@ class Detector:
         return self._by_label(estimated)
 
     def _detect_batch(self, dialogues: list[Dialogue]) -> list[Detection]:
-        probabilities, truncated = self.infer(dialogues)
+        probabilities, truncated, notes = self.infer(dialogues)
         detections = []
         for row, place in enumerate(self.choose(probabilities)):
             label = self.labels[place] if probabilities[row, place] >= self._abstain_below else None
-            detections.append(Detection(label, self._by_label(probabilities[row]), truncated=bool(truncated[row])))
+            scores = self._by_label(probabilities[row])
+            detections.append(Detection(label, scores, truncated=bool(truncated[row]), note=notes[row]))
         return detections

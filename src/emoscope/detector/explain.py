@@ -22,6 +22,8 @@ import numpy as np
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.emoticons import EMOJI_PATTERN, emoji_words
 from emoscope.core.metrics import Floats
+from emoscope.detector.long_turns import read_spans
+from emoscope.models.block import LONG_MESSAGE
 
 Predict = Callable[[list[Dialogue]], Floats]  # probabilities, one row a dialogue
 State = tuple[int, ...]  # of each turn, the parts that are there, as bits
@@ -33,10 +35,8 @@ TURN_ORDERS = 8
 # turns, nine in a turn alone) all subsets of the words are tried; else as many orders as it allows.
 VARIANTS = 640
 MAX_WORD_ORDERS = 32
-# Of longer turns, neighbouring words share their contribution.
-MAX_PARTS = 48
-# No model reads so much of a turn; checked by cutting there.
-LONG_TEXT = 4000
+# Of longer turns, neighbouring words share their contribution; more of them where each variant is read in windows.
+MAX_PARTS, MAX_PARTS_OF_LONG = 48, 24
 BATCH = 512
 _TINY = 1e-9  # bounds the log-odds at about 21
 
@@ -204,8 +204,11 @@ class _Parts:
 
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
-        spans = word_spans(turn.text)
-        cut = np.array_split(np.arange(len(spans)), min(len(spans), MAX_PARTS) or 1)
+        read = [(start, turn.text[start:end]) for start, end in read_spans(turn.text)]
+        spans = [(at + start, at + end) for at, text in read for start, end in word_spans(text)]
+        self._masks = [(at + start, at + end) for at, text in read for start, end in _masks(text)]
+        most = MAX_PARTS if len(turn.text) <= LONG_MESSAGE else MAX_PARTS_OF_LONG
+        cut = np.array_split(np.arange(len(spans)), min(len(spans), most) or 1)
         self.groups = [[spans[word] for word in group] for group in cut if len(group)]
 
     def with_only(self, there: int) -> Turn:
@@ -214,7 +217,7 @@ class _Parts:
             return self.turn
         kept = [span for part, group in enumerate(self.groups) if there >> part & 1 for span in group]
         text, end = "", None
-        for start, stop in sorted((*kept, *_masks(self.turn.text))):
+        for start, stop in sorted((*kept, *self._masks)):
             text += ("" if end is None or end == start else " ") + self.turn.text[start:stop]
             end = stop
         return Turn(text, self.turn.speaker)
@@ -257,10 +260,7 @@ def _among_words(parts: int, contexts: int, rng: np.random.Generator) -> list[di
 
 
 def _read_part(predict: Predict, dialogue: Dialogue) -> Dialogue:
-    """The last turns, as few as give the same answer, and of very long ones their beginning: what the model reads."""
-    cut = Dialogue(tuple(Turn(turn.text[:LONG_TEXT], turn.speaker) for turn in dialogue.turns), dialogue.id)
-    if cut != dialogue and np.ptp(predict([cut, dialogue]), axis=0).max() <= 1e-12:
-        dialogue = cut
+    """The last turns, as few as give the same answer: what the model reads."""
     step = 16
     for first in range(1, len(dialogue), step):
         lengths = range(first, min(first + step, len(dialogue)))

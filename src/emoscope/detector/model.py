@@ -8,8 +8,10 @@ import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.text import masked
 from emoscope.detector.bundle import Bundle, Head
-from emoscope.models.block import Block, Floats, Truncated
+from emoscope.detector.long_turns import pooled, shortened_example, too_long, windows
+from emoscope.models.block import LONG_MESSAGE, Block, Floats, Truncated
 
 BLOCK = "model"  # the folder of the block
 
@@ -50,7 +52,33 @@ class FittedModel:
         self.bundle.save(folder)
 
     def infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
-        """The probabilities of a head's labels under its training prior, and which examples were not read whole."""
+        """The probabilities of a head's labels under its training prior, and which examples were not read whole.
+
+        A turn to be labelled that is too long for the model is read in windows, whose answers are pooled.
+        """
+        shorter = [shortened_example(example) for example in examples]
+        overlong = self._overlong(shorter)
+        parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
+        answers, cut = self._infer(head, [window for part in parts for window in part])
+        if not overlong:
+            return answers, cut | too_long(examples)
+        mix = np.array([head.trained[label] for label in head.labels])
+        ends = np.cumsum([len(part) for part in parts]).tolist()
+        rows = [slice(end - len(part), end) for part, end in zip(parts, ends, strict=True)]
+        probabilities = [
+            pooled(answers[each], mix) if place in overlong else answers[each][0] for place, each in enumerate(rows)
+        ]
+        truncated = np.array([cut[each].any() for each in rows])
+        return np.stack(probabilities), truncated | too_long(examples)
+
+    def _overlong(self, examples: Sequence[Example]) -> set[int]:
+        """Which examples are to be read in windows. A masked word is what is asked about: its turn stays whole."""
+        places = [place for place, each in enumerate(examples) if len(each.text) > LONG_MESSAGE]
+        places = [place for place in places if not masked(examples[place].text)]
+        overlong = self.block.overlong([examples[place] for place in places]) if places else ()
+        return {place for place, windowed in zip(places, overlong, strict=True) if windowed}
+
+    def _infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
         prediction = self.block.infer(examples)
         columns = self.block.columns(head.name)
         labels = self.block.labels[columns]

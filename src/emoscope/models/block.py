@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Truncated = NDArray[np.bool_]
 CONFIG = "block.json"
+LONG_MESSAGE = 300  # characters, some 50 words: a longer one may be too long to be read at once
 
 BLOCKS: Registry[type["Block"]] = Registry("block", entry_points="emoscope.blocks")
 EXTRACTORS: Registry[type["Extractor"]] = Registry("feature extractor")
@@ -84,6 +85,12 @@ class Component(ABC):
     def corpora(self) -> frozenset[str]:
         """The auxiliary corpora whose labels it learns beside those of its task; see `tasks.datasets.auxiliary`."""
         return frozenset[str]().union(*(child.corpora() for child in self.children().values()))
+
+    def turns_read(self) -> int | None:
+        """How many turns up to the one to be labelled are read, that one included; None if that is not known."""
+        read = [child.turns_read() for child in self.children().values()]
+        known = [turns for turns in read if turns is not None]
+        return max(known) if known and len(known) == len(read) else None
 
     def save_weights(self, folder: Path) -> None:
         """Write what it has learnt, if anything; the children are saved beside it."""
@@ -160,6 +167,10 @@ class Block(Component):
     def predict(self, examples: Sequence[Example]) -> list[str]:
         """The most likely label of each example."""
         return [self.labels[best] for best in self.predict_proba(examples).argmax(1)]
+
+    def overlong(self, examples: Sequence[Example]) -> Truncated:
+        """Which turns to be labelled are too long to be read at once, even without the turns before them."""
+        return np.zeros(len(examples), bool)
 
     def columns(self, head: str) -> slice:
         """Where the labels of a head lie among `labels`."""

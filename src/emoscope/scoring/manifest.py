@@ -117,7 +117,7 @@ def _estimated_prior(plan: ScoringPlan, output: OutputFolder, detector: Detector
     """The mix of labels that explains the scores best; nothing without scores."""
     if not scored:
         return {}
-    _, _, *names = detection_names(detector.labels, plan.schema.names)
+    _, _, _, *names = detection_names(detector.labels, plan.schema.names)
     parts = range(0, plan.parts, -(-plan.parts // SAMPLE_PARTS))
     step = max(1, -(-scored * len(parts) // (plan.parts * SAMPLE_ROWS)))
     samples = []

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
+from emoscope.detector.detector import Answers
 from emoscope.scoring.columns import Schema
 from emoscope.scoring.output import OutputFolder
 from emoscope.tables.writing import detection_names
@@ -24,22 +25,22 @@ class PartWriter:
     """Writes tables with their detections, in row groups of one size, holding no more than one."""
 
     def __init__(self, handle: IO[bytes], schema: Schema, labels: Sequence[str]) -> None:
-        label, truncated, *scores = detection_names(labels, schema.names)
-        added = [(label, pa.string()), (truncated, pa.bool_()), *((name, pa.float32()) for name in scores)]
+        label, truncated, note, *scores = detection_names(labels, schema.names)
+        added = [(label, pa.string()), (truncated, pa.bool_()), (note, pa.string())]
+        added += [(name, pa.float32()) for name in scores]
         self._schema = pa.schema([*schema, *(pa.field(*column) for column in added)])
         self._labels = pa.array(labels, pa.string())
         self._writer = pq.ParquetWriter(handle, self._schema, compression="zstd")
         self._waiting: list[Any] = []
         self._rows = 0
 
-    def write(
-        self, table: Any, probabilities: NDArray[np.float64], chosen: NDArray[np.int64], truncated: Sequence[bool]
-    ) -> None:
+    def write(self, table: Any, answers: Answers, chosen: NDArray[np.int64]) -> None:
         arrays = [
             *table.columns,
             self._labels.take(pa.array(chosen, pa.int64())),
-            pa.array(truncated, pa.bool_()),
-            *(pa.array(column.astype(np.float32)) for column in probabilities.T),
+            pa.array(answers.truncated, pa.bool_()),
+            pa.array(answers.notes, pa.string()),
+            *(pa.array(column.astype(np.float32)) for column in answers.probabilities.T),
         ]
         self._waiting.append(pa.table(arrays, schema=self._schema))
         self._rows += len(table)

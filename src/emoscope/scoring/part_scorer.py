@@ -20,7 +20,7 @@ from emoscope.parallel.prefetch import prefetch
 from emoscope.scoring.output import OutputFolder, rejects_file, scores_file
 from emoscope.scoring.part_file import PartWriter
 from emoscope.scoring.plan import ScoringPlan
-from emoscope.scoring.predict import predict
+from emoscope.scoring.predict import chosen_answers, predict
 from emoscope.scoring.reading import Chunk, Reject, read_part
 
 
@@ -91,15 +91,14 @@ class PartScorer:
         return part, footer
 
     def _score_chunk(self, chunk: Chunk, writer: PartWriter) -> tuple[Floats, NDArray[np.int64], Sequence[Reject]]:
-        probabilities, truncated, problems = predict(self.detector, chunk.dialogues, self.batch_size)
+        answers, problems = predict(self.detector, chunk.dialogues, self.batch_size)
         chunk = chunk.without(problems)
-        probabilities = np.delete(probabilities, list(problems), axis=0)
-        truncated = np.delete(truncated, list(problems))
+        answers = chosen_answers(answers, [place for place in range(len(answers.notes)) if place not in problems])
         if chunk.rejects and self.strict:
             raise chunk.rejects[0].error()
-        chosen = self.detector.choose(probabilities)
-        writer.write(chunk.table, probabilities, chosen, truncated.tolist())
-        return probabilities, chosen, chunk.rejects
+        chosen = self.detector.choose(answers.probabilities)
+        writer.write(chunk.table, answers, chosen)
+        return answers.probabilities, chosen, chunk.rejects
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "detector"}

@@ -7,15 +7,16 @@ import numpy as np
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, first_line
 from emoscope.detector import Detector
-from emoscope.models.block import Floats, Truncated
+from emoscope.detector.detector import Answers
+from emoscope.models.block import Floats
 
 ORDINARY = Dialogue.of(["hi", "hello"])
 
 Problems = dict[int, str]  # by a dialogue's place, why it has no probabilities
 
 
-def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) -> tuple[Floats, Truncated, Problems]:
-    """The probabilities, and what was cut, in the order of the dialogues.
+def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) -> tuple[Answers, Problems]:
+    """The answers in the order of the dialogues.
 
     The model gets them in batches of about the same length, and each distinct dialogue once.
     """
@@ -29,38 +30,53 @@ def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) 
             unique.append(dialogue)
         number_of.append(number)
     order = sorted(range(len(unique)), key=lambda number: sum(len(turn.text) for turn in unique[number].turns))
-    probabilities = np.empty((len(unique), len(detector.labels)))
-    truncated = np.empty(len(unique), bool)
+    found = Answers(np.empty((len(unique), len(detector.labels))), np.empty(len(unique), bool), [None] * len(unique))
     problems: Problems = {}
     for begin in range(0, len(order), batch_size):
         batch = order[begin : begin + batch_size]
         batch_dialogues = [unique[number] for number in batch]
-        probabilities[batch], truncated[batch], failed = predict_batch(detector, batch_dialogues)
+        answers, failed = predict_batch(detector, batch_dialogues)
+        _fill(found, batch, answers)
         problems |= {batch[place]: problem for place, problem in failed.items()}
     by_place = {place: problems[number] for place, number in enumerate(number_of) if number in problems}
-    return probabilities[number_of], truncated[number_of], by_place
+    return chosen_answers(found, number_of), by_place
 
 
-def predict_batch(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated, Problems]:
-    """The probabilities of a batch; those of a dialogue with a problem mean nothing.
+def chosen_answers(answers: Answers, places: Sequence[int]) -> Answers:
+    """The answers at some places, in that order."""
+    rows = np.array(places, int)
+    notes = [answers.notes[place] for place in places]
+    return Answers(answers.probabilities[rows], answers.truncated[rows], notes)
+
+
+def predict_batch(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Answers, Problems]:
+    """The answers to a batch; those of a dialogue with a problem mean nothing.
 
     A dialogue on which the model fails is found by predicting each of the batch alone. A model that fails on an
     ordinary dialogue too is broken, for which no row is to blame: that is raised.
     """
     try:
-        probabilities, truncated = detector.infer(dialogues)
+        answers = detector.infer(dialogues)
     except Exception:  # whatever it is, it must not cost the other rows
         return _one_by_one(detector, dialogues)
-    return probabilities, truncated, _not_finite(probabilities)
+    return answers, _not_finite(answers.probabilities)
 
 
-def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floats, Truncated, Problems]:
-    probabilities = np.zeros((len(dialogues), len(detector.labels)))
-    truncated = np.zeros(len(dialogues), bool)
+def _fill(found: Answers, places: Sequence[int], answers: Answers) -> None:
+    rows = list(places)
+    found.probabilities[rows], found.truncated[rows] = answers.probabilities, answers.truncated
+    for place, note in zip(places, answers.notes, strict=True):
+        found.notes[place] = note
+
+
+def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Answers, Problems]:
+    found = Answers(
+        np.zeros((len(dialogues), len(detector.labels))), np.zeros(len(dialogues), bool), [None] * len(dialogues)
+    )
     problems: Problems = {}
     for place, dialogue in enumerate(dialogues):
         try:
-            probabilities[place : place + 1], truncated[place : place + 1] = detector.infer([dialogue])
+            _fill(found, [place], detector.infer([dialogue]))
         except Exception as error:
             problems[place] = f"the model fails on it ({_one_line(error)})"
     if len(problems) == len(dialogues):
@@ -68,7 +84,7 @@ def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Floa
             detector.infer([ORDINARY])
         except Exception as error:
             raise EmoscopeError(f"model {detector.name} fails on any dialogue ({_one_line(error)})") from None
-    return probabilities, truncated, problems | _not_finite(probabilities)
+    return found, problems | _not_finite(found.probabilities)
 
 
 def _not_finite(probabilities: Floats) -> Problems:

@@ -19,21 +19,21 @@ def detection_columns(detection: Detection, taken: Iterable[str]) -> dict[str, A
     """The columns that a detection adds to a row.
 
     >>> detection_columns(Detection("sad", {"sad": 1.0}), ["label"])
-    {'predicted_label': 'sad', 'truncated': False, 'score_sad': 1.0}
+    {'predicted_label': 'sad', 'truncated': False, 'note': None, 'score_sad': 1.0}
     """
     names = detection_names(detection.scores, taken)
     scores = (round(score, 6) for score in detection.scores.values())
-    return dict(zip(names, (detection.label, detection.truncated, *scores), strict=True))
+    return dict(zip(names, (detection.label, detection.truncated, detection.note, *scores), strict=True))
 
 
 def detection_names(labels: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """The names of the added columns: label, truncated, and a score for each label, with a prefix where one is taken.
+    """The names of the added columns: label, truncated, note, a score for each label; with a prefix where one is taken.
 
     >>> detection_names(["sad"], ["id", "label"])
-    ['predicted_label', 'truncated', 'score_sad']
+    ['predicted_label', 'truncated', 'note', 'score_sad']
     """
     used = set(taken)
-    names = ("label", "truncated", *(f"score_{label}" for label in labels))
+    names = ("label", "truncated", "note", *(f"score_{label}" for label in labels))
     return [f"predicted_{name}" if name in used else name for name in names]
 
 

@@ -36,7 +36,7 @@ def test_detect_turns() -> None:
     assert done.returncode == 0
     answer = json.loads(done.stdout)
     assert answer["label"] == "happy"
-    assert set(answer) == {"label", "scores", "truncated"}
+    assert set(answer) == {"label", "scores", "truncated", "note"}
     assert "happy" in emoscope("detect", "how are you", "fine, you?", "I am so happy 😂").stdout
 
 

@@ -114,7 +114,7 @@ def test_what_is_written_is_read_back(
 
 def test_our_columns_do_not_hide_the_users() -> None:
     made = detection_columns(Detection("sad", {"sad": 0.75, "happy": 0.25}), ["label", "turn1"])
-    assert made == {"predicted_label": "sad", "truncated": False, "score_sad": 0.75, "score_happy": 0.25}
+    assert made == {"predicted_label": "sad", "truncated": False, "note": None, "score_sad": 0.75, "score_happy": 0.25}
 
 
 def test_nothing_half_written_is_left(tmp_path: Path) -> None:

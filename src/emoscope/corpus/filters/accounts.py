@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from emoscope.corpus.filters.language_words import is_common
+from emoscope.core.language_words import is_common
 from emoscope.corpus.filters.shipped import read_patterns
 from emoscope.corpus.filters.spans import Kind, Span, spans_of
 

@@ -2,7 +2,7 @@
 
 import re
 
-from emoscope.corpus.filters.language_words import is_common
+from emoscope.core.language_words import is_common
 from emoscope.corpus.filters.shipped import read_patterns
 
 _PATTERN = read_patterns("credentials.toml")

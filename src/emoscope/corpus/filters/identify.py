@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
-from emoscope.corpus.filters.language_words import WordCounts, count_words
+from emoscope.core.language_words import WordCounts, count_words
 
 UNKNOWN = "und"
 ENGLISH, SPANISH, HINDI = "en", "es", "hi"

@@ -7,7 +7,7 @@ name is": who writes "i'm sad" is not called Sad, and "mark my words" is not abo
 import re
 from collections.abc import Iterator
 
-from emoscope.corpus.filters.language_words import is_common
+from emoscope.core.language_words import is_common
 from emoscope.corpus.filters.shipped import listed_words, read_patterns
 from emoscope.corpus.filters.spans import Kind, Span
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from emoscope.core.extras import require
-from emoscope.corpus.filters.language_words import is_common
+from emoscope.core.language_words import is_common
 from emoscope.corpus.filters.shipped import read_patterns
 from emoscope.corpus.filters.spans import Kind, Span, spans_of
 

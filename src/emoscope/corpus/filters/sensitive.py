@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import cache
 
+from emoscope.core import word_lists
 from emoscope.core.dialogue import Dialogue
+from emoscope.core.plain_words import plain_words
+from emoscope.core.word_lists import any_of, filled, words_in
 from emoscope.corpus.filters.credentials import discloses_credentials
-from emoscope.corpus.filters.plain_words import plain_words
 from emoscope.corpus.filters.review import Review, choose
-from emoscope.corpus.filters.shipped import filled, read_toml
+from emoscope.corpus.filters.shipped import read_toml
 
 
 class Topic(StrEnum):
@@ -81,25 +83,13 @@ def _lexicon() -> tuple[dict[Topic, tuple[re.Pattern[str], re.Pattern[str]]], fr
     for topic in Topic:
         if topic is Topic.CREDENTIALS:
             continue
-        file = read_toml(f"sensitive/{topic}.toml")
+        # The detector has a use for self-harm, too.
+        self_harm = topic is Topic.SELF_HARM
+        file = word_lists.read_toml("self_harm.toml") if self_harm else read_toml(f"sensitive/{topic}.toml")
         parts = file.get("parts", {})
         coded = [codecs.decode(pattern, "rot13") for pattern in file.get("rot13", ())]
         sensitive = [filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
         harmless = [filled(pattern, parts) for pattern in file["harmless"]]
-        patterns[topic] = _any_of(sensitive), _any_of(harmless)
-        known |= {word for pattern in sensitive for word in _words_in(pattern)}
+        patterns[topic] = any_of(sensitive), any_of(harmless)
+        known |= {word for pattern in sensitive for word in words_in(pattern)}
     return patterns, frozenset(known)
-
-
-def _words_in(pattern: str) -> set[str]:
-    """The words of a pattern, with and without an optional last letter.
-
-    >>> sorted(_words_in("(?:kill|stabs?) \\\\w+ him"))
-    ['him', 'kill', 'stab', 'stabs']
-    """
-    found = re.findall(r"(?<!\\)[a-z]{3,}\??", pattern)
-    return {word.removesuffix("?") for word in found} | {word[:-2] for word in found if word.endswith("?")}
-
-
-def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(patterns)})(?!\w)")

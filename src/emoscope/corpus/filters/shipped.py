@@ -2,11 +2,11 @@
 
 import json
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from emoscope.core import word_lists
 
 _FOLDER = files("emoscope.corpus.filters")
 
@@ -25,30 +25,17 @@ def error_rates() -> dict[str, Any]:
 @cache
 def listed_words(*names: str) -> frozenset[str]:
     """The words of shipped lists; lines that start with # are comments."""
-    lines = (line for name in names for line in (_FOLDER / "words" / name).read_text(encoding="utf-8").splitlines())
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+    return word_lists.read_words(_FOLDER / "words", *names)
 
 
 def read_toml(name: str) -> dict[str, Any]:
     """A shipped TOML file."""
-    return tomllib.loads((_FOLDER / "words" / name).read_text(encoding="utf-8"))
+    return word_lists.read_toml(name, _FOLDER / "words")
 
 
 def read_patterns(name: str) -> dict[str, re.Pattern[str]]:
     """The compiled `patterns` of a TOML file."""
     file = read_toml(name)
-    return {key: re.compile(filled(pattern, file.get("parts", {}))) for key, pattern in file["patterns"].items()}
-
-
-def filled(pattern: str, parts: Mapping[str, str | Sequence[str]]) -> str:
-    """A pattern on one line, with its {names} replaced by parts, which may hold {names} too; a list is a choice.
-
-    >>> filled("my {pet}{end}", {"pet": ["cat", "dog"], "end": "s?"})
-    'my (?:cat|dog)s?'
-    """
-
-    def part(match: re.Match[str]) -> str:
-        own = parts[match[1]]
-        return filled(own, parts) if isinstance(own, str) else f"(?:{'|'.join(filled(one, parts) for one in own)})"
-
-    return re.sub(r"\{([a-z_]+)\}", part, re.sub(r"\n *", "", pattern))
+    return {
+        key: re.compile(word_lists.filled(pattern, file.get("parts", {}))) for key, pattern in file["patterns"].items()
+    }

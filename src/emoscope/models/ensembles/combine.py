@@ -10,7 +10,7 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, Prediction, one_hot, read_by_none
+from emoscope.models.block import Block, Floats, Prediction, Truncated, one_hot, read_by_none
 
 
 class Ensemble(Block):
@@ -35,6 +35,11 @@ class Ensemble(Block):
         combined = self.combine({name: each.probabilities for name, each in predictions.items()})
         readers = [each for name, each in predictions.items() if not asked[name].bag_of_words]
         return Prediction(combined, read_by_none(readers))
+
+    def overlong(self, examples: Sequence[Example]) -> Truncated:
+        readers = [block for block in self.asked().values() if not block.bag_of_words]
+        overlong = [block.overlong(examples) for block in readers]
+        return np.logical_and.reduce(overlong) if overlong else super().overlong(examples)
 
 
 class Combination(Ensemble):

@@ -10,7 +10,7 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.core.mojibake import repair_mojibake
-from emoscope.models.block import Block, Floats, Prediction
+from emoscope.models.block import LONG_MESSAGE, Block, Floats, Prediction, Truncated
 from emoscope.models.linear.ngram_linear import NgramLinear
 
 WINDOW = 3
@@ -50,6 +50,13 @@ class NgramBlock(Block):
             for each in examples
         ]
         return Prediction(self._all_labels(probabilities), np.array(truncated, bool))
+
+    def overlong(self, examples: Sequence[Example]) -> Truncated:
+        # More could be read, but among so many n-grams the few that tell an emotion hardly count.
+        return np.array([len(each.text) > LONG_MESSAGE for each in examples], bool)
+
+    def turns_read(self) -> int:
+        return WINDOW
 
     def out_of_fold(self) -> Floats | None:
         held_out = self.classifier.held_out

@@ -43,6 +43,12 @@ class ExportedEncoder(Exported):
     def logits(self, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
         return self._network.logits(examples)
 
+    def overlong(self, examples: Sequence[Example]) -> Truncated:
+        return self._network.overlong(examples)
+
+    def turns_read(self) -> int:
+        return self._network.turns_read
+
     def probabilities(self, logits: Floats) -> Floats:
         if not self.heads:
             return super().probabilities(logits)

@@ -45,6 +45,9 @@ class ExportedWords(Exported):
         logits = np.concatenate(in_parallel(computed, items)).astype(float)
         return logits, np.array([item["truncated"] for item in items])
 
+    def turns_read(self) -> int:
+        return self._rows.context
+
     def config(self) -> dict[str, Any]:
         return {**super().config(), "rows": self._description, "inputs": self._inputs}
 

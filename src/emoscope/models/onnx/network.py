@@ -46,6 +46,15 @@ class EncoderNetwork:
             logits[batch] = scores
         return logits, np.array([row.cut for row in rows])
 
+    def overlong(self, examples: Sequence[Example]) -> Truncated:
+        """Which turns to be labelled have more tokens than the window."""
+        return self._layout.window.overlong(examples, self._tokenizer)
+
+    @property
+    def turns_read(self) -> int:
+        """How many turns are laid out, the one to be labelled included."""
+        return self._layout.window.context
+
     def _lengths(self, examples: Sequence[Example], rows: list[TokenRow]) -> Iterator[int]:
         """Lay examples out, and give each one's length. A few at a time: the first are computed meanwhile."""
         for first in range(0, len(examples), LAID_OUT_AT_ONCE):

@@ -73,6 +73,11 @@ class Window:
             rows.append(self._row(laid_out, tokenizer, unread=example.turn + 1 > len(turns)))
         return rows
 
+    def overlong(self, examples: Sequence[Example], tokenizer: Tokenizer) -> Places:
+        """Which turns to be labelled have no room, even without the turns before them."""
+        room = self.length - 2 - bool(self.special)
+        return np.array([len(each) > room for each in tokenizer.token_ids([each.text for each in examples])], bool)
+
     def _mark(self, turn: Turn, labelled: Turn, marks: dict[str, int]) -> list[int]:
         if self.speakers == "roles":
             return [marks[SAME if turn.speaker == labelled.speaker else OTHER]]

@@ -10,8 +10,10 @@ from torch import Tensor, nn
 
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, Prediction, one_hot
+from emoscope.models.block import Block, Floats, Prediction, Truncated, one_hot
 from emoscope.models.probabilities import LabelGrouping, label_probabilities
+from emoscope.models.text.tokenizer import Tokenizer
+from emoscope.models.text.window import Window
 from emoscope.models.torch.losses import ClassLoss, GroupedLoss, class_weights, grouped_targets, warmed_weights
 from emoscope.models.torch.network import Network
 from emoscope.models.torch.trained_network import TrainedNetwork
@@ -105,6 +107,18 @@ class NeuralClassifier(TrainedNetwork, Block):
         items = network.encode(examples)
         probabilities = label_probabilities(self.logits(items), self.questions(), len(self.labels))
         return Prediction(probabilities, np.array([item.get("truncated", False) for item in items]))
+
+    def overlong(self, examples: Sequence[Example]) -> Truncated:
+        network = self.fitted()
+        window, tokenizer = getattr(network, "window", None), getattr(network, "tokenizer", None)
+        if isinstance(window, Window) and isinstance(tokenizer, Tokenizer):
+            return window.overlong(examples, tokenizer)
+        return super().overlong(examples)
+
+    def turns_read(self) -> int | None:
+        network = self.fitted()
+        turns: int | None = getattr(getattr(network, "window", network), "context", None)
+        return turns
 
     def export(self, exporter: "Exporter") -> Block:
         questions = [{"groups": each.groups, "grouping": list(each.grouping)} for each in self.questions()]

@@ -60,7 +60,7 @@ async def timeline(body: schemas.TimelineIn, request: Request, response: Respons
     service, limits = _served(request)
     detector = service.heads.detector(body.labels, body.prior)
     dialogue = _dialogue(body.turns, limits)
-    results = _timed(response, await service.detect(detector, [dialogue.upto(turn) for turn in range(len(dialogue))]))
+    results = _timed(response, await service.detect(detector, list(detector.upto_each_turn(dialogue))))
     return schemas.TimelineOut(turns=_all(results), model=service.heads.model)
 
 

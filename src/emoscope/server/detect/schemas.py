@@ -11,7 +11,7 @@ from emoscope.server.settings import Limits
 
 EXAMPLE_TURNS: list[JsonValue] = ["I just qualified for the internship", "WOOT! Congratulations!", "I started crying"]
 _EXAMPLE_SCORES: JsonDict = {"others": 0.04, "happy": 0.9, "sad": 0.05, "angry": 0.01}
-_EXAMPLE_DETECTION: JsonDict = {"label": "happy", "scores": _EXAMPLE_SCORES, "truncated": False}
+_EXAMPLE_DETECTION: JsonDict = {"label": "happy", "scores": _EXAMPLE_SCORES, "truncated": False, "note": None}
 
 
 class TurnIn(StrictInput):
@@ -104,6 +104,7 @@ class DetectionOut(BaseModel):
     truncated: bool = Field(
         description="Whether a part of the input was not read, because the model reads only so much"
     )
+    note: str | None = Field(None, description="What else to know of the answer: the turn is not English, say")
 
 
 class DetectOut(DetectionOut):

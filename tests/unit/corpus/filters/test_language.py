@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.language_words import count_words
 from emoscope.corpus.filters.identify import LanguageIdentifier
 from emoscope.corpus.filters.language import LanguageFilter
-from emoscope.corpus.filters.language_words import count_words
 
 
 @pytest.fixture(scope="module")

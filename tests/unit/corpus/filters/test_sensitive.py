@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.plain_words import plain_words
 from emoscope.corpus.filters.credentials import discloses_credentials
-from emoscope.corpus.filters.plain_words import plain_words
 from emoscope.corpus.filters.sensitive import SensitiveFilter, Topic, topics_of
 from kits.corpus_command import run
 from kits.jsonl import read_jsonl

@@ -28,6 +28,7 @@ export function turnItem(index, turn, said, asked, colours) {
       element("span", { class: "percent" }, percent(sure)),
     ),
     bar,
+    turn.note ? element("span", { class: "note" }, turn.note) : null,
   );
   const item = element(
     "li",

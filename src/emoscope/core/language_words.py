@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
-from emoscope.corpus.filters.shipped import listed_words
+from emoscope.core.word_lists import listed_words
 
 _FILES = {"en": ("english.txt", "chat.txt"), "es": ("spanish.txt",), "hi": ("hindi.txt",)}
 _ANYWHERE = "anywhere.txt"

@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections.abc import Container
 
-from emoscope.corpus.filters.language_words import is_common
-from emoscope.corpus.filters.shipped import read_toml
+from emoscope.core.language_words import is_common
+from emoscope.core.word_lists import read_toml
 
 _LEET = str.maketrans(
     {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "!": "i"}

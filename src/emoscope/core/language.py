@@ -1,0 +1,63 @@
+"""Whether a message is English, told from its letters and its most common words.
+
+For short chat messages, in a few microseconds, without a language model: it does not say which other language it is.
+When in doubt a message is English; names, slang, typos and emoji are no reason for doubt.
+"""
+
+import re
+from functools import cache
+from typing import Literal
+
+from emoscope.core.word_lists import listed_words
+
+Language = Literal["english", "mixed", "other"]
+
+_MARKS = str.maketrans(dict.fromkeys('.,;:!?()"*…\n', " "))
+_NOT_PROSE = re.compile(r"(?:https?://|www\.)\S+|<\w+>|[@#]\w+|\S+@\S+|\[[^\]]*\]")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\u02b0-\u036f\u1d00-\u1dbf]+")
+_LONG_RUN = re.compile(r"([^\W\d_])\1{2,}")
+_MAX_CHARACTERS = 1_000  # more tell no more
+# Letters of another script beside Latin ones: fewer are a face such as (ノ ゜ノ) or a borrowed word.
+_LETTERS_BESIDE = 4
+# So many different words without a single common English one are not English.
+_STRANGE = 6
+
+
+def language_of(text: str) -> Language:
+    """What a message is written in.
+
+    >>> said = ("omg Ravi ur sooo funny 😂", "je ne sais pas", "yaar this is so boring kya kare")
+    >>> [language_of(text) for text in said]
+    ['english', 'other', 'mixed']
+    """
+    english, foreign = _lists()
+    if text.isascii():
+        quick = set(text.lower().translate(_MARKS).split())
+        if foreign.isdisjoint(quick) and (len(quick) < _STRANGE or not english.isdisjoint(quick)):
+            return "english"
+    text = _NOT_PROSE.sub(" ", text[:_MAX_CHARACTERS]).lower().replace("’", "'")
+    script = "".join(_OTHER_SCRIPT.findall(text))
+    words = {_LONG_RUN.sub(r"\1\1", word) for word in _WORD.findall(_OTHER_SCRIPT.sub(" ", text))}
+    known = len(words & english)
+    strange = len(words & foreign)
+    unknown = len(words - english - foreign - listed_words("anywhere.txt"))
+    accented = sum(not word.isascii() for word in words)
+    other_script = len(script) >= 2 and len(script) > sum(map(len, words))
+    if (
+        (other_script and known < 3)
+        or (strange >= 2 and strange > 2 * known)
+        or (accented and known <= 1 and accented + strange >= 2)
+        or (not known and strange + unknown >= (3 if strange else _STRANGE))
+    ):
+        return "other"
+    mixed = other_script or len(script) >= _LETTERS_BESIDE or (strange >= 2 and 3 * strange >= known)
+    return "mixed" if mixed else "english"
+
+
+@cache
+def _lists() -> tuple[frozenset[str], frozenset[str]]:
+    """Common words of English, and of other languages alone."""
+    english = listed_words("english.txt", "chat.txt")
+    others = listed_words("spanish.txt", "hindi.txt", "other_languages.txt")
+    return english, others - english - listed_words("anywhere.txt")

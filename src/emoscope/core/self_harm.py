@@ -1,0 +1,68 @@
+"""Words of self-harm in a message, by the patterns of `words/self_harm.toml`."""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from emoscope.core.word_lists import any_of, filled, read_toml, words_in
+
+# Every pattern needs one of these words or phrases; most messages have none of them, and are done.
+_WORDS = frozenset((
+    "kill", "kills", "killed", "killing", "die", "dying", "dead", "death", "suicide", "suicides", "suicidal", "unalive",
+    "kms", "kys", "myself", "yourself", "himself", "herself", "themselves", "yourselves", "self", "selfharm", "wrist",
+    "wrists", "vein", "veins", "arm", "arms", "thigh", "thighs", "skin", "born", "disappear", "vanish", "exist",
+    "existing", "wake", "alive", "live", "living", "life", "lyf", "pills", "tablets", "meds", "paracetamol", "overdose",
+    "overdosed", "od", "oded", "jump", "jumping", "jumped", "goodbye", "farewell", "note", "letter", "cutting", "razor",
+    "burden", "suffer", "forever",
+))  # fmt: skip
+_PHRASES = (
+    "better off", "better if", "without me", "end it", "end my", "end the", "ending it", "ending my", "ending the",
+    "go on", "going on", "be here", "to stop", "to end", "be over", "m gone", "hurt any", "miss me", "notice me",
+    "last words", "final words", "be hurt", "keep any", "continue any",
+)  # fmt: skip
+_MARKS = str.maketrans(dict.fromkeys(".,;:!?()\"*-\u2026\u2019'", " "))
+_DISGUISE = re.compile(r"[a-z][0-9@$!*._-]+[a-z]|([a-z])\1\1|(?<![a-z])[a-z][ ._*-][a-z][ ._*-][a-z](?![a-z])")
+_JOKING = re.compile(r"\bl+o+l+\b|\blmf?ao|\brofl\b|\bja?k\b|\bjust kidding\b|\b(?:ha){2,}|\bhaha|[😂🤣😆😹]|x[dD]\b")
+
+
+class _Lexicon(NamedTuple):
+    self_harm: re.Pattern[str]
+    literal: re.Pattern[str]  # what remains of it where somebody jokes
+    harmless: re.Pattern[str]
+    known: frozenset[str]
+
+
+def mentions_self_harm(text: str) -> bool:
+    """Whether a message speaks of suicide or self-harm, its writer's or another's, or of not wanting to live.
+
+    Common exaggerations are not taken at their word; neither are the stronger ones where somebody laughs.
+
+    >>> said = ("I don't want to live anymore", "kill me now lol", "I'd die for a pizza")
+    >>> [mentions_self_harm(text) for text in said]
+    [True, False, False]
+    """
+    lowered = text.lower()
+    if (
+        _WORDS.isdisjoint(lowered.translate(_MARKS).split())
+        and not any(phrase in lowered for phrase in _PHRASES)
+        and not _DISGUISE.search(lowered)
+    ):
+        return False
+    from emoscope.core.plain_words import plain_words
+
+    lexicon = _lexicon()
+    plain = lexicon.harmless.sub(",", plain_words(text, lexicon.known))
+    return (lexicon.literal if _JOKING.search(lowered) else lexicon.self_harm).search(plain) is not None
+
+
+@cache
+def _lexicon() -> _Lexicon:
+    file = read_toml("self_harm.toml")
+    harmless, patterns, despair, exaggerated = (
+        [filled(pattern, file["parts"]) for pattern in file[key]]
+        for key in ("harmless", "patterns", "despair", "exaggerated")
+    )
+    known = frozenset(word for pattern in patterns for word in words_in(pattern))
+    spoken = [*patterns, *despair]
+    literal = [pattern for pattern in spoken if pattern not in exaggerated]
+    return _Lexicon(any_of(spoken), any_of(literal), any_of(harmless), known)

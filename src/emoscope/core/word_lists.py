@@ -1,0 +1,66 @@
+"""Word lists and patterns that ship with a package."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+WORDS = files("emoscope.core") / "words"
+
+
+@cache
+def listed_words(*names: str) -> frozenset[str]:
+    """The words of shipped lists; lines that start with # are comments.
+
+    >>> "lol" in listed_words("anywhere.txt")
+    True
+    """
+    return read_words(WORDS, *names)
+
+
+def read_words(folder: Traversable, *names: str) -> frozenset[str]:
+    """The words of lists in a folder."""
+    lines = (line for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines())
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def read_toml(name: str, folder: Traversable = WORDS) -> dict[str, Any]:
+    """A shipped TOML file."""
+    import tomllib
+
+    return tomllib.loads((folder / name).read_text(encoding="utf-8"))
+
+
+def filled(pattern: str, parts: Mapping[str, str | Sequence[str]]) -> str:
+    """A pattern on one line, with its {names} replaced by parts, which may hold {names} too; a list is a choice.
+
+    >>> filled("my {pet}{end}", {"pet": ["cat", "dog"], "end": "s?"})
+    'my (?:cat|dog)s?'
+    """
+
+    def part(match: re.Match[str]) -> str:
+        own = parts[match[1]]
+        return filled(own, parts) if isinstance(own, str) else f"(?:{'|'.join(filled(one, parts) for one in own)})"
+
+    return re.sub(r"\{([a-z_]+)\}", part, re.sub(r"\n *", "", pattern))
+
+
+def any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    """One pattern for whichever of several is found, as whole words.
+
+    >>> bool(any_of(["cats?", "dog"]).search("two cats")), bool(any_of(["cat"]).search("category"))
+    (True, False)
+    """
+    return re.compile(rf"\b(?:{'|'.join(patterns)})(?!\w)")
+
+
+def words_in(pattern: str) -> set[str]:
+    """The words of a pattern, with and without an optional last letter.
+
+    >>> sorted(words_in("(?:kill|stabs?) \\\\w+ him"))
+    ['him', 'kill', 'stab', 'stabs']
+    """
+    found = re.findall(r"(?<!\\)[a-z]{3,}\??", pattern)
+    return {word.removesuffix("?") for word in found} | {word[:-2] for word in found if word.endswith("?")}

@@ -1,0 +1,124 @@
+"""What is read of long turns: their start and their end, and of the turn to be labelled one window after the other.
+
+Time and memory are bounded whatever comes in: a turn is cut before anything else looks at it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.dialogue import Dialogue, Example, Turn
+from emoscope.core.metrics import Floats
+
+# Of a longer turn, half as many characters from its start and half from its end are read (about 700 words in all).
+READ_CHARACTERS = 4_000
+# About as long as a message that the models were trained on.
+WINDOW_CHARACTERS = 160
+# How much more a window counts that says more than the mix of labels does (in nats), and the last one than the first.
+# Chosen on the long complaints of the behaviour suite and on joined everyday messages:
+# `python -m benchmarks.quality.long_turns`.
+_SURPRISE, _LATE = 4.0, 0.5
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
+_WORD_EDGE = 40  # characters that a cut may move, so as not to split a word
+
+
+def read_spans(text: str) -> list[tuple[int, int]]:
+    """Where the part of a text lies that is read: all of it, or its start and its end, cut between words.
+
+    >>> read_spans("so sad"), [end - start for start, end in read_spans("ha" * 3000)]
+    ([(0, 6)], [2000, 2000])
+    """
+    if len(text) <= READ_CHARACTERS:
+        return [(0, len(text))]
+    first, last = READ_CHARACTERS // 2, len(text) - READ_CHARACTERS // 2
+    before = max(text.rfind(" ", first - _WORD_EDGE, first), text.rfind("\n", first - _WORD_EDGE, first))
+    after = text.find(" ", last, last + _WORD_EDGE)
+    return [(0, before if before > 0 else first), (after + 1 if after > 0 else last, len(text))]
+
+
+def shortened(text: str) -> str:
+    """The part of a text that is read.
+
+    >>> len(shortened("😂" * 3_000_000))
+    4001
+    """
+    if len(text) <= READ_CHARACTERS:
+        return text
+    return " ".join(text[start:end] for start, end in read_spans(text))
+
+
+def shortened_example(example: Example) -> Example:
+    """The example with what is read of its turns; the same object if that is all."""
+    turns = example.dialogue.turns
+    if all(len(turn.text) <= READ_CHARACTERS for turn in turns):
+        return example
+    cut = tuple(Turn(shortened(turn.text), turn.speaker) for turn in turns)
+    return replace(example, dialogue=Dialogue(cut, example.dialogue.id))
+
+
+def windows(example: Example) -> list[Example]:
+    """The example once for each window of its turn, all with the turns before it and none with those after it."""
+    *before, turn = example.dialogue.turns[: example.turn + 1]
+    return [
+        Example(Dialogue((*before, Turn(text, turn.speaker)), example.dialogue.id), example.turn)
+        for text in window_texts(turn.text)
+    ]
+
+
+def window_texts(text: str, size: int = WINDOW_CHARACTERS) -> list[str]:
+    """A text cut into windows of about the same length, between sentences where there are any.
+
+    >>> window_texts("I waited. Nobody came. I am furious!", size=20)
+    ['I waited. Nobody came.', 'I am furious!']
+    """
+    pieces = [piece for sentence in _SENTENCE.split(text) for piece in _pieces(sentence, size)]
+    whole = sum(len(piece) + 1 for piece in pieces)
+    target = whole / max(1, -(-whole // size))
+    found: list[list[str]] = []
+    done = 0
+    for piece in pieces:
+        if not found or done + len(piece) / 2 > target * len(found):
+            found.append([])
+        found[-1].append(piece)
+        done += len(piece) + 1
+    return [" ".join(window) for window in found] or [text]
+
+
+def _pieces(sentence: str, size: int) -> list[str]:
+    """A sentence, or of a long one parts of at most `size` characters, cut between words where there are any."""
+    pieces = []
+    rest = sentence.strip()
+    while len(rest) > size:
+        end = rest.rfind(" ", size // 2, size + 1)
+        end = size if end < 0 else end
+        pieces.append(rest[:end])
+        rest = rest[end:].strip()
+    return [*pieces, rest] if rest else pieces
+
+
+def pooled(probabilities: Floats, mix: Floats) -> Floats:
+    """One answer from those to the windows of a turn, a row each; `mix` is how common the labels are.
+
+    Of a long complaint most is a plain report, which is no evidence against the sentence that says how its writer
+    feels. So a window counts the more, the further its answer is from the mix (by the Kullback-Leibler divergence).
+
+    >>> answers = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]])
+    >>> int(pooled(answers, np.array([0.8, 0.2])).argmax())
+    1
+    """
+    safe = np.clip(probabilities, 1e-9, 1.0)
+    surprise = (safe * np.log(safe / np.clip(mix, 1e-9, 1.0))).sum(1)
+    weights = np.exp(_SURPRISE * (surprise - surprise.max()) + _LATE * np.linspace(0, 1, len(safe)))
+    # One row at a time, so that the sum does not depend on how numpy multiplies matrices.
+    answer = (probabilities * weights[:, None]).sum(0)
+    return np.asarray(answer / answer.sum())
+
+
+def too_long(examples: Sequence[Example]) -> NDArray[np.bool_]:
+    """Which examples have a turn, up to the one to be labelled, of which only start and end are read."""
+    spoken = (each.dialogue.turns[: each.turn + 1] for each in examples)
+    return np.array([any(len(turn.text) > READ_CHARACTERS for turn in turns) for turns in spoken], bool)

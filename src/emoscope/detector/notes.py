@@ -1,0 +1,69 @@
+"""What a reader of an answer should know: the message is not English, or it speaks of self-harm.
+
+Two small rules on top of any model's answer, for its turn alone. What a task's official predictions are made of
+(`Detector.predict_examples`) they leave as it is.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from emoscope.core.language import Language, language_of
+from emoscope.core.metrics import Floats
+from emoscope.core.self_harm import mentions_self_harm
+from emoscope.detector.long_turns import shortened
+
+LANGUAGE_NOTES: dict[Language, str] = {
+    "other": "not English: the model was taught English only",
+    "mixed": "partly not English: the model was taught English only",
+}
+SELF_HARM_NOTE = "speaks of self-harm: not answered as anger or joy; this is no safety tool"
+# How much of the answer to a message in another language is only the mix of labels the model was trained on.
+_TEMPERED: dict[str, float] = {LANGUAGE_NOTES["other"]: 0.7, LANGUAGE_NOTES["mixed"]: 0.3}
+
+_NEVER = frozenset(("anger", "angry", "joy", "happy", "happiness"))
+_INSTEAD = ("sadness", "sad", "neutral", "others")
+
+
+def notes_of(text: str) -> tuple[str, ...]:
+    """The notes on a message; none on most.
+
+    >>> notes_of("so happy for you!!"), notes_of("no sé qué hacer, estoy muy triste")
+    ((), ('not English: the model was taught English only',))
+    """
+    text = shortened(text)
+    language = language_of(text)
+    notes = () if language == "english" else (LANGUAGE_NOTES[language],)
+    return (*notes, SELF_HARM_NOTE) if mentions_self_harm(text) else notes
+
+
+def temper(probabilities: Floats, mix: Floats, notes: Sequence[tuple[str, ...]]) -> Floats:
+    """The probabilities, of messages that are not English nearer to the mix of labels in training.
+
+    >>> temper(np.array([[1.0, 0.0]]), np.array([0.5, 0.5]), [(LANGUAGE_NOTES["mixed"],)]).tolist()
+    [[0.85, 0.15]]
+    """
+    shares = np.array([max((_TEMPERED.get(note, 0.0) for note in each), default=0.0) for each in notes])
+    rows = shares > 0
+    if rows.any():
+        probabilities = probabilities.copy()
+        probabilities[rows] += shares[rows, None] * (mix - probabilities[rows])
+    return probabilities
+
+
+def spare_anger_and_joy(probabilities: Floats, labels: Sequence[str], notes: Sequence[tuple[str, ...]]) -> Floats:
+    """The probabilities, of messages that speak of self-harm without anger and joy: these become sadness.
+
+    >>> spare_anger_and_joy(np.array([[0.7, 0.2, 0.1]]), ("joy", "sadness", "fear"), [(SELF_HARM_NOTE,)]).round(2)
+    array([[0. , 0.9, 0.1]])
+    """
+    rows = np.array([SELF_HARM_NOTE in each for each in notes], bool)
+    never = [place for place, label in enumerate(labels) if label in _NEVER]
+    instead = next((labels.index(label) for label in _INSTEAD if label in labels), None)
+    if instead is None or not rows.any():
+        return probabilities
+    moved = probabilities.copy()
+    for place in never:
+        moved[rows, instead] += moved[rows, place]
+        moved[rows, place] = 0.0
+    return np.minimum(moved, 1.0)
