@@ -18,6 +18,7 @@ _EXPORTS = {
     "EmoscopeError": "emoscope.core.errors",
     "Example": "emoscope.core.dialogue",
     "Turn": "emoscope.core.dialogue",
+    "detect": "emoscope.detector",
     "get_task": "emoscope.tasks",
     "load": "emoscope.detector",
 }
@@ -25,10 +26,10 @@ _EXPORTS = {
 if TYPE_CHECKING:
     from emoscope.core.dialogue import Detection, Dialogue, Example, Turn
     from emoscope.core.errors import EmoscopeError
-    from emoscope.detector import Detector, load
+    from emoscope.detector import Detector, detect, load
     from emoscope.tasks import get_task
 
-__all__ = ["Detection", "Detector", "Dialogue", "EmoscopeError", "Example", "Turn", "get_task", "load"]
+__all__ = ["Detection", "Detector", "Dialogue", "EmoscopeError", "Example", "Turn", "detect", "get_task", "load"]
 
 
 def __getattr__(name: str) -> Any:

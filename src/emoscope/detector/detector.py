@@ -1,14 +1,15 @@
 """The detector: dialogues in, detections out; without torch, safe to share between threads."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example
+from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example, Turn, TurnLike
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import resolve
 from emoscope.detector.model import FittedModel
@@ -18,6 +19,8 @@ from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prio
 if TYPE_CHECKING:
     from emoscope.detector.explain import Explanation
 
+Frame = TypeVar("Frame")
+Progress = bool | Callable[[int], object]
 BATCH = 1024  # of so many dialogues enough have the same length to be computed together
 
 
@@ -45,6 +48,36 @@ def load(
     )
 
 
+@overload  # a text is an iterable of texts too, so the order of the two matters
+def detect(  # type: ignore[overload-overlap]
+    dialogue: Dialogue | TurnLike | Sequence[TurnLike], *, model: str | Path = ..., **options: "Unpack[Options]"
+) -> Detection: ...
+@overload
+def detect(
+    dialogue: Iterable[DialogueLike], *, model: str | Path = ..., **options: "Unpack[Options]"
+) -> list[Detection]: ...
+def detect(
+    dialogue: Any, *, model: str | Path = "default", **options: "Unpack[Options]"
+) -> Detection | list[Detection]:
+    """The emotion of a text or a dialogue, or of each of many, as a detector that is called gives it.
+
+    The model is loaded once and kept; `options` are those of `load`.
+
+    >>> detect("I hate you", model="nano").label
+    'angry'
+    >>> [found.label for found in detect([["I hate you"], ["what time is it"]], model="nano")]
+    ['angry', 'others']
+    """
+    detector = _kept(str(model))
+    found: Detection | list[Detection] = (detector.with_(**options) if options else detector)(dialogue)
+    return found
+
+
+@lru_cache(4)
+def _kept(model: str) -> "Detector":
+    return load(model)
+
+
 class Options(TypedDict, total=False):
     """What `load` takes beside the model."""
 
@@ -52,6 +85,26 @@ class Options(TypedDict, total=False):
     prior: Mapping[str, float] | None
     abstain_below: float
     for_metric: bool
+
+
+class Timeline(list[Detection]):
+    """A detection for each turn of `dialogue`, in order."""
+
+    def __init__(self, dialogue: Dialogue, detections: Iterable[Detection]) -> None:
+        super().__init__(detections)
+        self.dialogue = dialogue
+
+    def __repr__(self) -> str:
+        turns = zip(self.dialogue.texts, self, strict=True)
+        return "[" + ",\n ".join(f"{text!r}: {detection!r}" for text, detection in turns) + "]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Timeline, (self.dialogue, list(self))
+
+    def _repr_html_(self) -> str:
+        from emoscope.core.notebook import timeline_html
+
+        return timeline_html(self.dialogue.turns, self)
 
 
 class Detector:
@@ -77,6 +130,39 @@ class Detector:
         self._prior = self._trained if expected is None else prior_vector(expected, self.labels)
         factors = (head.decision or {}) if options.get("for_metric") else {}
         self._decision = np.array([factors.get(label, 1.0) for label in self.labels])
+
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, dialogue: Dialogue | TurnLike | Sequence[TurnLike]
+    ) -> Detection: ...
+    @overload
+    def __call__(self, dialogue: Iterable[DialogueLike]) -> list[Detection]: ...
+    def __call__(self, dialogue: Any) -> Detection | list[Detection]:
+        """Detect one or many: a text, a turn and a list of turns are one dialogue; all else that can be read is many.
+
+        So a list of lists, a generator of texts, a pandas or polars column and an array give a list of detections.
+
+        >>> detector = load("nano")
+        >>> detector("I hate you").label
+        'angry'
+        >>> [found.label for found in detector(text for text in ["I hate you", "what time is it"])]
+        ['angry', 'others']
+        """
+        if isinstance(dialogue, str | Dialogue | Turn | Mapping):
+            return self.detect(dialogue)
+        if isinstance(dialogue, list | tuple):
+            nested = [isinstance(each, list | tuple | Dialogue) for each in dialogue]
+            if not any(nested):
+                return self.detect(dialogue)
+            if not all(nested):
+                raise EmoscopeError("texts and lists of texts are mixed; expected the turns of one dialogue, or dialogues")
+        return list(self.detect_many(dialogue))
+
+    def __repr__(self) -> str:
+        return f"<Detector {self.name}, labels {self.head}: {', '.join(self.labels)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._model.packed(), dict(self._options))
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_decision" in self.__dict__:
@@ -107,23 +193,65 @@ class Detector:
         return type(self)(self._model, **options)
 
     def detect(self, dialogue: DialogueLike) -> Detection:
-        """The emotion of the last turn, given the turns before it."""
+        """The emotion of the last turn, given the turns before it.
+
+        A text alone is a turn; so is a mapping with `text` and `speaker`, or a message with `role` and `content`.
+
+        >>> load("nano").detect([{"role": "user", "content": "I hate you"}]).label
+        'angry'
+        """
+        if hasattr(dialogue, "dtype"):  # a column or an array
+            raise EmoscopeError(f"a {type(dialogue).__name__} holds many texts: give it to detect_many")
         return self._detect_batch([Dialogue.of(dialogue)])[0]
 
-    def detect_many(self, dialogues: Iterable[DialogueLike], *, batch: int = BATCH) -> Iterator[Detection]:
+    def detect_many(
+        self, dialogues: Iterable[DialogueLike], *, batch: int = BATCH, progress: Progress = False
+    ) -> Iterator[Detection]:
         """Detect a stream of dialogues, in order, holding one batch at a time.
 
-        >>> [d.label for d in load("nano").detect_many([["I hate you"], ["what time is it"]])]
+        A text alone is a dialogue of one turn, so a column of texts can be given. `progress` shows a bar on standard
+        error, or is a function that is called with the number of dialogues done since the last call.
+
+        >>> [d.label for d in load("nano").detect_many([["I hate you"], "what time is it"])]
         ['angry', 'others']
         """
-        stream = iter(dialogues)
-        while chunk := [Dialogue.of(dialogue) for dialogue in islice(stream, batch)]:
-            yield from self._detect_batch(chunk)
+        if isinstance(dialogues, str | bytes | Mapping | Dialogue):
+            raise EmoscopeError(f"expected many dialogues, not one ({type(dialogues).__name__}): give it to detect")
+        return self._detect_stream(dialogues, batch, progress)
 
-    def timeline(self, dialogue: DialogueLike) -> list[Detection]:
+    def _detect_stream(
+        self, dialogues: Iterable[DialogueLike], batch: int, progress: Progress
+    ) -> Iterator[Detection]:
+        from emoscope.detector.progress import counting
+
+        total = len(dialogues) if isinstance(dialogues, Sized) else None
+        stream = enumerate(iter(dialogues), start=1)
+        with counting(progress, total) as advance:
+            while chunk := [_numbered(*each) for each in islice(stream, batch)]:
+                yield from self._detect_batch(chunk)
+                advance(len(chunk))
+
+    def to_frame(
+        self, frame: Frame, *, column: str | None = None, batch: int = BATCH, progress: Progress = False
+    ) -> Frame:
+        """A table of dialogues with the answer as further columns, of the same kind as the table given.
+
+        A pandas or polars DataFrame, a pyarrow Table or a Hugging Face Dataset. The turns are in columns `turn1`,
+        `turn2`, ..., in a list `turns`, or in `text`; or the one text or list of turns is in `column`.
+
+        >>> import polars as pl
+        >>> load("nano").to_frame(pl.DataFrame({"said": ["I hate you"]}), column="said")["label"].to_list()
+        ['angry']
+        """
+        from emoscope.detector.frames import with_answers
+
+        answered: Frame = with_answers(self, frame, column=column, batch=batch, progress=progress)
+        return answered
+
+    def timeline(self, dialogue: DialogueLike) -> Timeline:
         """A detection for each turn, each given only what was said up to it."""
         whole = Dialogue.of(dialogue)
-        return self._detect_batch([whole.upto(turn) for turn in range(len(whole))])
+        return Timeline(whole, self._detect_batch([whole.upto(turn) for turn in range(len(whole))]))
 
     def explain(self, dialogue: DialogueLike, *, label: str | None = None) -> "Explanation":
         """Which turns and words speak for the answer, and which against; or for another label.
@@ -198,3 +326,15 @@ class Detector:
             label = self.labels[place] if probabilities[row, place] >= self._abstain_below else None
             detections.append(Detection(label, self._by_label(probabilities[row]), truncated=bool(truncated[row])))
         return detections
+
+
+def _numbered(number: int, dialogue: DialogueLike) -> Dialogue:
+    try:
+        return Dialogue.of(dialogue)
+    except EmoscopeError as error:
+        raise EmoscopeError(f"dialogue {number:,}: {error}") from None
+
+
+def _unpickled(packed: str | bytes, options: Options) -> Detector:
+    model = FittedModel.load(resolve(packed)) if isinstance(packed, str) else FittedModel.unpacked(packed)
+    return Detector(model, **options)
