@@ -1,9 +1,10 @@
 """The `emoscope` command: all commands under their names; a user's mistake becomes one line."""
 
+import io
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -64,10 +65,26 @@ def _options(
 ) -> None: ...
 
 
+def whole_command() -> Any:
+    """The whole tree of commands; a flag shows no type, since it takes no value."""
+    whole = typer.main.get_command(app)
+    waiting = [whole]
+    while waiting:
+        each = waiting.pop()
+        waiting += getattr(each, "commands", {}).values()
+        for parameter in each.params:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+    return whole
+
+
 def run() -> None:
     """The entry point: exit code 0 if all went well, 1 for a negative answer, 2 for a mistake in the input."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a screen without a character shows ? in its place
+            stream.reconfigure(errors="replace")
     try:
-        app(prog_name="emoscope")
+        whole_command()(prog_name="emoscope")
     except EmoscopeError as error:
         typer.echo(f"emoscope: {error}", err=True)
         sys.exit(2)

@@ -92,8 +92,21 @@ def progress(title: str, items: Iterable[T]) -> Iterator[T]:
 
 def print_json(value: object) -> None:
     """One JSON document on standard output; results may be dataclasses."""
-    json.dump(jsonable(value), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    text = json.dumps(jsonable(value), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write((text if encodable(text) else json.dumps(jsonable(value), indent=2)) + "\n")
+
+
+def encodable(text: str) -> bool:
+    """Whether standard output has these characters.
+
+    >>> encodable("plain")
+    True
+    """
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def coloured(label: str | None) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from emoscope.scoring.score_tables import ScoringProgress
 
 _FAR = 0.1  # a drift from which on another prior is proposed
+_ENOUGH = 1000  # rows from which a mix can be estimated
 _LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
 
 
@@ -118,9 +119,14 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
     for each in manifest.unreadable:
         screen.print(f"Not read: {each['path']}: {each['reason']}", style="bold")
     if manifest.drift is not None:
+        if manifest.scored < _ENOUGH:
+            screen.print(f"The estimated shares mean little: {manifest.scored:,} rows, of {_ENOUGH:,} or more needed.")
+            return
         screen.print(f"The estimated mix differs from what the model expects in {manifest.drift:.1%} of rows.")
         if manifest.drift >= _FAR:
-            mix = ",".join(f"{label}={share:.4f}" for label, share in manifest.estimated_prior.items())
+            # A share of 0 would rule a label out for good.
+            shares = {label: max(share, 0.0001) for label, share in manifest.estimated_prior.items()}
+            mix = ",".join(f"{label}={share:.4f}" for label, share in shares.items())
             screen.print(f"To score with it, into another folder: --prior {mix}")
 
 

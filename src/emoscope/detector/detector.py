@@ -155,7 +155,9 @@ class Detector:
             if not any(nested):
                 return self.detect(dialogue)
             if not all(nested):
-                raise EmoscopeError("texts and lists of texts are mixed; expected the turns of one dialogue, or dialogues")
+                raise EmoscopeError(
+                    "texts and lists of texts are mixed; expected the turns of one dialogue, or dialogues"
+                )
         return list(self.detect_many(dialogue))
 
     def __repr__(self) -> str:
@@ -219,9 +221,7 @@ class Detector:
             raise EmoscopeError(f"expected many dialogues, not one ({type(dialogues).__name__}): give it to detect")
         return self._detect_stream(dialogues, batch, progress)
 
-    def _detect_stream(
-        self, dialogues: Iterable[DialogueLike], batch: int, progress: Progress
-    ) -> Iterator[Detection]:
+    def _detect_stream(self, dialogues: Iterable[DialogueLike], batch: int, progress: Progress) -> Iterator[Detection]:
         from emoscope.detector.progress import counting
 
         total = len(dialogues) if isinstance(dialogues, Sized) else None

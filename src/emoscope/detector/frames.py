@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from emoscope.core.dialogue import Detection, DialogueLike
 from emoscope.core.errors import EmoscopeError
-from emoscope.tables.turns import EXPECTED, dialogue_of, turn_columns
+from emoscope.tables.turns import EXPECTED, row_dialogue, turn_columns
 from emoscope.tables.writing import detection_names
 
 if TYPE_CHECKING:
@@ -33,26 +33,23 @@ def with_answers(detector: "Detector", frame: Any, *, column: str | None, batch:
     if not names:
         raise EmoscopeError(f"{EXPECTED}, or name the column; found {', '.join(map(str, columns))}")
     cells = list(zip(*(_READ[kind](frame, name) for name in names), strict=True))
-    turns = names if column is None else ["text"]
-    detections = list(detector.detect_many(_Dialogues(turns, cells), batch=batch, progress=progress))
+    detections = list(detector.detect_many(_Dialogues(names, cells, column), batch=batch, progress=progress))
     return _added(kind, frame, _answer_columns(detector, detections, [str(name) for name in columns]))
 
 
 class _Dialogues(Sequence[DialogueLike]):
     """The dialogues of rows, made when they are asked for."""
 
-    def __init__(self, names: Sequence[str], cells: Sequence[Sequence[Any]]) -> None:
-        self.names, self.cells = names, cells
+    def __init__(self, names: Sequence[str], cells: Sequence[Sequence[Any]], column: str | None) -> None:
+        self.names, self.cells, self.column = names, cells, column
 
     def __len__(self) -> int:
         return len(self.cells)
 
     def __getitem__(self, row: Any) -> Any:
-        values = [cell.tolist() if hasattr(cell, "tolist") else cell for cell in self.cells[row]]
-        # A column that was named may hold texts or lists of turns.
-        names = ["turns"] if self.names == ["text"] and isinstance(values[0], list) else self.names
+        values = (cell.tolist() if hasattr(cell, "tolist") else cell for cell in self.cells[row])
         try:
-            return dialogue_of(names, values)
+            return row_dialogue(dict(zip(self.names, values, strict=True)), self.column)
         except EmoscopeError as error:
             raise EmoscopeError(f"row {row + 1:,}: {error}") from None
 
@@ -91,4 +88,4 @@ def _added(kind: str, frame: Any, answers: Mapping[str, list[Any]]) -> Any:
 
 def _missing(cell: Any) -> bool:
     """Whether a cell is one of pandas' ways to say that there is nothing."""
-    return cell is None or (not isinstance(cell, str | list) and not hasattr(cell, "tolist") and cell != cell)
+    return cell is None or (not isinstance(cell, str | list) and not hasattr(cell, "tolist") and bool(cell != cell))  # noqa: PLR0124

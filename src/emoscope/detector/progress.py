@@ -24,4 +24,4 @@ def counting(progress: bool | Callable[[int], object], total: int | None) -> Ite
             task = bar.add_task("dialogues", total=total)
             yield lambda done: bar.advance(task, done)
     else:
-        yield lambda done: None
+        yield lambda _: None

@@ -132,6 +132,16 @@ def scores_of(task: Task, confusion: Counts, names: Sequence[str]) -> Scores:
     )
 
 
+def score_interval(task: Task, confusion: Counts, names: Sequence[str], samples: int, seed: int) -> Interval:
+    """The interval of the official score, the same wherever these predictions are shown.
+
+    Only the task's labels and those predicted count: other names would change what is drawn.
+    """
+    kept = [place for place, name in enumerate(names) if name in task.labels or confusion[:, place].any()]
+    own, labels = confusion[np.ix_(kept, kept)], [names[place] for place in kept]
+    return bootstrap_interval(own, lambda drawn: task.metric(drawn, labels), level=LEVEL, samples=samples, seed=seed)
+
+
 def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassFigures]:
     """The figures of each label.
 
@@ -267,9 +277,7 @@ def _evaluation(
         metric=task.metric.name,
         metric_description=task.metric.description,
         scores=scores,
-        interval=bootstrap_interval(
-            confusion, lambda drawn: task.metric(drawn, names), level=LEVEL, samples=samples, seed=seed
-        ),
+        interval=score_interval(task, confusion, names, samples, seed),
         per_class=class_results(confusion, names),
         confusion=confusion,
         rank=rank,

@@ -55,7 +55,8 @@ def _example(path: str | Path, record: Record) -> Example:
     if not isinstance(turn, int) or isinstance(turn, bool):
         raise InputError(path, "'turn' must be a whole number", row=record.row)
     if "turn" in columns and len(record.dialogue) != len(turn_list(columns.get("turns", [*record.dialogue.turns]))):
-        raise InputError(path, "'turn' counts turns, but some messages are none (system, developer, tool)", row=record.row)
+        problem = "'turn' counts turns, but messages of the roles system, developer and tool are none"
+        raise InputError(path, problem, row=record.row)
     try:
         return Example(Dialogue(record.dialogue.turns, str(name)), turn, label, votes, variants)
     except EmoscopeError as error:

@@ -67,7 +67,7 @@ def _frames() -> dict[str, Callable[[dict[str, list[Any]]], Any]]:
         "pandas": lambda rows: pytest.importorskip("pandas").DataFrame(rows),
         "polars": lambda rows: pytest.importorskip("polars").DataFrame(rows),
         "pyarrow": lambda rows: pytest.importorskip("pyarrow").table(rows),
-        "datasets": lambda rows: pytest.importorskip("datasets").Dataset.from_dict(rows),
+        "datasets": lambda rows: pytest.importorskip("datasets").Dataset.from_dict({**rows}),
     }
 
 
