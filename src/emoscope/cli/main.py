@@ -68,11 +68,12 @@ def _options(
 def whole_command() -> Any:
     """The whole tree of commands; a flag shows no type, since it takes no value."""
     whole = typer.main.get_command(app)
-    waiting = [whole]
+    waiting = [typer.Context(whole, **whole.context_settings)]
     while waiting:
-        each = waiting.pop()
-        waiting += getattr(each, "commands", {}).values()
-        for parameter in each.params:
+        context = waiting.pop()
+        for each in getattr(context.command, "commands", {}).values():
+            waiting.append(typer.Context(each, parent=context, **each.context_settings))
+        for parameter in context.command.get_params(context):
             if getattr(parameter, "is_flag", False):
                 parameter.metavar = ""
     return whole
