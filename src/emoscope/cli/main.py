@@ -9,7 +9,21 @@ from typing import Annotated, Any
 import typer
 
 from emoscope import __version__
-from emoscope.cli import behaviour, card, data, detect, distil, evaluate, export, listing, score, serve, submit, train
+from emoscope.cli import (
+    behaviour,
+    card,
+    data,
+    detect,
+    distil,
+    evaluate,
+    export,
+    listing,
+    mcp,
+    score,
+    serve,
+    submit,
+    train,
+)
 from emoscope.cli.challenge import group as challenge_group
 from emoscope.cli.corpus import group as corpus
 from emoscope.core.errors import EmoscopeError
@@ -41,6 +55,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "errors": evaluate.errors_cli,
     "human": evaluate.human_cli,
     "serve": serve.serve_cli,
+    "mcp": mcp.mcp_cli,
     "submit": submit.submit_cli,
 }
 for name, command in COMMANDS.items():

@@ -215,21 +215,27 @@ def _listed(counts: Mapping[str, int]) -> str:
 def evaluate(
     task: Task,
     gold: GoldSource,
-    predictions: str | Path,
+    predictions: str | Path | Sequence[str],
     *,
     samples: int = SAMPLES,
     seed: int = 0,
     ranked: bool = True,
 ) -> Evaluation:
-    """Score a prediction file in the task's official way; `ranked` among the published results, or not.
+    """Score a file of predictions, or labels in order, in the task's official way.
+
+    `ranked` places the score among the published results, or not.
 
     >>> from emoscope.tasks import get_task
     >>> evaluate(get_task("emocontext"), "dev.txt", "predictions.txt").score  # doctest: +SKIP
     0.7304
     """
     read = read_gold(task, gold)
-    labels = read_predictions(task, read, predictions)
-    return _evaluation(task, read, labels, str(predictions), samples, seed, ranked=ranked)
+    if isinstance(predictions, str | Path):
+        labels = read_predictions(task, read, predictions)
+        return _evaluation(task, read, labels, str(predictions), samples, seed, ranked=ranked)
+    if len(predictions) != len(read.labels):
+        raise EmoscopeError(f"{len(read.labels):,} gold labels but {len(predictions):,} predictions")
+    return _evaluation(task, read, predictions, None, samples, seed, ranked=ranked)
 
 
 def evaluate_labels(
