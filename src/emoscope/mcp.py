@@ -1,7 +1,10 @@
 """A server of the Model Context Protocol: tools that detect emotions, for assistants that start `emoscope mcp`."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.detector.detector import Options, load
 
@@ -33,5 +36,19 @@ def mcp_server(model: str = "default", **options: "Unpack[Options]") -> Any:
         explain_emotion: f"Which turns and words speak for the answer, or for `label`, and which against. {given}",
     }
     for function, description in tools.items():
-        server.tool(description=description)(function)
+        server.tool(description=description)(_with_message(function))
     return server
+
+
+def _with_message(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """The function with a user's mistake as the tool's answer, not as a crash of the server."""
+    error_class = require("mcp.server.mcpserver.exceptions", extra="mcp").ToolError
+
+    @wraps(function)
+    def told(*arguments: Any, **options: Any) -> dict[str, Any]:
+        try:
+            return function(*arguments, **options)
+        except EmoscopeError as error:
+            raise error_class(str(error)) from None
+
+    return told

@@ -87,7 +87,8 @@ class EmotionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Sequence[DialogueLike]) -> NDArray[Any]:  # noqa: N803
         """The most likely class of each text."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
+        best = self.predict_proba(X).argmax(1)
+        return np.asarray(self.classes_[best])
 
     def detector(self) -> Detector:
         """What was learnt, as a detector."""

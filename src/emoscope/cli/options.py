@@ -18,7 +18,7 @@ DataOption = Annotated[
     Path | None,
     typer.Option("--data", envvar="EMOSCOPE_DATA", help="Folder with the tasks' data, instead of the download cache."),
 ]
-ModelOption = Annotated[str, typer.Option("--model", "-m", help="`default`, `nano`, or a run's folder.")]
+ModelOption = Annotated[str, typer.Option("--model", "-m", help="`default`, `nano`, a run's folder, or hf:owner/name.")]
 LabelsOption = Annotated[
     str | None, typer.Option("--labels", help="Set of labels, where the model has several: emocontext, ekman, ...")
 ]

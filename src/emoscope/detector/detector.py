@@ -32,7 +32,7 @@ def load(
     abstain_below: float = 0.0,
     for_metric: bool = False,
 ) -> "Detector":
-    """Load an embedded model (`default`, `nano`) or a trained run's folder.
+    """Load an embedded model (`default`, `nano`), a trained run's folder, or `hf:owner/name`, a classifier of the hub.
 
     `labels` names the set of labels to answer with, where the model has several: `load(labels="ekman")`. `prior` is
     the mix of labels you expect, for example `{"others": 0.9, "happy": 0.04, "sad": 0.03, "angry": 0.03}`; without it
@@ -43,9 +43,12 @@ def load(
     >>> load("nano").detect(["I won the first prize!", "wow, congrats", "I am so happy :)"]).label
     'happy'
     """
-    return Detector(
-        FittedModel.load(resolve(model)), labels=labels, prior=prior, abstain_below=abstain_below, for_metric=for_metric
-    )
+    options = Options(labels=labels, prior=prior, abstain_below=abstain_below, for_metric=for_metric)
+    if str(model).startswith("hf:"):
+        from emoscope.detector.hub import load_hub
+
+        return Detector(load_hub(str(model)), **options)
+    return Detector(FittedModel.load(resolve(model)), **options)
 
 
 @overload  # a text is an iterable of texts too, so the order of the two matters
