@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from emoscope.cli.completion import complete_label
 from emoscope.cli.explanation import show_explanation
 from emoscope.cli.options import LabelsOption, ModelOption, PriorOption
 from emoscope.cli.output import JsonOption, coloured, console, encodable, print_json, progress
@@ -44,7 +45,8 @@ def detect_cli(
     timeline: Annotated[bool, typer.Option("--timeline", help="A detection for every turn.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show which turns and words carried the answer.")] = False,
     explain_label: Annotated[
-        str | None, typer.Option(help="Explain this label's score instead of the answer's.")
+        str | None,
+        typer.Option(help="Explain this label's score instead of the answer's.", autocompletion=complete_label),
     ] = None,
     prior: PriorOption = None,
     abstain_below: Annotated[
@@ -64,8 +66,8 @@ def detect_cli(
         option = "--output" if output is not None else "--column"
         raise EmoscopeError(f"{option} goes with a file of dialogues; turns given as arguments are shown here")
     detector = load(model, labels=labels, prior=parse_prior(prior), abstain_below=abstain_below)
-    if explain_label is not None and explain_label not in detector.labels:
-        raise EmoscopeError(f"no label {explain_label!r} to explain; expected one of: {', '.join(detector.labels)}")
+    if explain_label is not None:
+        detector.check_label(explain_label)
     if sources:
         answer: Answer = _scored
         if timeline:

@@ -15,7 +15,7 @@ from emoscope.cli.options import (
     WorkersOption,
     chosen_engine,
 )
-from emoscope.cli.output import JsonOption, bars, console, print_json, table
+from emoscope.cli.output import LINE_EVERY, JsonOption, bars, console, duration, print_json, table
 
 if TYPE_CHECKING:
     from emoscope.scoring.manifest import ScoringManifest
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _FAR = 0.1  # a drift from which on another prior is proposed
 _ENOUGH = 1000  # rows from which a mix can be estimated
-_LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
 
 
 def score_cli(
@@ -71,7 +70,7 @@ def score_cli(
                 started = now
             text = progress_line(progress, now - started)
             bar.update(task, description=text, completed=progress.done, total=progress.total)
-            if not screen.is_terminal and now - printed >= _LINE_EVERY:
+            if not screen.is_terminal and now - printed >= LINE_EVERY:
                 printed = now
                 screen.print(text)
 
@@ -143,14 +142,3 @@ def progress_line(progress: "ScoringProgress", seconds: float) -> str:
         return text
     rate = new / seconds
     return f"{text}, {rate:,.0f} a second, {duration((progress.total - progress.done) / rate)} left"
-
-
-def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, whichever says it best.
-
-    >>> duration(42), duration(600), duration(9000)
-    ('42 s', '10 min', '2.5 h')
-    """
-    if seconds < 120:
-        return f"{seconds:,.0f} s"
-    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"

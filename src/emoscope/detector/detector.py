@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example, Turn, TurnLike
+from emoscope.core.emotion_words import closest_label
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import resolve
 from emoscope.detector.model import FittedModel
@@ -266,12 +267,19 @@ class Detector:
         from emoscope.detector.explain import explain
 
         whole = Dialogue.of(dialogue)
-        if label is not None and label not in self.labels:
-            raise EmoscopeError(f"no label {label!r} to explain; expected one of: {', '.join(self.labels)}")
+        if label is not None:
+            self.check_label(label)
         probabilities, truncated = self.infer([whole])
         if label is None:
             label = self.labels[self.choose(probabilities)[0]]
         return explain(self.predict_proba, whole, self.labels, label, truncated=bool(truncated[0]))
+
+    def check_label(self, label: str) -> None:
+        """Raise an error if it is not one of the labels."""
+        if label not in self.labels:
+            close = closest_label(label, self.labels)
+            hint = f"; did you mean {close!r}?" if close else ""
+            raise EmoscopeError(f"no label {label!r} to explain; expected one of: {', '.join(self.labels)}{hint}")
 
     def predict_proba(self, dialogues: Iterable[DialogueLike]) -> Floats:
         """The probabilities of many dialogues as an array, columns in the order of `labels`."""

@@ -82,8 +82,12 @@ def _export(folder: Path, path: Path) -> None:
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager").eval()
 
     class Plain(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model.requires_grad_(False)
+
         def forward(self, input_ids: object, attention_mask: object, token_type_ids: object) -> object:
-            return model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).logits
+            return self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).logits
 
     ids = torch.ones((2, 7), dtype=torch.long)
     names = ["input_ids", "attention_mask", "token_type_ids"]

@@ -69,6 +69,7 @@ def test_mistakes() -> None:
         EmotionClassifier().fit(TEXTS, ["joy"] * 24)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learns_own_checks() -> None:
     """Of an estimator that takes no numbers, scikit-learn checks little itself; the rest is in the tests above."""
     results = check_estimator(EmotionClassifier(bits=10), on_fail=None, on_skip=None)
