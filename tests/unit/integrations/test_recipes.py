@@ -36,20 +36,6 @@ def test_duckdb(expected: list[str]) -> None:
     assert [label for (label,) in connection.sql("select label from answered order by id").fetchall()] == expected
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_spark(expected: list[str]) -> None:
-    pytest.importorskip("pyspark", reason="the recipe is Spark's")
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.builder.master("local[1]").getOrCreate()
-    frame = session.createDataFrame(pd.DataFrame(ROWS))
-    schema = session.createDataFrame(labelled(pd.DataFrame(ROWS))).schema
-    found = frame.mapInPandas(lambda parts: map(labelled, parts), schema).toPandas()
-    session.stop()
-    assert found.sort_values("id")["label"].tolist() == expected
-
-
 def test_pickled_to_a_worker(expected: list[str]) -> None:
     """What Ray and Dask do with a detector that a function holds."""
     cloudpickle = pytest.importorskip("cloudpickle", reason="how they send functions")
