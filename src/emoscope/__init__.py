@@ -18,26 +18,58 @@ _EXPORTS = {
     "EmoscopeError": "emoscope.core.errors",
     "Example": "emoscope.core.dialogue",
     "Turn": "emoscope.core.dialogue",
+    "compare": "emoscope.api",
+    "crossvalidate": "emoscope.runs.crossvalidate",
+    "detect": "emoscope.detector",
+    "evaluate": "emoscope.api",
     "get_task": "emoscope.tasks",
     "load": "emoscope.detector",
+    "predict": "emoscope.api",
+    "score": "emoscope.scoring",
+    "train": "emoscope.runs.train",
 }
+_CALLABLE_PACKAGES = ("systems", "tasks")  # packages that list what they hold when they are called
 
 if TYPE_CHECKING:
+    from emoscope.api import compare, evaluate, predict, systems, tasks
     from emoscope.core.dialogue import Detection, Dialogue, Example, Turn
     from emoscope.core.errors import EmoscopeError
-    from emoscope.detector import Detector, load
+    from emoscope.detector import Detector, detect, load
+    from emoscope.runs.crossvalidate import crossvalidate
+    from emoscope.runs.train import train
+    from emoscope.scoring import score
     from emoscope.tasks import get_task
 
-__all__ = ["Detection", "Detector", "Dialogue", "EmoscopeError", "Example", "Turn", "get_task", "load"]
+__all__ = [
+    "Detection",
+    "Detector",
+    "Dialogue",
+    "EmoscopeError",
+    "Example",
+    "Turn",
+    "compare",
+    "crossvalidate",
+    "detect",
+    "evaluate",
+    "get_task",
+    "load",
+    "predict",
+    "score",
+    "systems",
+    "tasks",
+    "train",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        from importlib import import_module
+    from importlib import import_module
 
+    if name in _CALLABLE_PACKAGES:
+        return import_module(f"emoscope.{name}")
+    if name in _EXPORTS:
         return getattr(import_module(_EXPORTS[name]), name)
     raise AttributeError(f"module 'emoscope' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_EXPORTS})
+    return sorted({*globals(), *_EXPORTS, *_CALLABLE_PACKAGES})

@@ -1,40 +1,52 @@
 """`emoscope detect` and `emoscope demo`: the emotion of dialogues given as arguments, files or pipes."""
 
 import json
+import os
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
+from emoscope.cli.completion import complete_label
 from emoscope.cli.explanation import show_explanation
 from emoscope.cli.options import LabelsOption, ModelOption, PriorOption
-from emoscope.cli.output import JsonOption, coloured, console, print_json, progress
+from emoscope.cli.output import JsonOption, coloured, console, encodable, print_json, progress
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
     from emoscope.core.dialogue import Detection
     from emoscope.detector import Detector
+    from emoscope.tables import Record
+
+Answer = Callable[["Detector", "Sequence[Record]"], Iterator[list[dict[str, Any]]]]
 
 
 def detect_cli(
     turns: Annotated[
         list[str],
-        typer.Argument(help="The turns of one dialogue; or one file of dialogues; or `-` for standard input."),
+        typer.Argument(help="The turns of one dialogue; or files and folders of dialogues; or `-` for a pipe."),
     ],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="File to write; `-` for standard output.")
+        str | None,
+        typer.Option("--output", "-o", help="File to write; a folder (`out/`) for a file each; `-` for a pipe."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="Column of a file that holds the text, or a list of turns.")
     ] = None,
     model: ModelOption = "default",
     labels: LabelsOption = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="A detection for every turn.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show which turns and words carried the answer.")] = False,
     explain_label: Annotated[
-        str | None, typer.Option(help="Explain this label's score instead of the answer's.")
+        str | None,
+        typer.Option(help="Explain this label's score instead of the answer's.", autocompletion=complete_label),
     ] = None,
     prior: PriorOption = None,
     abstain_below: Annotated[
@@ -49,17 +61,31 @@ def detect_cli(
     explains = explain or explain_label is not None
     if timeline and explains:
         raise EmoscopeError("--timeline and --explain: choose one")
-    source = file_argument(turns)
-    if source is not None and (timeline or explains):
-        option = "--timeline" if timeline else "--explain"
-        raise EmoscopeError(f"{option} shows one dialogue given as arguments; a file gets one label a row")
-    if source is None and output is not None:
-        raise EmoscopeError("--output goes with a file of dialogues; turns given as arguments are shown here")
+    sources = file_arguments(turns)
+    if not sources and (output is not None or column is not None):
+        option = "--output" if output is not None else "--column"
+        raise EmoscopeError(f"{option} goes with a file of dialogues; turns given as arguments are shown here")
     detector = load(model, labels=labels, prior=parse_prior(prior), abstain_below=abstain_below)
-    if source is not None:
-        count = detect_file(detector, source, output or "-", format=format)
-        if output not in (None, "-"):
-            console(stderr=True).print(f"{count:,} dialogues labelled into {output}")
+    if explain_label is not None:
+        detector.check_label(explain_label)
+    if sources:
+        answer: Answer = _scored
+        if timeline:
+            answer = partial(_turn_by_turn, column=column)
+        elif explains:
+            answer = partial(_explained, label=explain_label)
+        elif as_json:
+            answer = _as_objects
+        target = output or "-"
+        written = "json" if as_json and target == "-" else None
+        count = detect_files(
+            detector, sources, target, answer=answer, column=column, format=format, output_format=written
+        )
+        if target != "-":
+            if as_json:
+                print_json({"dialogues": count, "files": sources, "output": target})
+            else:
+                console(stderr=True).print(f"{count:,} dialogues labelled into {target}")
     elif explains:
         explanation = detector.explain(turns, label=explain_label)
         print_json(explanation) if as_json else show_explanation(console(), explanation)
@@ -71,22 +97,46 @@ def detect_cli(
             _show(turns[-len(detections) :], detections)
 
 
-def file_argument(arguments: list[str]) -> str | None:
-    """The file meant by the arguments, or None if they are turns."""
-    from emoscope.tables import PIPE, format_of
+def file_arguments(arguments: list[str]) -> list[str]:
+    """The files meant by the arguments, those of folders one by one; none if the arguments are turns."""
+    from emoscope.tables import PIPE
 
-    if len(arguments) != 1:
-        return None
-    (only,) = arguments
-    if only == PIPE or (len(only) < 4096 and "\x00" not in only and Path(only).is_file()):
-        return only
-    try:
-        looks_like_file = not any(character.isspace() for character in only) and format_of(only) is not None
-    except EmoscopeError:
-        return None
-    if looks_like_file:
-        raise EmoscopeError(f"{only}: no such file")
-    return None
+    named = [argument for argument in arguments if argument == PIPE or _names_file(argument)]
+    existing = [argument for argument in arguments if argument == PIPE or _exists(argument)]
+    if not named and len(existing) < len(arguments):
+        return []  # a word of a dialogue may happen to be the name of a file here
+    if missing := [argument for argument in arguments if argument not in existing]:
+        if len(named) == len(arguments):
+            raise EmoscopeError(f"{missing[0]}: no such file")
+        raise EmoscopeError(f"{named[0]} is a file, {missing[0]!r} is not; give files, or the turns of one dialogue")
+    return [file for argument in arguments for file in _files_in(argument)]
+
+
+def _names_file(argument: str) -> bool:
+    from emoscope.tables.formats import suffix_format
+
+    plain = not any(character.isspace() for character in argument)
+    return (plain and suffix_format(argument) is not None) or (argument.endswith(("/", os.sep)) and _exists(argument))
+
+
+def _exists(argument: str) -> bool:
+    return len(argument) < 4096 and "\x00" not in argument and Path(argument).exists()
+
+
+def _files_in(named: str) -> list[str]:
+    """The file itself, or the tables of a folder; what is hidden or marked as not data is left alone."""
+    from emoscope.tables.formats import suffix_format
+
+    folder = Path(named)
+    if not folder.is_dir():
+        return [named]
+    inner = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
+    chosen = [path for path in inner if suffix_format(path.name) and not any(part[0] in "._" for part in path.parts)]
+    if not chosen:
+        raise EmoscopeError(
+            f"{named}: is a folder without tables; to label the word itself: echo {named} | emoscope detect -"
+        )
+    return [str(folder / path) for path in chosen]
 
 
 def parse_prior(text: str | None) -> dict[str, float] | None:
@@ -103,38 +153,131 @@ def parse_prior(text: str | None) -> dict[str, float] | None:
         raise EmoscopeError(f"--prior: expected label=number,label=number, found {text!r}") from None
 
 
-def detect_file(detector: "Detector", source: str, target: str, *, format: str | None = None) -> int:
-    """Label every dialogue of a file, in order; returns how many. The output has the input's columns and the answer."""
-    from emoscope.detector.detector import BATCH
-    from emoscope.tables import PIPE, format_of, open_writer, read_records
-    from emoscope.tables.writing import detection_columns
+def detect_files(
+    detector: "Detector",
+    sources: Sequence[str],
+    target: str,
+    *,
+    answer: "Answer | None" = None,
+    column: str | None = None,
+    format: str | None = None,
+    output_format: str | None = None,
+) -> int:
+    """Label every dialogue of files, in order; returns how many.
 
-    if PIPE not in (source, target) and Path(source).resolve() == Path(target).resolve():
-        raise EmoscopeError(f"{target}: is the input itself; write to another file")
+    The output has the input's columns and the answer. Where several files go into one, a column says which file.
+    """
+    from emoscope.tables import PIPE, open_writer
+
+    folder = target != PIPE and (target.endswith(("/", os.sep)) or Path(target).is_dir())
+    targets = _targets(sources, Path(target)) if folder else [target]
+    for written in targets:
+        if any(PIPE not in (source, written) and _same_file(source, written) for source in sources):
+            raise EmoscopeError(f"{written}: is the input itself; write to another file")
+    count = 0
+    if folder:
+        for source, written in zip(sources, targets, strict=True):
+            Path(written).parent.mkdir(parents=True, exist_ok=True)
+            count += detect_files(detector, [source], written, answer=answer, column=column, format=format)
+        return count
+    with open_writer(target, output_format or _output_format(sources[0], target, format)) as writer:
+        for source in sources:
+            origin = {"file": source} if len(sources) > 1 else {}
+            for rows in _answers(detector, source, answer or _scored, column, format, quiet=target == PIPE):
+                for row in rows:
+                    writer.write({**origin, **row})
+                count += 1
+    return count
+
+
+def _same_file(first: str, second: str) -> bool:
+    return Path(first).resolve() == Path(second).resolve()
+
+
+def _targets(sources: Sequence[str], folder: Path) -> list[str]:
+    """A file of the same name for each, below the folder that they have in common."""
+    common = Path(os.path.commonpath([str(Path(source).resolve().parent) for source in sources]))
+    return [str(folder / Path(source).resolve().relative_to(common)) for source in sources]
+
+
+def _output_format(source: str, target: str, format: str | None) -> str | None:
+    from emoscope.tables import PIPE, format_of
+
     kind = format if target == PIPE or Path(target).suffix == "" else None
     if target == PIPE and kind is None and source != PIPE:
         kind = {"parquet": "jsonl", "text": "tsv"}.get(str(format_of(source)), str(format_of(source)))
-    records = read_records(source, format)
-    if PIPE not in (source, target):
+    return kind
+
+
+def _answers(
+    detector: "Detector", source: str, answer: "Answer", column: str | None, format: str | None, *, quiet: bool
+) -> "Iterator[list[dict[str, Any]]]":
+    """The rows to write for each dialogue of a file."""
+    from emoscope.detector.detector import BATCH
+    from emoscope.tables import PIPE, read_records
+
+    records = read_records(source, format, column=column)
+    if source != PIPE and not quiet:
         records = progress("dialogues", records)
     # A pipe is answered line by line; a file in batches.
     size = 1 if source == PIPE and not sys.stdin.seekable() else BATCH
-    count = 0
-    with open_writer(target, kind) as writer:
-        while chunk := list(islice(records, size)):
-            for record, detection in zip(chunk, detector.detect_many(r.dialogue for r in chunk), strict=True):
-                writer.write({**record.columns, **detection_columns(detection, record.columns)})
-            count += len(chunk)
-    return count
+    while chunk := list(islice(records, size)):
+        yield from answer(detector, chunk)
+
+
+def _scored(detector: "Detector", records: "Sequence[Record]") -> "Iterator[list[dict[str, Any]]]":
+    from emoscope.tables.writing import detection_columns
+
+    for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
+        yield [{**record.columns, **detection_columns(detection, record.columns)}]
+
+
+def _as_objects(detector: "Detector", records: "Sequence[Record]") -> "Iterator[list[dict[str, Any]]]":
+    """The object that turns given as arguments get, after the row's own columns."""
+    for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
+        yield [_beside(record, detection.as_dict())]
+
+
+def _turn_by_turn(
+    detector: "Detector", records: "Sequence[Record]", *, column: str | None
+) -> "Iterator[list[dict[str, Any]]]":
+    """A row for each turn: the row's other columns, the turn and its answer."""
+    from emoscope.tables import turn_columns
+    from emoscope.tables.writing import detection_columns
+
+    for record in records:
+        said = set(turn_columns(record.columns) if column is None else [column])
+        kept = {name: value for name, value in record.columns.items() if name not in said}
+        rows = []
+        for number, (turn, found) in enumerate(
+            zip(record.dialogue.turns, detector.timeline(record.dialogue), strict=True), start=1
+        ):
+            own = {"row": record.row, "turn": number, "speaker": turn.speaker, "text": turn.text}
+            named = {f"source_{name}" if name in own else name: value for name, value in kept.items()}
+            rows.append({**named, **own, **detection_columns(found, named)})
+        yield rows
+
+
+def _explained(
+    detector: "Detector", records: "Sequence[Record]", *, label: str | None
+) -> "Iterator[list[dict[str, Any]]]":
+    for record, (row,) in zip(records, _scored(detector, records), strict=True):
+        explanation = detector.explain(record.dialogue, label=label).as_dict()
+        yield [{**row, "explanation": explanation}]
+
+
+def _beside(record: "Record", answer: "dict[str, Any]") -> "dict[str, Any]":
+    named = {f"predicted_{name}" if name in record.columns else name: value for name, value in answer.items()}
+    return {**record.columns, **named}
 
 
 def _show(turns: list[str], detections: "list[Detection]") -> None:
     """One line a turn: the label in its colour, how sure, and what was said."""
-    screen = console()
+    screen, block = console(), "█" if encodable("█") else "#"
     for text, detection in zip(turns, detections, strict=True):
         sure = detection.score if detection.label is None else detection.scores[detection.label]
         padding = " " * (9 - len(detection.label or "unsure"))
-        answer = f"{coloured(detection.label)}{padding}{sure:6.1%} {'█' * round(sure * 10):<10}"
+        answer = f"{coloured(detection.label)}{padding}{sure:6.1%} {block * round(sure * 10):<10}"
         screen.print(f"{answer}  {escape(text)}")
         if detection.note:
             screen.print(f"[dim]{' ' * 27}note: {escape(detection.note)}[/]")

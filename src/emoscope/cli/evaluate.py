@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from emoscope.api import task_and_file
 from emoscope.cli.options import DataOption, HtmlOption, SeedOption, TaskOption
 from emoscope.cli.output import JsonOption, bars, console, print_json
 from emoscope.core.errors import EmoscopeError, InputError
@@ -15,8 +16,6 @@ from emoscope.core.errors import EmoscopeError, InputError
 if TYPE_CHECKING:
     from emoscope.evaluation.compare import Comparison
     from emoscope.evaluation.score import Evaluation
-    from emoscope.tasks import Task
-    from emoscope.tasks.data import Located
 
 PredictionArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="Predictions: a submission, or a label a line.")
@@ -39,7 +38,7 @@ def verify_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Check a submission as the organisers would; exit code 1 if it would be refused."""
-    chosen, unlabelled = _task_and_file(task, against, split, data, option="--against")
+    chosen, unlabelled = task_and_file(task, against, split, data, option="--against")
     if not file.exists():
         raise InputError(file, "no such file")
     problems = chosen.verify(file, unlabelled if isinstance(unlabelled, Path) else unlabelled.path)
@@ -67,7 +66,7 @@ def evaluate_cli(
     from emoscope.cli.evaluation_tables import print_evaluation
     from emoscope.evaluation.score import evaluate
 
-    chosen, reference = _task_and_file(task, gold, split, data)
+    chosen, reference = task_and_file(task, gold, split, data, option="--gold")
     result = evaluate(chosen, reference, file, samples=samples, seed=seed)
     _write_report(result, html)
     (print_json if as_json else print_evaluation)(result)
@@ -89,7 +88,7 @@ def compare_cli(
     from emoscope.cli.evaluation_tables import print_comparison
     from emoscope.evaluation.compare import compare
 
-    chosen, reference = _task_and_file(task, gold, split, data)
+    chosen, reference = task_and_file(task, gold, split, data, option="--gold")
     with bars() as progress:
         advance = partial(progress.advance, progress.add_task("resampling", total=samples))
         result = compare(chosen, reference, files, level=level, samples=samples, seed=seed, advance=advance)
@@ -112,14 +111,16 @@ def errors_cli(
     from emoscope.cli.evaluation_tables import print_errors
     from emoscope.evaluation.error_analysis import analyse_errors
 
-    chosen, reference = _task_and_file(task, gold, split, data)
+    chosen, reference = task_and_file(task, gold, split, data, option="--gold")
     _warn_of_learnt(files)
     result = analyse_errors(chosen, reference, files, by=by or (), show=show, seed=seed)
     (print_json if as_json else print_errors)(result)
 
 
 def human_cli(
-    task: TaskOption,
+    task: Annotated[
+        str | None, typer.Option("--task", "-t", help="Task name, or the folder of a corpus; needed for a file.")
+    ] = None,
     judgements: Annotated[
         Path | None, typer.Argument(metavar="[CSV]", help="Judgements with the columns task,worker,label[,other].")
     ] = None,
@@ -135,15 +136,17 @@ def human_cli(
 ) -> None:
     """Score human judgements as if they were a system's answers, beside systems on the same items."""
     from emoscope.cli.evaluation_tables import print_humans
-    from emoscope.evaluation.human import compare_with_humans, with_published
+    from emoscope.evaluation.human import HUMAN_TASK, compare_with_humans, with_published
     from emoscope.tasks import get_task
 
     if judgements is None:
         if not published:
             raise EmoscopeError("name a file of judgements, or give --published for those of the task's paper")
-        result = with_published(get_task(task))
+        result = with_published(get_task(task or HUMAN_TASK))
+    elif task is None:
+        raise EmoscopeError("--task: name the task that was judged, or the folder of a corpus")
     else:
-        chosen, reference = _task_and_file(task, gold, split, data)
+        chosen, reference = task_and_file(task, gold, split, data, option="--gold")
         _warn_of_learnt(systems or ())
         # The cue word is what the IEST paper splits its human study by.
         parts = by or ("cue" if chosen.name == "iest" else None)
@@ -151,18 +154,6 @@ def human_cli(
         if published:
             result = with_published(chosen, result)
     (print_json if as_json else print_humans)(result)
-
-
-def _task_and_file(
-    name: str, path: Path | None, split: str | None, data: Path | None, *, option: str = "--gold"
-) -> "tuple[Task, Path | Located]":
-    from emoscope.tasks import get_task
-    from emoscope.tasks.data import find_split
-
-    task = get_task(name)
-    if (path is None) == (split is None):
-        raise EmoscopeError(f"give either {option} FILE or --split NAME")
-    return task, path if path is not None else find_split(task, str(split), data)
 
 
 def _warn_of_learnt(files: Sequence[Path]) -> None:

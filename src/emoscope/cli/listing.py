@@ -133,14 +133,19 @@ def _presence(splits: dict[str, dict[str, Any]]) -> str:
 
 
 def systems(
+    name: Annotated[str | None, typer.Argument(help="Show this system in full, with its settings.")] = None,
     task: Annotated[str | None, typer.Option("--task", "-t", help="Only systems made for this task.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the systems that can be trained, with the papers' scores and our own."""
+    """List the systems that can be trained, with the papers' scores and our own, or show one of them in full."""
     from emoscope.evaluation.measured import measured_scores
     from emoscope.systems import SYSTEMS
     from emoscope.tasks import get_task
 
+    if name is not None:
+        described = describe_system(name)
+        print_json(described) if as_json else _print_system(described)
+        return
     task_name = get_task(task).name if task is not None else None
     every = [SYSTEMS[name].metadata for name in SYSTEMS]
     chosen = [metadata for metadata in every if task_name is None or task_name in metadata.tasks]
@@ -166,3 +171,44 @@ def systems(
         "the others' training data, and IEST is a re-split: see docs/results/systems.md.",
         style="dim",
     )
+
+
+def describe_system(name: str) -> dict[str, Any]:
+    """All that is known of a system: paper, scores, what was substituted, and its settings.
+
+    >>> describe_system("nano")["settings"][0]["name"]
+    'shift'
+    """
+    from emoscope.evaluation.measured import measured_scores
+    from emoscope.systems import SYSTEMS
+
+    system = SYSTEMS[name]
+    settings = [setting._asdict() for setting in system.settings_class.documented()]
+    measured = measured_scores().get(name, {})
+    return {**system.metadata.model_dump(), "measured": measured, "settings": settings}
+
+
+def _print_system(system: dict[str, Any]) -> None:
+    out = console()
+    out.print(f"[bold]{system['name']}[/]: {escape(system['summary'])}\n")
+    scores = [
+        f"{task}: paper {system['published'].get(task, '-')}, ours {system['measured'].get(task, '-')}"
+        for task in system["tasks"]
+    ]
+    facts = {
+        "team": system["team"] or "-",
+        "paper": system["citation"] or "-",
+        "scores": "; ".join(scores),
+        "learns from": system["learns_from"],
+        "needs": ", ".join(f"emoscope[{extra}]" for extra in system["extras"]),
+        "instead of": "; ".join(system["substitutions"]) or "-",
+    }
+    for name, fact in facts.items():
+        out.print(f"{name:<12} {escape(fact)}", soft_wrap=True)
+    rows = [(each["name"], escape(str(each["default"])), escape(each["meaning"])) for each in system["settings"]]
+    out.print()
+    out.print(table("Settings (--set name=value)", ["setting", "default", "meaning"], rows, left=3, no_wrap=(0,)))
+    if system["citation"]:
+        out.print(
+            "Defaults are the paper's values, where it gives them; see what stands under `instead of`.", style="dim"
+        )

@@ -1,14 +1,29 @@
 """The `emoscope` command: all commands under their names; a user's mistake becomes one line."""
 
+import io
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from emoscope import __version__
-from emoscope.cli import behaviour, card, data, detect, distil, evaluate, export, listing, score, serve, submit, train
+from emoscope.cli import (
+    behaviour,
+    card,
+    data,
+    detect,
+    distil,
+    evaluate,
+    export,
+    listing,
+    mcp,
+    score,
+    serve,
+    submit,
+    train,
+)
 from emoscope.cli.challenge import group as challenge_group
 from emoscope.cli.corpus import group as corpus
 from emoscope.core.errors import EmoscopeError
@@ -40,6 +55,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "errors": evaluate.errors_cli,
     "human": evaluate.human_cli,
     "serve": serve.serve_cli,
+    "mcp": mcp.mcp_cli,
     "submit": submit.submit_cli,
 }
 for name, command in COMMANDS.items():
@@ -64,10 +80,27 @@ def _options(
 ) -> None: ...
 
 
+def whole_command() -> Any:
+    """The whole tree of commands; a flag shows no type, since it takes no value."""
+    whole = typer.main.get_command(app)
+    waiting = [typer.Context(whole, **whole.context_settings)]
+    while waiting:
+        context = waiting.pop()
+        for each in getattr(context.command, "commands", {}).values():
+            waiting.append(typer.Context(each, parent=context, **each.context_settings))
+        for parameter in context.command.get_params(context):
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+    return whole
+
+
 def run() -> None:
     """The entry point: exit code 0 if all went well, 1 for a negative answer, 2 for a mistake in the input."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a screen without a character shows ? in its place
+            stream.reconfigure(errors="replace")
     try:
-        app(prog_name="emoscope")
+        whole_command()(prog_name="emoscope")
     except EmoscopeError as error:
         typer.echo(f"emoscope: {error}", err=True)
         sys.exit(2)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from emoscope.cli.completion import complete_labels, complete_model, complete_system, complete_task
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 
@@ -12,15 +13,37 @@ if TYPE_CHECKING:
     from emoscope.parallel import Engine, Executor
 
 TaskOption = Annotated[
-    str, typer.Option("--task", "-t", help="Task name (`emoscope tasks` lists them), or the folder of a corpus.")
+    str,
+    typer.Option(
+        "--task",
+        "-t",
+        help="Task name (`emoscope tasks` lists them), or the folder of a corpus.",
+        autocompletion=complete_task,
+    ),
 ]
 DataOption = Annotated[
     Path | None,
     typer.Option("--data", envvar="EMOSCOPE_DATA", help="Folder with the tasks' data, instead of the download cache."),
 ]
-ModelOption = Annotated[str, typer.Option("--model", "-m", help="`default`, `open`, `nano`, or a run's folder.")]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        help="`default`, `open`, `nano`, a run's folder, or hf:owner/name.",
+        autocompletion=complete_model,
+    ),
+]
+SystemArgument = Annotated[
+    str, typer.Argument(help="System name; `emoscope systems` lists them.", autocompletion=complete_system)
+]
 LabelsOption = Annotated[
-    str | None, typer.Option("--labels", help="Set of labels, where the model has several: emocontext, ekman, ...")
+    str | None,
+    typer.Option(
+        "--labels",
+        help="Set of labels, where the model has several: general, emocontext, ...",
+        autocompletion=complete_labels,
+    ),
 ]
 PriorOption = Annotated[str | None, typer.Option("--prior", help="Your own mix of labels: neutral=0.8,joy=0.1,...")]
 DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]

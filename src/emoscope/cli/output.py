@@ -26,6 +26,7 @@ from emoscope.core.jsonable import jsonable
 
 T = TypeVar("T")
 Rows = Iterable[Sequence[object]]
+LINE_EVERY = 10.0  # seconds between two lines of progress where there is no screen for a bar
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -88,7 +89,14 @@ def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
     """A bar on standard error; the function it yields takes a message and the share that is done (0 to 1)."""
     with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(title, total=1.0)
-        yield lambda message, done: bar.update(task, description=f"{title}: {message}", completed=done)
+        line = _Lines(title)
+
+        def report(message: str, done: float) -> None:
+            bar.update(task, description=f"{title}: {message}", completed=done)
+            left = line.seconds * (1 - done) / done if done > 0 else None
+            line.show(f"{message}, {done:.0%}" + ("" if left is None else f", {duration(left)} left"))
+
+        yield report
 
 
 def progress(title: str, items: Iterable[T]) -> Iterator[T]:
@@ -96,18 +104,63 @@ def progress(title: str, items: Iterable[T]) -> Iterator[T]:
     shown = TextColumn("{task.description}: {task.completed:,.0f}, {task.fields[rate]}")
     with bars(SpinnerColumn(), shown, TimeElapsedColumn()) as bar:
         task = bar.add_task(title, total=None, rate="")
-        start = time.perf_counter()
+        line = _Lines(title)
         for number, item in enumerate(items, start=1):
             yield item
-            if number % 500 == 0:
-                rate = number / (time.perf_counter() - start)
-                bar.update(task, completed=number, rate=f"{rate:,.0f} a second")
+            if number % 100 == 0:
+                rate = f"{number / line.seconds:,.0f} a second"
+                bar.update(task, completed=number, rate=rate)
+                line.show(f"{number:,}, {rate}")
+
+
+class _Lines:
+    """Lines of progress on standard error every ten seconds, where there is no screen for a bar."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self._screen = console(stderr=True)
+        self._begun = self._shown = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        return max(time.perf_counter() - self._begun, 1e-9)
+
+    def show(self, text: str) -> None:
+        """Print it, if the last line was ten seconds ago."""
+        now = time.perf_counter()
+        if not self._screen.is_terminal and now - self._shown >= LINE_EVERY:
+            self._shown = now
+            self._screen.print(f"{self.title}: {text}")
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours, whichever says it best.
+
+    >>> duration(42), duration(600), duration(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:,.0f} s"
+    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
 def print_json(value: object) -> None:
     """One JSON document on standard output; results may be dataclasses."""
-    json.dump(jsonable(value), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    text = json.dumps(jsonable(value), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write((text if encodable(text) else json.dumps(jsonable(value), indent=2)) + "\n")
+
+
+def encodable(text: str) -> bool:
+    """Whether standard output has these characters.
+
+    >>> encodable("plain")
+    True
+    """
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def coloured(label: str | None) -> str:

@@ -16,7 +16,7 @@ from emoscope.cli.options import (
     WorkersOption,
     chosen_engine,
 )
-from emoscope.cli.output import JsonOption, bars, console, print_json, stdout_to_stderr, table
+from emoscope.cli.output import LINE_EVERY, JsonOption, bars, console, duration, print_json, stdout_to_stderr, table
 
 if TYPE_CHECKING:
     from emoscope.scoring.manifest import ScoringManifest
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # names of files that were left out; the manifest has all
 _FAR = 0.1  # a drift from which on another prior is proposed
-_LINE_EVERY = 30.0  # seconds between two lines of progress where there is no screen for a bar
+_ENOUGH = 1000  # rows from which a mix can be estimated
 
 
 def score_cli(
@@ -78,7 +78,7 @@ def score_cli(
                 started = now
             text = progress_line(progress, now - started)
             bar.update(task, description=text, completed=progress.done, total=progress.total)
-            if not screen.is_terminal and now - printed >= _LINE_EVERY:
+            if not screen.is_terminal and now - printed >= LINE_EVERY:
                 printed = now
                 screen.print(text)
 
@@ -152,9 +152,14 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
     for each in manifest.unreadable:
         screen.print(f"Not read: {each['path']}: {each['reason']}", style="bold")
     if manifest.drift is not None:
+        if manifest.scored < _ENOUGH:
+            screen.print(f"The estimated shares mean little: {manifest.scored:,} rows, of {_ENOUGH:,} or more needed.")
+            return
         screen.print(f"The estimated mix differs from what the model expects in {manifest.drift:.1%} of rows.")
         if manifest.drift >= _FAR:
-            mix = ",".join(f"{label}={share:.4f}" for label, share in manifest.estimated_prior.items())
+            # A share of 0 would rule a label out for good.
+            shares = {label: max(share, 0.0001) for label, share in manifest.estimated_prior.items()}
+            mix = ",".join(f"{label}={share:.4f}" for label, share in shares.items())
             screen.print(f"To score with it, into another folder: --prior {mix}")
 
 
@@ -171,14 +176,3 @@ def progress_line(progress: "ScoringProgress", seconds: float) -> str:
         return text
     rate = new / seconds
     return f"{text}, {rate:,.0f} a second, {duration((progress.total - progress.done) / rate)} left"
-
-
-def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, whichever says it best.
-
-    >>> duration(42), duration(600), duration(9000)
-    ('42 s', '10 min', '2.5 h')
-    """
-    if seconds < 120:
-        return f"{seconds:,.0f} s"
-    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.options import DataOption, DeviceOption, SeedOption, TaskOption
+from emoscope.cli.completion import complete_model
+from emoscope.cli.options import DataOption, DeviceOption, SeedOption, SystemArgument, TaskOption
 from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
 from emoscope.core.errors import EmoscopeError
 
@@ -15,7 +16,7 @@ WorkersOption = Annotated[
 
 
 def train_cli(
-    system: Annotated[str, typer.Argument(help="System name; `emoscope systems` lists them.")],
+    system: SystemArgument,
     task: TaskOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the run.")],
     seed: SeedOption = 0,
@@ -72,7 +73,7 @@ def train_cli(
 
 
 def crossvalidate_cli(
-    system: Annotated[str, typer.Argument(help="System name; `emoscope systems` lists them.")],
+    system: SystemArgument,
     task: TaskOption,
     folds: Annotated[int, typer.Option(min=2, help="Number of folds, cut between dialogues.")] = 5,
     splits: Annotated[str | None, typer.Option(help="The data to cut, e.g. train,dev.")] = None,
@@ -121,7 +122,12 @@ def crossvalidate_cli(
 
 
 def predict_cli(
-    run: Annotated[str, typer.Argument(help="A run's folder, or an embedded model: default, open, nano.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A run's folder, or an embedded model: default, open, nano.", autocompletion=complete_model
+        ),
+    ],
     task: TaskOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     input: Annotated[Path | None, typer.Option("--input", "-i", help="An official file of the task.")] = None,
@@ -132,6 +138,7 @@ def predict_cli(
     name: Annotated[str, typer.Option(help="Author's name, for formats that ask for it.")] = "",
     email: Annotated[str, typer.Option(help="Author's e-mail, for formats that ask for it.")] = "",
     data: DataOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write predictions in the task's official submission format."""
     from emoscope.cli.evaluation_tables import print_learnt
@@ -159,5 +166,8 @@ def predict_cli(
         chosen.write_submission(output, examples, labels, {"name": name, "email": email})
     learnt = learnt_overlap(folder, chosen, examples)
     write_provenance(output, run, learnt)
-    console(stderr=True).print(f"{len(labels):,} labels written to {output}")
+    if as_json:
+        print_json({"task": chosen.name, "model": run, "labels": len(labels), "output": output, "learnt": learnt})
+    else:
+        console(stderr=True).print(f"{len(labels):,} labels written to {output}")
     print_learnt(output, learnt)

@@ -36,6 +36,11 @@ class Turn:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
             raise EmoscopeError(f"a turn's text must be a string, not {type(self.text).__name__}")
+        if not self.text.isascii():
+            try:
+                self.text.encode()
+            except UnicodeEncodeError:
+                raise EmoscopeError("a turn's text holds half of a surrogate pair, which is not text") from None
         if self.speaker is not None and not isinstance(self.speaker, str):
             raise EmoscopeError(f"a turn's speaker must be a string, not {type(self.speaker).__name__}")
 
@@ -59,16 +64,24 @@ class Dialogue:
 
     @classmethod
     def of(cls, turns: "DialogueLike", *, id: str | None = None) -> "Dialogue":
-        """A dialogue from strings, turns, `{"speaker", "text"}` mappings, or a dialogue itself.
+        """A dialogue from a list of turns, or from one turn: a string, a `Turn`, or a mapping.
+
+        A mapping has the keys `text` and, if known, `speaker`; or it is a message with `role` and `content`. Messages
+        of the roles system, developer and tool are no turns, as nobody said them in the conversation.
 
         >>> Dialogue.of([{"speaker": "A", "text": "hi"}, "hello"]).turns[0].speaker
         'A'
+        >>> Dialogue.of({"role": "user", "content": "I hate you"}).turns
+        (Turn(text='I hate you', speaker='user'),)
         """
         if isinstance(turns, Dialogue):
             return turns
-        if isinstance(turns, str | bytes) or not isinstance(turns, Iterable):
-            raise EmoscopeError("a dialogue is a list of turns; for a single text write [text]")
-        return cls(tuple(_turn(turn, position) for position, turn in enumerate(turns, start=1)), id)
+        if isinstance(turns, str | Turn | Mapping):
+            turns = [turns]
+        if isinstance(turns, bytes | set | frozenset) or not isinstance(turns, Iterable):
+            raise EmoscopeError(f"a dialogue is a text or a list of turns, not {type(turns).__name__}")
+        said = (turn for turn in enumerate(turns, start=1) if not _is_instruction(turn[1]))
+        return cls(tuple(_turn(turn, position) for position, turn in said), id)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -85,7 +98,12 @@ class Dialogue:
         return len(self.turns)
 
 
-DialogueLike = Dialogue | Iterable[str | Turn | Mapping[str, Any]]
+TurnLike = str | Turn | Mapping[str, Any]
+DialogueLike = Dialogue | TurnLike | Iterable[TurnLike]
+
+
+def _is_instruction(value: object) -> bool:
+    return isinstance(value, dict) and value.get("role") in ("system", "developer", "tool") and "text" not in value
 
 
 def _turn(value: object, position: int) -> Turn:
@@ -95,12 +113,24 @@ def _turn(value: object, position: int) -> Turn:
         case str():
             return Turn(value)
         case Mapping():
+            if "role" in value and "content" in value:
+                return Turn(_message_text(value["content"], position), value["role"])
             unknown = sorted(set(value) - {"text", "speaker"}, key=str)
             if unknown or "text" not in value:
-                raise EmoscopeError(f"turn {position}: expected keys 'text' and, if known, 'speaker'")
+                expected = "expected keys 'text' and, if known, 'speaker', or 'role' and 'content'"
+                raise EmoscopeError(f"turn {position}: {expected}; found {', '.join(map(str, value)) or 'none'}")
             return Turn(value["text"], value.get("speaker"))
         case _:
             raise EmoscopeError(f"turn {position}: expected a string, not {type(value).__name__}")
+
+
+def _message_text(content: object, position: int) -> str:
+    """The text of a chat message, whose content may be a list of parts, or nothing where a tool is called."""
+    parts = [content] if isinstance(content, str) else content or ()
+    if not isinstance(parts, list | tuple):
+        raise EmoscopeError(f"turn {position}: expected 'content' as text, not {type(content).__name__}")
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +182,7 @@ class Example:
         return self.dialogue.upto(self.turn)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Detection:
     """The answer for one dialogue: a label, the probability of each label, and whether input was truncated.
 
@@ -161,6 +191,8 @@ class Detection:
 
     >>> Detection("happy", {"happy": 0.9, "others": 0.1}).score
     0.9
+    >>> Detection("happy", {"others": 0.1, "happy": 0.9})
+    Detection('happy', {'happy': 0.900, 'others': 0.100})
     """
 
     label: str | None
@@ -181,4 +213,16 @@ class Detection:
         return max(self.scores.values())
 
     def as_dict(self) -> dict[str, Any]:
+        """Plain values, as `json.dumps` takes them."""
         return {"label": self.label, "scores": dict(self.scores), "truncated": self.truncated, "note": self.note}
+
+    def __repr__(self) -> str:
+        ranked = sorted(self.scores.items(), key=lambda pair: -pair[1])
+        scores = ", ".join(f"{label!r}: {score:.3f}" for label, score in ranked)
+        note = f", note={self.note!r}" if self.note else ""
+        return f"Detection({self.label!r}, {{{scores}}}{', truncated=True' * self.truncated}{note})"
+
+    def _repr_html_(self) -> str:
+        from emoscope.core.notebook import detection_html
+
+        return detection_html(self)

@@ -1,6 +1,7 @@
-"""The emotion words that IEST's organisers searched tweets for: Table 1 of their paper."""
+"""Words for emotions: those IEST's organisers searched tweets for (Table 1 of their paper), and families of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from types import MappingProxyType
 
 TRIGGERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -16,3 +17,27 @@ TRIGGERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 EMOTION_OF: Mapping[str, str] = MappingProxyType(
     {word: emotion for emotion, words in TRIGGERS.items() for word in words}
 )
+
+# What people call the same emotion.
+_FAMILIES = (
+    frozenset(["angry", "anger", "mad", "furious", "rage", "annoyed", "annoyance", "irritated"]),
+    frozenset(["sad", "sadness", "unhappy", "depressed", "sorrow", "sorrowful", "grief", "down"]),
+    frozenset(["happy", "happiness", "joy", "joyful", "glad", "cheerful", "excited"]),
+    frozenset(["fear", "fearful", "afraid", "scared", "frightened", "anxious"]),
+    frozenset(["disgust", "disgusted", "disgusting", "gross"]),
+    frozenset(["surprise", "surprised", "surprising", "shocked", "astonished"]),
+    frozenset(["others", "other", "neutral", "none", "calm"]),
+)
+
+
+def closest_label(word: str, labels: Sequence[str]) -> str | None:
+    """The label that somebody probably meant: one of the same emotion, else one that is spelt alike.
+
+    >>> closest_label("mad", ["happy", "sad", "angry"]), closest_label("hapy", ["happy", "sad"])
+    ('angry', 'happy')
+    """
+    name = word.strip().lower()
+    for family in _FAMILIES:
+        if name in family:  # spelling says nothing then: "mad" is not "sad"
+            return next((label for label in labels if label.lower() in family), None)
+    return next(iter(get_close_matches(name, labels, n=1)), None)

@@ -14,6 +14,7 @@ from emoscope.core.files import whole_text, write_file
 
 FILE = "bundle.json"
 FORMAT = "emoscope-bundle-2"
+ASSETS = Path(str(files("emoscope.detector") / "assets"))
 PRESETS = ("default", "open", "nano")
 FORMER_HEADS = {"ekman": "general"}  # names that callers may still use
 FALLBACK = "nano"  # what `default` means in an installation that has no model of that name
@@ -132,8 +133,7 @@ def resolve(model: str | Path) -> Path:
     """
     name = str(model)
     if name in PRESETS:
-        assets = Path(str(files("emoscope.detector") / "assets"))
-        return assets / name if (assets / name / FILE).is_file() else assets / FALLBACK
+        return ASSETS / name if (ASSETS / name / FILE).is_file() else ASSETS / FALLBACK
     folder = Path(model)
     if folder.is_dir():
         return folder

@@ -1,15 +1,16 @@
 """The detector: dialogues in, detections out; without torch, safe to share between threads."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example
+from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example, Turn, TurnLike
+from emoscope.core.emotion_words import closest_label
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import PRESETS, folder_hash, resolve
 from emoscope.detector.model import FittedModel
@@ -20,6 +21,8 @@ from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prio
 if TYPE_CHECKING:
     from emoscope.detector.explain import Explanation
 
+Frame = TypeVar("Frame")
+Progress = bool | Callable[[int], object]
 BATCH = 1024  # of so many dialogues enough have the same length to be computed together
 
 
@@ -31,7 +34,7 @@ def load(
     abstain_below: float = 0.0,
     for_metric: bool = False,
 ) -> "Detector":
-    """Load an embedded model (`default`, `open`, `nano`) or a trained run's folder.
+    """Load an embedded model (`default`, `open`, `nano`), a run's folder, or `hf:owner/name`, a classifier of the hub.
 
     `labels` names the set of labels to answer with, where the model has several: `load(labels="iest")`. `prior` is
     the mix of labels you expect, for example `{"neutral": 0.8, "joy": 0.1, "anger": 0.1}`; without it
@@ -42,13 +45,46 @@ def load(
     >>> load("nano").detect(["I won the first prize!", "wow, congrats", "I am so happy :)"]).label
     'happy'
     """
-    return Detector(
-        FittedModel.load(resolve(model)), labels=labels, prior=prior, abstain_below=abstain_below, for_metric=for_metric
-    )
+    options = Options(labels=labels, prior=prior, abstain_below=abstain_below, for_metric=for_metric)
+    if str(model).startswith("hf:"):
+        from emoscope.detector.hub import load_hub
+
+        return Detector(load_hub(str(model)), **options)
+    return Detector(FittedModel.load(resolve(model)), **options)
 
 
-def _restored(kind: type["Detector"], model: FittedModel, options: "Options") -> "Detector":
-    return kind(model, **options)
+@overload  # a text is an iterable of texts too, so the order of the two matters
+def detect(  # type: ignore[overload-overlap]
+    dialogue: Dialogue | TurnLike | Sequence[TurnLike], *, model: str | Path = ..., **options: "Unpack[Options]"
+) -> Detection: ...
+@overload
+def detect(
+    dialogue: Iterable[DialogueLike], *, model: str | Path = ..., **options: "Unpack[Options]"
+) -> list[Detection]: ...
+def detect(
+    dialogue: Any, *, model: str | Path = "default", **options: "Unpack[Options]"
+) -> Detection | list[Detection]:
+    """The emotion of a text or a dialogue, or of each of many, as a detector that is called gives it.
+
+    The model is loaded once and kept; `options` are those of `load`.
+
+    >>> detect("I hate you", model="nano").label
+    'angry'
+    >>> [found.label for found in detect([["I hate you"], ["what time is it"]], model="nano")]
+    ['angry', 'others']
+    """
+    detector = _kept(str(model))
+    found: Detection | list[Detection] = (detector.with_(**options) if options else detector)(dialogue)
+    return found
+
+
+@lru_cache(4)
+def _kept(model: str) -> "Detector":
+    return load(model)
+
+
+def _unpacked(kind: type["Detector"], packed: bytes, options: "Options") -> "Detector":
+    return kind(FittedModel.unpacked(packed), **options)
 
 
 def _reloaded(kind: type["Detector"], name: str, expected: str, options: "Options") -> "Detector":
@@ -80,6 +116,26 @@ class Answers(NamedTuple):
     notes: list[str | None]
 
 
+class Timeline(list[Detection]):
+    """A detection for each turn of `dialogue`, in order."""
+
+    def __init__(self, dialogue: Dialogue, detections: Iterable[Detection]) -> None:
+        super().__init__(detections)
+        self.dialogue = dialogue
+
+    def __repr__(self) -> str:
+        turns = zip(self.dialogue.texts, self, strict=True)
+        return "[" + ",\n ".join(f"{text!r}: {detection!r}" for text, detection in turns) + "]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Timeline, (self.dialogue, list(self))
+
+    def _repr_html_(self) -> str:
+        from emoscope.core.notebook import timeline_html
+
+        return timeline_html(self.dialogue.turns, self)
+
+
 class Detector:
     """Finds the emotion of a dialogue's last turn. Holds no state that changes: use one from many threads.
 
@@ -108,6 +164,38 @@ class Detector:
         factors = (head.decision or {}) if options.get("for_metric") else {}
         self._decision = np.array([factors.get(label, 1.0) for label in self.labels])
 
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, dialogue: Dialogue | TurnLike | Sequence[TurnLike]
+    ) -> Detection: ...
+    @overload
+    def __call__(self, dialogue: Iterable[DialogueLike]) -> list[Detection]: ...
+    def __call__(self, dialogue: Any) -> Detection | list[Detection]:
+        """Detect one or many: a text, a turn and a list of turns are one dialogue; all else that can be read is many.
+
+        So a list of lists, a generator of texts, a pandas or polars column and an array give a list of detections.
+
+        >>> detector = load("nano")
+        >>> detector("I hate you").label
+        'angry'
+        >>> [found.label for found in detector(text for text in ["I hate you", "what time is it"])]
+        ['angry', 'others']
+        """
+        if isinstance(dialogue, str | Dialogue | Turn | Mapping):
+            return self.detect(dialogue)
+        if isinstance(dialogue, list | tuple):
+            nested = [isinstance(each, list | tuple | Dialogue) for each in dialogue]
+            if not any(nested):
+                return self.detect(dialogue)
+            if not all(nested):
+                raise EmoscopeError(
+                    "texts and lists of texts are mixed; expected the turns of one dialogue, or dialogues"
+                )
+        return list(self.detect_many(dialogue))
+
+    def __repr__(self) -> str:
+        return f"<Detector {self.name}, labels {self.head}: {', '.join(self.labels)}>"
+
     def __setattr__(self, name: str, value: object) -> None:
         if "_decision" in self.__dict__:
             raise AttributeError(f"a detector does not change, so {name!r} cannot be set; see with_()")
@@ -125,7 +213,7 @@ class Detector:
         """For Spark, Dask and the like: a loaded model is named, not copied; whoever unpickles it loads the same."""
         folder = self._model.folder
         if folder is None:
-            return _restored, (type(self), self._model, self._options)
+            return _unpacked, (type(self), self._model.packed(), self._options)
         name = next((name for name in PRESETS if resolve(name) == folder), str(folder.absolute()))
         return _reloaded, (type(self), name, folder_hash(folder), self._options)
 
@@ -145,22 +233,63 @@ class Detector:
         return type(self)(self._model, **options)
 
     def detect(self, dialogue: DialogueLike) -> Detection:
-        """The emotion of the last turn, given the turns before it."""
+        """The emotion of the last turn, given the turns before it.
+
+        A text alone is a turn; so is a mapping with `text` and `speaker`, or a message with `role` and `content`.
+
+        >>> load("nano").detect([{"role": "user", "content": "I hate you"}]).label
+        'angry'
+        """
+        if hasattr(dialogue, "dtype"):  # a column or an array
+            raise EmoscopeError(f"a {type(dialogue).__name__} holds many texts: give it to detect_many")
         return self._detect_batch([Dialogue.of(dialogue)])[0]
 
-    def detect_many(self, dialogues: Iterable[DialogueLike], *, batch: int = BATCH) -> Iterator[Detection]:
+    def detect_many(
+        self, dialogues: Iterable[DialogueLike], *, batch: int = BATCH, progress: Progress = False
+    ) -> Iterator[Detection]:
         """Detect a stream of dialogues, in order, holding one batch at a time.
 
-        >>> [d.label for d in load("nano").detect_many([["I hate you"], ["what time is it"]])]
+        A text alone is a dialogue of one turn, so a column of texts can be given. `progress` shows a bar on standard
+        error, or is a function that is called with the number of dialogues done since the last call.
+
+        >>> [d.label for d in load("nano").detect_many([["I hate you"], "what time is it"])]
         ['angry', 'others']
         """
-        stream = iter(dialogues)
-        while chunk := [Dialogue.of(dialogue) for dialogue in islice(stream, batch)]:
-            yield from self._detect_batch(chunk)
+        if isinstance(dialogues, str | bytes | Mapping | Dialogue):
+            raise EmoscopeError(f"expected many dialogues, not one ({type(dialogues).__name__}): give it to detect")
+        return self._detect_stream(dialogues, batch, progress)
 
-    def timeline(self, dialogue: DialogueLike) -> list[Detection]:
+    def _detect_stream(self, dialogues: Iterable[DialogueLike], batch: int, progress: Progress) -> Iterator[Detection]:
+        from emoscope.detector.progress import counting
+
+        total = len(dialogues) if isinstance(dialogues, Sized) else None
+        stream = enumerate(iter(dialogues), start=1)
+        with counting(progress, total) as advance:
+            while chunk := [_numbered(*each) for each in islice(stream, batch)]:
+                yield from self._detect_batch(chunk)
+                advance(len(chunk))
+
+    def to_frame(
+        self, frame: Frame, *, column: str | None = None, batch: int = BATCH, progress: Progress = False
+    ) -> Frame:
+        """A table of dialogues with the answer as further columns, of the same kind as the table given.
+
+        A pandas or polars DataFrame, a pyarrow Table or a Hugging Face Dataset. The turns are in columns `turn1`,
+        `turn2`, ..., in a list `turns`, or in `text`; or the one text or list of turns is in `column`.
+
+        >>> import polars as pl
+        >>> load("nano").to_frame(pl.DataFrame({"said": ["I hate you"]}), column="said")["label"].to_list()
+        ['angry']
+        """
+        from emoscope.detector.frames import with_answers
+
+        answered: Frame = with_answers(self, frame, column=column, batch=batch, progress=progress)
+        return answered
+
+    def timeline(self, dialogue: DialogueLike) -> Timeline:
         """A detection for each turn, each given only what was said up to it."""
-        return list(self.detect_many(self.upto_each_turn(Dialogue.of(dialogue))))
+        whole = Dialogue.of(dialogue)
+        return Timeline(whole, self.detect_many(self.upto_each_turn(whole)))
 
     def upto_each_turn(self, dialogue: Dialogue) -> Iterator[Dialogue]:
         """For each turn the dialogue up to it, without what the model would not read anyway but for one turn more.
@@ -181,12 +310,19 @@ class Detector:
         from emoscope.detector.explain import explain
 
         whole = Dialogue.of(dialogue)
-        if label is not None and label not in self.labels:
-            raise EmoscopeError(f"no label {label!r} to explain; expected one of: {', '.join(self.labels)}")
+        if label is not None:
+            self.check_label(label)
         answers = self.infer([whole])
         if label is None:
             label = self.labels[self.choose(answers.probabilities)[0]]
         return explain(self.predict_proba, whole, self.labels, label, truncated=bool(answers.truncated[0]))
+
+    def check_label(self, label: str) -> None:
+        """Raise an error if it is not one of the labels."""
+        if label not in self.labels:
+            close = closest_label(label, self.labels)
+            hint = f"; did you mean {close!r}?" if close else ""
+            raise EmoscopeError(f"no label {label!r} to explain; expected one of: {', '.join(self.labels)}{hint}")
 
     def predict_proba(self, dialogues: Iterable[DialogueLike]) -> Floats:
         """The probabilities of many dialogues as an array, columns in the order of `labels`."""
@@ -248,3 +384,10 @@ class Detector:
             scores = self._by_label(probabilities[row])
             detections.append(Detection(label, scores, truncated=bool(truncated[row]), note=notes[row]))
         return detections
+
+
+def _numbered(number: int, dialogue: DialogueLike) -> Dialogue:
+    try:
+        return Dialogue.of(dialogue)
+    except EmoscopeError as error:
+        raise EmoscopeError(f"dialogue {number:,}: {error}") from None

@@ -9,6 +9,7 @@ A turn that is left out stays as an empty turn, since who spoke when is not what
 is cut from its text.
 """
 
+import html
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,7 +65,7 @@ class TurnContribution:
     read: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """Why a label got its score: `baseline` and the turns' contributions sum to `log_odds`, that of `score`."""
 
@@ -82,6 +83,22 @@ class Explanation:
             turns.append({**asdict(turn.turn), **own, "words": [asdict(word) for word in turn.words]})
         whole = {"label": self.label, "score": self.score, "unit": "log-odds", "log_odds": self.log_odds}
         return {**whole, "baseline": self.baseline, "turns": turns}
+
+    def __repr__(self) -> str:
+        turns = "; ".join(f"{turn.contribution:+.2f} {turn.turn.text!r}" for turn in self.turns)
+        return f"Explanation({self.label!r}, {self.score:.3f}: {self.baseline:+.2f} with nothing said; {turns})"
+
+    def _repr_html_(self) -> str:
+        from emoscope.core.notebook import marked_html, table_html
+
+        strongest = max((abs(word.contribution) for turn in self.turns for word in turn.words), default=0.0) or 1.0
+        rows = []
+        for turn in self.turns:
+            words = [(word.start, word.end, word.contribution / strongest) for word in turn.words]
+            amount = f"{turn.contribution:+.2f}" if turn.read else "not read"
+            rows.append((amount, html.escape(turn.turn.speaker or ""), marked_html(turn.turn.text, words)))
+        head = f"<p><b>{html.escape(self.label)}</b> {self.score:.1%}, log-odds {self.log_odds:+.2f}"
+        return f"{head}, of which {self.baseline:+.2f} with nothing said</p>" + table_html(rows)
 
 
 def explain(

@@ -17,14 +17,12 @@ from emoscope.core.significance import (
     Interval,
     check_level,
     difference,
-    percentile_interval,
     resampled_scores,
     wilcoxon,
 )
 from emoscope.evaluation.provenance import learnt_note, learnt_of
 from emoscope.evaluation.results import ClassFigures
 from emoscope.evaluation.score import (
-    LEVEL,
     GoldSource,
     Scores,
     class_results,
@@ -34,6 +32,7 @@ from emoscope.evaluation.score import (
     outside_labels,
     read_gold,
     read_predictions,
+    score_interval,
     scores_of,
 )
 from emoscope.tasks import Task
@@ -176,7 +175,7 @@ def compare(
                 name=systems[system],
                 path=str(predictions[system]),
                 scores=scores[system],
-                interval=percentile_interval(drawn[position], level=LEVEL),
+                interval=score_interval(task, confusions[system], names, samples, seed),
                 cluster=clusters[position],
                 first_different=position + 2 + int(below[0]) if len(below) else None,
                 to_next=to_next,

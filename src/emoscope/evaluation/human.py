@@ -25,6 +25,7 @@ from emoscope.tasks.published import published
 
 _COLUMNS = ("task", "worker", "label")
 HUMANS = "humans"
+HUMAN_TASK = "iest"  # the one whose paper printed judgements
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def published_humans(task: Task) -> Judge:
     try:
         confusion = published(task.name).confusion(HUMANS)
     except EmoscopeError:
-        raise EmoscopeError(f"{task.name}: no human judgements are published; they are for iest") from None
+        raise EmoscopeError(f"{task.name}: no human judgements are published; they are for {HUMAN_TASK}") from None
     scores = scores_of(task, np.array(confusion.counts), confusion.labels)
     return Judge(f"{HUMANS} ({confusion.source.table})", JudgeScores(**asdict(scores)))
 

@@ -134,6 +134,16 @@ def scores_of(task: Task, confusion: Counts, names: Sequence[str]) -> Scores:
     )
 
 
+def score_interval(task: Task, confusion: Counts, names: Sequence[str], samples: int, seed: int) -> Interval:
+    """The interval of the official score, the same wherever these predictions are shown.
+
+    Only the task's labels and those predicted count: other names would change what is drawn.
+    """
+    kept = [place for place, name in enumerate(names) if name in task.labels or confusion[:, place].any()]
+    own, labels = confusion[np.ix_(kept, kept)], [names[place] for place in kept]
+    return bootstrap_interval(own, lambda drawn: task.metric(drawn, labels), level=LEVEL, samples=samples, seed=seed)
+
+
 def class_results(confusion: Counts, names: Sequence[str]) -> dict[str, ClassFigures]:
     """The figures of each label.
 
@@ -214,13 +224,15 @@ def _listed(counts: Mapping[str, int]) -> str:
 def evaluate(
     task: Task,
     gold: GoldSource,
-    predictions: str | Path,
+    predictions: str | Path | Sequence[str],
     *,
     samples: int = SAMPLES,
     seed: int = 0,
     ranked: bool = True,
 ) -> Evaluation:
-    """Score a prediction file in the task's official way; `ranked` among the published results, or not.
+    """Score a file of predictions, or labels in order, in the task's official way.
+
+    `ranked` places the score among the published results, or not.
 
     Where `emoscope predict` noted that the model had learnt the items, that is said, and there is no rank.
 
@@ -229,8 +241,12 @@ def evaluate(
     0.7304
     """
     read = read_gold(task, gold)
-    answers, learnt = read_predictions(task, read, predictions), learnt_of(predictions)
-    return _evaluation(task, read, answers, str(predictions), samples, seed, learnt, ranked=ranked)
+    if isinstance(predictions, str | Path):
+        answers, learnt = read_predictions(task, read, predictions), learnt_of(predictions)
+        return _evaluation(task, read, answers, str(predictions), samples, seed, learnt, ranked=ranked)
+    if len(predictions) != len(read.labels):
+        raise EmoscopeError(f"{len(read.labels):,} gold labels but {len(predictions):,} predictions")
+    return _evaluation(task, read, predictions, None, samples, seed, ranked=ranked)
 
 
 def evaluate_labels(
@@ -279,9 +295,7 @@ def _evaluation(
         metric=task.metric.name,
         metric_description=task.metric.description,
         scores=scores,
-        interval=bootstrap_interval(
-            confusion, lambda drawn: task.metric(drawn, names), level=LEVEL, samples=samples, seed=seed
-        ),
+        interval=score_interval(task, confusion, names, samples, seed),
         per_class=class_results(confusion, names),
         confusion=confusion,
         rank=rank,

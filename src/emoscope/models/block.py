@@ -224,6 +224,8 @@ BLOCKS.add("ngrams", "emoscope.models.linear.ngram_block:NgramBlock")
 BLOCKS.add("transferred", "emoscope.models.torch.transfer:Transferred")
 BLOCKS.add("exported-words", "emoscope.models.onnx.exported_words:ExportedWords")
 BLOCKS.add("exported-encoder", "emoscope.models.onnx.exported_encoder:ExportedEncoder")
+BLOCKS.add("hub-graph", "emoscope.models.onnx.hub:HubGraph")
+BLOCKS.add("hub-network", "emoscope.models.torch.hub:HubNetwork")
 
 # One line per kind of feature.
 EXTRACTORS.add("ngrams", "emoscope.models.features.ngrams:Ngrams")

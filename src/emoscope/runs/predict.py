@@ -9,7 +9,7 @@ from emoscope.core.learnt import LearntItems, Overlap
 from emoscope.detector.detector import Detector
 from emoscope.detector.model import FittedModel
 from emoscope.runs.record import FILE, read_record
-from emoscope.tasks import Task
+from emoscope.tasks import TASKS, Task
 
 
 def learnt_overlap(folder: Path, task: Task, examples: Sequence[Example]) -> Overlap | None:
@@ -40,9 +40,16 @@ def predictor(folder: Path, task: Task) -> Callable[[Sequence[Example]], list[st
     heads = model.bundle.heads
     # Friends and EmotionPush are two tasks with one set of labels: a head may be named for both.
     head = next((each for each in heads if task.name == each.name or task.name.startswith(f"{each.name}-")), None)
+    if head is None and task.reference not in TASKS:  # a corpus of one's own: a baseline with the same labels
+        head = next((each for each in heads if set(each.labels) == set(task.labels)), None)
+        if head is not None:
+            return Detector(model, labels=head.name).label_examples
     if head is None:
         names = ", ".join(each.name for each in heads)
-        raise EmoscopeError(f"model {model.bundle.name} does not answer {task.name}; it has: {names}")
+        raise EmoscopeError(
+            f"model {model.bundle.name} does not answer {task.name}, whose labels are {', '.join(task.labels)}; "
+            f"it has: {names}"
+        )
     if set(head.labels) != set(task.labels):
         raise EmoscopeError(f"model {model.bundle.name} answers {head.name} with {', '.join(head.labels)}")
     return Detector(model, labels=head.name, for_metric=True).label_examples

@@ -42,7 +42,7 @@ def official_score(task: Task, examples: Sequence[Example], predicted: Sequence[
 def train(
     system_name: str,
     task_name: str,
-    folder: Path,
+    folder: str | Path,
     *,
     seed: int = 0,
     limit: int | None = None,
@@ -61,8 +61,11 @@ def train(
     Epochs that were finished before a kill are kept beside the folder; the same call goes on from there. Where writing
     them costs more than it saves, `resumable` switches that off. `workers` parts of an ensemble are trained at once, or
     each network on `devices` devices.
+
+    >>> train("nano", "emocontext", Path("runs/nano")).dev  # doctest: +SKIP
+    {'metric': 'micro-f1', 'score': 0.7125, 'file': 'dev.txt'}
     """
-    task = get_task(task_name)
+    folder, task = Path(folder), get_task(task_name)
     system = SYSTEMS[system_name](task, seed=seed, settings=settings)
     if devices > 1:
         _check_devices(system, device, devices, workers)

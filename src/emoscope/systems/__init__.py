@@ -1,5 +1,6 @@
 """The named systems. Each is a short recipe over the blocks in `models`."""
 
+from emoscope.core.callable_module import make_callable
 from emoscope.core.registry import Registry
 from emoscope.systems.base import System
 
@@ -27,3 +28,4 @@ SYSTEMS.add("podlab", "emoscope.systems.podlab:Podlab")
 SYSTEMS.add("caire-hkust", "emoscope.systems.caire_hkust:CaireHkust")
 
 __all__ = ["SYSTEMS", "System"]
+make_callable(__name__, "emoscope.api:systems")

@@ -95,7 +95,7 @@ class System(ABC):
 
     def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
         """Learn from labelled examples."""
-        check_installed(*(PACKAGES if self.metadata.networks else PACKAGES[:1]), extra="train")
+        check_installed(*(PACKAGES if self.metadata.networks else PACKAGES[:1]), extra=self.metadata.extras[0])
         return self.fit_block(self.build(), self.select(examples), fit_context or FitContext(seed=self.seed))
 
     def fit_block(self, block: Block, chosen: Sequence[Example], fit_context: FitContext) -> Self:

@@ -30,7 +30,7 @@ class FigureEightSettings(LanguageModelSettings):
     max_length: int = 100
     """Most words that are read, the last ones."""
     min_count: int = 2
-    """How often a word must occur to settings a vector of its own."""
+    """How often a word must occur to get a vector of its own."""
     max_features: int = 30_000
     """Most words in the vocabulary."""
     pretraining_text: int | None = None

@@ -24,6 +24,7 @@ class Nano(System):
         tasks=tuple(TASKS),
         any_task=True,
         team="emoscope",
+        extras=("linear",),
         networks=False,
     )
     settings: NanoSettings

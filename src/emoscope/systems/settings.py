@@ -103,7 +103,7 @@ class VocabularySettings(SystemSettings):
     hidden_size: int = 128
     """Units of a recurrent layer, in each direction."""
     min_count: int = 2
-    """How often a word must occur to settings a vector of its own."""
+    """How often a word must occur to get a vector of its own."""
     max_features: int = 20_000
     """Most words in the vocabulary."""
 

@@ -20,6 +20,7 @@ from typing import Any
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.tables.reading import Record, read_records
+from emoscope.tables.turns import turn_list
 
 
 def read_labelled(path: str | Path) -> Iterator[Example]:
@@ -53,6 +54,9 @@ def _example(path: str | Path, record: Record) -> Example:
     turn = columns.get("turn", len(record.dialogue) - 1)
     if not isinstance(turn, int) or isinstance(turn, bool):
         raise InputError(path, "'turn' must be a whole number", row=record.row)
+    if "turn" in columns and len(record.dialogue) != len(turn_list(columns.get("turns", [*record.dialogue.turns]))):
+        problem = "'turn' counts turns, but messages of the roles system, developer and tool are none"
+        raise InputError(path, problem, row=record.row)
     try:
         return Example(Dialogue(record.dialogue.turns, str(name)), turn, label, votes, variants)
     except EmoscopeError as error:

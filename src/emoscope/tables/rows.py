@@ -215,7 +215,7 @@ def _cell_rows(lines: Iterator[Line], format: Format) -> Iterator[_Cells]:
     while line := waiting.popleft() if waiting else next(lines, None):
         if line.problem:
             yield _Cells(line.place, line.end, (), line.problem)
-        elif not line.text.strip():
+        elif not line.text.strip(" \t\r," if format == "csv" else None):  # spreadsheets end with rows of commas
             continue
         elif format == "tsv":  # tab-separated chat data are not quoted: a lone quotation mark is text
             yield _Cells(line.place, line.end, line.text.split("\t"))

@@ -35,7 +35,7 @@ def _turn_columns(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def row_dialogue(columns: Mapping[str, Any], column: str | None = None) -> Dialogue:
-    """The dialogue of a row; with `column`, its one text is there.
+    """The dialogue of a row; with `column`, its one text or its list of turns is there.
 
     >>> row_dialogue({"id": 7, "turn2": "hello", "turn1": "hi"}).texts
     ('hi', 'hello')
@@ -43,9 +43,9 @@ def row_dialogue(columns: Mapping[str, Any], column: str | None = None) -> Dialo
     if column is not None:
         if column not in columns:
             raise EmoscopeError(f"has no {column!r}")
-        names: tuple[str, ...] = (column,)
-    else:
-        names = _turn_columns(tuple(columns))
+        cell = columns[column]
+        return dialogue_of(("turns",) if isinstance(cell, list) else (column,), [cell])
+    names = _turn_columns(tuple(columns))
     return dialogue_of(names, [columns[name] for name in names])
 
 

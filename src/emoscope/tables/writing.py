@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -44,7 +45,7 @@ def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
     if path == PIPE:
         if kind == "parquet":
             raise EmoscopeError("Parquet cannot be written to a pipe; give a file")
-        writer = RowWriter(partial(print, end="", flush=True), kind)
+        writer = RowWriter(partial(_print, escape=kind in ("json", "jsonl")), kind)
         yield writer
         writer.finish()
         return
@@ -61,6 +62,22 @@ def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
             writer.finish()
 
 
+def _print(text: str, *, escape: bool) -> None:
+    """Print rows so that nothing is lost where standard output does not have all characters."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError as error:
+        if not escape:
+            missing = error.object[error.start]
+            raise EmoscopeError(
+                f"standard output is {encoding}, which has no {missing!a}; "
+                "write to a file with -o, or set PYTHONIOENCODING=utf-8"
+            ) from None
+        text = "".join(sign if sign.isascii() else json.dumps(sign)[1:-1] for sign in text)
+    print(text, end="", flush=True)
+
+
 class RowWriter:
     """Writes rows of the same columns in one format."""
 
@@ -71,12 +88,14 @@ class RowWriter:
         self._kind = kind
         self._rows = rows  # of Parquet, whose columns have types only when all rows are known
         self._names: list[str] | None = None
+        self._count = 0
 
     def write(self, row: Mapping[str, Any]) -> None:
         if self._rows is not None:
             self._rows.append(dict(row))
         else:
             self._write(self._text(row))
+            self._count += 1
             if self._names is None:
                 self._names = list(row)
 
@@ -96,6 +115,9 @@ class RowWriter:
                     return "\t".join(row["turns"]) + "\n"
                 return str(row.get("predicted_label", row.get("label"))) + "\n"
         names = self._names or list(row)
+        if unknown := [name for name in row if name not in names]:
+            problem = f"row {self._count + 1:,} has a column {unknown[0]!r} that the rows before do not have"
+            raise EmoscopeError(f"{problem}; write JSONL, whose rows may differ")
         header = "" if self._names else self._delimited(names)
         return header + self._delimited([row.get(name) for name in names])
 

@@ -4,6 +4,7 @@
 ('anger', 'disgust', 'fear', 'joy', 'sad', 'surprise')
 """
 
+from emoscope.core.callable_module import make_callable
 from emoscope.core.registry import Registry
 from emoscope.tasks.base import Task
 
@@ -26,3 +27,4 @@ def get_task(name: str) -> Task:
 
 
 __all__ = ["TASKS", "Task", "get_task"]
+make_callable(__name__, "emoscope.api:tasks")

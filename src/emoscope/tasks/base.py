@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path
 from typing import ClassVar, Self
 
 from emoscope.core.dialogue import Example
+from emoscope.core.emotion_words import closest_label
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, text_lines
 from emoscope.core.metrics import Metric
@@ -153,8 +153,8 @@ class Task(ABC):
             raise InputError(path, self.unknown_label(label), row=row)
 
     def unknown_label(self, label: str) -> str:
-        close = get_close_matches(label.strip().lower(), self.labels, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        close = closest_label(label, self.labels)
+        hint = f"; did you mean {close!r}?" if close else ""
         shown = label if len(label) <= 40 else label[:37] + "..."
         return f"unknown label {shown!r}, expected one of {', '.join(self.labels)}{hint}"
 

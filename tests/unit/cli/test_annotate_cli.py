@@ -182,7 +182,7 @@ def test_export_mistakes(tmp_path: Path) -> None:
         ("a.csv", "id,text\n1,hi\n1,ho\n", "a.csv, row 3: '1' names an item already"),
         ("a.csv", "id,text\n", "a.csv: holds no items"),
         ("a.json", '[{"id": 1, "data": {"x": 1}}]', "a.json, task 1: has neither 'text' nor 'turns'"),
-        ("a.json", '[{"id": 1, "data": {"turns": "x"}}]', "a.json, task 1: a dialogue is a list of turns"),
+        ("a.json", '[{"id": 1, "data": {"turns": "x"}}]', "a.json, task 1: a dialogue is a list of turns, not str"),
     ],
 )
 def test_bad_tasks_name_file_and_row(tmp_path: Path, name: str, text: str, message: str) -> None:

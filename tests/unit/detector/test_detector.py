@@ -128,11 +128,13 @@ def test_abstaining() -> None:
 @pytest.mark.parametrize(
     ("turns", "message"),
     [
-        ("just a string", "a dialogue is a list of turns"),
+        ({"speaker": "A"}, "turn 1: expected keys 'text'"),
+        ("half a \ud83d pair", "half of a surrogate pair"),
+        (np.array(["one", "two"]), "a ndarray holds many texts: give it to detect_many"),
         ([], "at least one turn"),
         ([1], "turn 1: expected a string, not int"),
         ([{"txt": "a"}], "turn 1: expected keys 'text'"),
-        (None, "a dialogue is a list of turns"),
+        (None, "a dialogue is a text or a list of turns, not NoneType"),
     ],
 )
 def test_bad_input_is_one_clear_line(detector: Detector, turns: object, message: str) -> None:

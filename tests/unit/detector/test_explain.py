@@ -289,7 +289,7 @@ def test_the_command() -> None:
     ("arguments", "expected"),
     [
         (["--explain", "--timeline", "hi"], "--timeline and --explain: choose one"),
-        (["--explain", "-"], "--explain shows one dialogue given as arguments"),
+        (["--explain", "-"], "standard input: is empty"),  # files and pipes are explained row by row
         (["--explain-label", "glad", "hi"], "no label 'glad' to explain"),
         (["--labels", "ekman", "hi"], "model nano has no labels named 'ekman'; it has: emocontext"),
     ],

@@ -14,6 +14,7 @@ from scipy import stats
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.metrics import encode
 from emoscope.evaluation.compare import compare, significance_clusters, system_names
+from emoscope.evaluation.score import evaluate
 from emoscope.tasks import get_task
 from kits.paired_bootstrap import paired_bootstrap
 from kits.task_files import emocontext_file, emotionx_file, iest_file, labels_file, run
@@ -153,3 +154,11 @@ def test_too_few_samples_for_the_level_are_said(tmp_path: Path) -> None:
     for level, problem in ((0.99, "50 samples cannot show a difference at 0.99"), (99, "between 0 and 1, not 99")):
         result = run("compare", gold, "-t", "emocontext", "-g", gold, "--samples", "50", "--level", str(level))
         assert problem in str(result.exception)
+
+
+def test_evaluate_and_compare_give_the_same_interval(tmp_path: Path) -> None:
+    gold, files = systems(tmp_path, {"a": 0.75, "b": 0.70})
+    files.append(labels_file(tmp_path / "odd.txt", ["outside", *(["joy"] * 599)]))  # adds a label to the table of all
+    task = get_task("iest")
+    for row in compare(task, gold, files, samples=500, seed=3).rows:
+        assert row.interval == evaluate(task, gold, row.path, samples=500, seed=3).interval

@@ -450,12 +450,20 @@ def test_a_failed_upload_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 # The command
 
 
+def test_few_rows_advise_no_prior(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", chats(1))
+    _, shown, _ = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1")
+    assert "1 rows in 1 part: " in shown
+    assert "--prior" not in shown
+    assert "The estimated shares mean little: 1 rows" in shown
+
+
 def test_the_command_shows_a_summary(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "a.jsonl", [*chats(30), "{broken"])
+    path = write_jsonl(tmp_path / "a.jsonl", [*chats(1200), "{broken"])
     code, shown, _ = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1")
     assert code == 0
-    assert "31 rows in 1 part: " in shown
-    assert "30 scored, 1 rejected" in shown
+    assert "1,201 rows in " in shown
+    assert "1,200 scored, 1 rejected" in shown
     assert "estimated share" in shown
     assert "earlier run" not in shown
     (advice,) = [line for line in shown.splitlines() if "--prior" in line]
@@ -463,7 +471,7 @@ def test_the_command_shows_a_summary(tmp_path: Path) -> None:
     code, shown, _ = run("score", path, "-o", tmp_path / "again", "-m", "nano", "--workers", "1", "--prior", prior)
     assert code == 0
     code, shown, _ = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1")
-    assert "31 of these rows were there from an earlier run" in shown
+    assert "1,201 of these rows were there from an earlier run" in shown
     code, shown, _ = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1", "--json")
     found = json.loads(shown)
     assert found == json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))

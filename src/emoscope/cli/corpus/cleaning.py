@@ -62,7 +62,10 @@ def filter_cli(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="New folder for kept dialogues, dropped.jsonl and report.json.")
     ],
-    offensive: Annotated[Literal["drop", "off"], typer.Option(help="Dialogues with an offensive turn.")] = "drop",
+    offensive: Annotated[
+        Literal["drop", "strict", "off"],
+        typer.Option(help="Dialogues with an offensive turn; `strict` drops much that is only angry, too."),
+    ] = "drop",
     threshold: Annotated[
         float | None, typer.Option(min=0.01, max=1.0, help="Score from which a turn is offensive; else the model's.")
     ] = None,
@@ -96,7 +99,7 @@ def filter_cli(
 
     filters = standard_filters(
         languages=None if language == "off" else listed(language),
-        offensive=offensive == "drop",
+        offensive="strict" if offensive == "strict" else offensive == "drop",
         threshold=threshold,
         topics={"all": tuple(Topic), "off": None}.get(sensitive, listed(sensitive)),
         personal=personal,
@@ -116,4 +119,11 @@ def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableTy
             rows.append([name, "nothing found", 0])
     kept = f"{report.kept:,} of {report.read:,} dialogues kept in {output / report.file}"
     yield table(f"{kept}, {report.changed:,} with masks", ["filter", "what", "number"], rows, left=2)
+    if report.labels:
+        labels = [
+            [label, counts["read"], counts["kept"], f"{1 - counts['kept'] / counts['read']:.1%}"]
+            for label, counts in report.labels.items()
+        ]
+        yield table("By the label they came with", ["label", "read", "kept", "dropped"], labels)
+    yield from (f"[bold]{warning}[/]" for warning in report.warnings())
     yield "A dialogue may be dropped for several reasons: dropped.jsonl has them; report.json, the error rates."

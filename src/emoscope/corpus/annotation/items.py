@@ -180,6 +180,8 @@ def _label_studio(path: Path) -> Iterator[tuple[int | str, object, Dialogue, dic
         if turns is None:
             raise InputError(path, "has neither 'text' nor 'turns' in its data", row=f"task {number:,}")
         try:
+            if not isinstance(turns, list):
+                raise EmoscopeError(f"a dialogue is a list of turns, not {type(turns).__name__}")
             dialogue = Dialogue.of(turns)
         except EmoscopeError as error:
             raise InputError(path, str(error), row=f"task {number:,}") from None

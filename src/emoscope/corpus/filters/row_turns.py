@@ -51,11 +51,20 @@ def _cells(columns: Mapping[str, Any], column: str | None) -> dict[str, list[Any
 def _turn(value: Any) -> Turn:
     if not isinstance(value, Mapping):
         return Turn(str(value))
-    speaker = value.get("speaker")
-    return Turn(str(value.get("text", "")), None if speaker is None else str(speaker))
+    who, what = ("role", "content") if _is_message(value) else ("speaker", "text")
+    speaker, text = value.get(who), value.get(what, "")
+    # Parts of a message are read together, and put back as one text if something in them is masked.
+    text = Dialogue.of({"role": "", "content": text}).texts[0] if what == "content" else str(text)
+    return Turn(text, None if speaker is None else str(speaker))
 
 
 def _replaced(value: Any, turn: Turn) -> Any:
     if not isinstance(value, Mapping):
         return turn.text
+    if _is_message(value):
+        return value if turn.text == _turn(value).text else {**value, "content": turn.text}
     return {**value, **({} if turn.speaker is None else {"speaker": turn.speaker}), "text": turn.text}
+
+
+def _is_message(value: Mapping[str, Any]) -> bool:
+    return "content" in value and "text" not in value

@@ -14,7 +14,7 @@ from emoscope.corpus.filters.spans import Kind
 def standard_filters(
     *,
     languages: Sequence[str] | None = ("en",),
-    offensive: bool = True,
+    offensive: bool | Literal["strict"] = True,
     threshold: float | None = None,
     topics: Sequence[Topic | str] | None = tuple(Topic),
     personal: Literal["drop", "mask", "off"] = "drop",
@@ -25,7 +25,7 @@ def standard_filters(
     if languages is not None:
         filters.append(LanguageFilter(languages))
     if offensive:
-        filters.append(OffensiveFilter(threshold=threshold))
+        filters.append(OffensiveFilter(threshold=threshold, strict=offensive == "strict"))
     if topics is not None:
         filters.append(SensitiveFilter(topics))
     if personal != "off":  # comes last, so that the other filters see the original text

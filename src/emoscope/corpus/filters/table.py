@@ -25,6 +25,9 @@ from emoscope.tables import Record, format_of, open_writer, read_records
 
 DROPPED = "dropped.jsonl"
 REPORT = "report.json"
+_MANY = 0.5  # share of dropped dialogues that is worth a warning
+_LOST, _FEW = 0.1, 20  # the same of one label, and how many rows that takes
+_LABELS = 100  # a column of more values is no label
 PART = 512  # dialogues reviewed together: what each worker loses when a run is killed
 
 
@@ -48,6 +51,25 @@ class TableReport:
     changed: int = 0
     file: str = ""
     filters: dict[str, FilterReport] = field(default_factory=dict)
+    labels: dict[str, dict[str, int]] = field(default_factory=dict)  # read and kept, where rows have a column `label`
+
+    def warnings(self) -> list[str]:
+        """What should not go unnoticed: many dialogues gone, or one label much more than the others.
+
+        >>> TableReport(read=100, kept=40, dropped=60).warnings()
+        ['60% of the dialogues were dropped; see which filter took them before you go on']
+        """
+        found = []
+        if self.dropped > _MANY * self.read:
+            share = f"{self.dropped / self.read:.0%} of the dialogues were dropped"
+            found.append(f"{share}; see which filter took them before you go on")
+        for label, counts in self.labels.items():
+            own = counts["read"] - counts["kept"]
+            rest = (self.dropped - own) / max(self.read - counts["read"], 1)
+            if counts["read"] >= _FEW and own > counts["read"] * max(_LOST, 2 * rest):
+                lost = f"{own / counts['read']:.0%} of {label} was dropped, {rest:.0%} of the rest"
+                found.append(f"{lost}: what is kept has less of it than what people say")
+        return found
 
 
 def filter_table(
@@ -103,6 +125,7 @@ def filter_table(
             for record, line in zip(pending.popleft(), path.read_bytes().splitlines(), strict=True):
                 verdict = json.loads(line)
                 report.read += 1
+                _count_label(report, record, kept="reasons" not in verdict)
                 if reasons := verdict.get("reasons"):
                     report.dropped += 1
                     for reason in reasons:
@@ -120,9 +143,18 @@ def filter_table(
                 else:
                     kept.write(record.columns)
         stack.close()
+        report.labels = report.labels if len(report.labels) <= _LABELS else {}
         for each in report.filters.values():
             each.dropped, each.masked = dict(sorted(each.dropped.items())), dict(sorted(each.masked.items()))
         with atomic_write(part / REPORT) as handle:
             handle.write(json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n")
     shutil.rmtree(verdict_folder.folder, ignore_errors=True)
     return report
+
+
+def _count_label(report: TableReport, record: Record, *, kept: bool) -> None:
+    label = record.columns.get("label")
+    if isinstance(label, str) and label and len(report.labels) <= _LABELS:
+        counts = report.labels.setdefault(label, {"read": 0, "kept": 0})
+        counts["read"] += 1
+        counts["kept"] += kept

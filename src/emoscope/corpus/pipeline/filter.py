@@ -20,7 +20,7 @@ class FilterStep(PipelineStep):
     takes = frozenset({Stage.DIALOGUES})
 
     languages: tuple[str, ...] = ("en",)  # to keep; "en+es" is a mix of the two; empty keeps all
-    offensive: bool = True
+    offensive: bool | Literal["strict"] = True  # strict takes anger for offence, too
     threshold: float | None = Field(default=None, gt=0, le=1)  # of offensiveness; None is the model's own
     sensitive: tuple[Topic, ...] = tuple(Topic)  # to drop; empty keeps all
     personal: Literal["drop", "mask", "off"] = "mask"

@@ -1,5 +1,6 @@
 """Windows of three turns, user, agent, user, as EmoContext's dialogues were cut from longer ones; random samples."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -7,12 +8,13 @@ from random import Random
 from typing import TypeVar
 
 from emoscope.core.dialogue import Dialogue, Turn
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.tables import PIPE, Record, open_writer, read_records
 
 T = TypeVar("T")
 SIZE = 3
+_SPEAKERS = 1000  # names that are remembered for a message
 
 
 def windows(dialogue: Dialogue, *, user: str | None = None) -> Iterator[Dialogue]:
@@ -69,11 +71,14 @@ def write_windows(
     if PIPE not in (source, output) and Path(source).resolve() == Path(output).resolve():
         raise EmoscopeError(f"{output}: is the input itself; write to another file")
     counts = {"read": 0, "without": 0, "windows": 0, "written": 0}
+    speakers: Counter[str] = Counter()
 
     def cut_windows(records: Iterator[Record]) -> Iterator[Dialogue]:
         for record in records:
             name = record.columns.get("id")
             cuts = list(windows(Dialogue(record.dialogue.turns, str(record.row if name is None else name)), user=user))
+            if user is not None and len(speakers) < _SPEAKERS:
+                speakers.update(turn.speaker for turn in record.dialogue.turns if turn.speaker is not None)
             counts["read"] += 1
             counts["without"] += not cuts
             counts["windows"] += len(cuts)
@@ -85,4 +90,11 @@ def write_windows(
             turns = {f"turn{number}": text for number, text in enumerate(window.texts, start=1)}
             writer.write({"id": window.id, **turns})
             counts["written"] += 1
+        if speakers and user not in speakers and len(speakers) < _SPEAKERS:
+            raise InputError(source, f"nobody is called {user!r}; {_listed(speakers)}")
     return counts
+
+
+def _listed(speakers: Counter[str]) -> str:
+    shown = ", ".join(name for name, _ in speakers.most_common(10))
+    return f"the speakers are {shown}" + (" and others" if len(speakers) > 10 else "")

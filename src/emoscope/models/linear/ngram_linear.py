@@ -54,7 +54,7 @@ class NgramLinear:
 
     def fit(self, rows: Sequence[Sequence[str]], labels: Sequence[str]) -> Self:
         """Learn from rows of fields, each field's tokens separated by spaces."""
-        require("sklearn", extra="train")
+        require("sklearn", extra="linear")
         if len(rows) != len(labels) or not rows:
             raise EmoscopeError(f"{len(rows):,} rows but {len(labels):,} labels to learn from")
         self.labels = tuple(dict.fromkeys(sorted(labels)))

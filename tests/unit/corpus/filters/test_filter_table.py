@@ -187,3 +187,23 @@ def test_the_command_refuses(log: Path, tmp_path: Path) -> None:
     assert "no language" in run("corpus", "filter", log, "-o", tmp_path / "out", "--language", "english")[2]
     assert "no kind of personal data 'fax'" in run("corpus", "filter", log, "-o", tmp_path / "out", "--kinds", "fax")[2]
     assert not (tmp_path / "out").exists()
+
+
+def test_what_a_label_loses_is_said(tmp_path: Path) -> None:
+    rows = ["x,angry"] * 15 + ["a,angry"] * 15 + ["a,happy"] * 60
+    source = tmp_path / "log.csv"
+    source.write_text("text,label\n" + "\n".join(rows) + "\n")
+    report = filter_table(str(source), tmp_path / "out", [Letters("one", drops="x")])
+    assert report.labels == {"angry": {"read": 30, "kept": 15}, "happy": {"read": 60, "kept": 60}}
+    (warning,) = report.warnings()
+    assert warning.startswith("50% of angry was dropped, 0% of the rest")
+
+
+def test_messages_are_read_and_masked_where_they_are(tmp_path: Path) -> None:
+    system, image = {"role": "system", "content": "m"}, {"type": "image_url", "image_url": "x"}
+    parts = {"role": "user", "content": [{"type": "text", "text": "a"}, image]}
+    rows = [{"turns": [system, {"role": "user", "content": "om", "name": "u"}, parts]}]
+    source = write_jsonl(tmp_path / "log.jsonl", rows)
+    filter_table(str(source), tmp_path / "out", [Letters("one", masks="m")])
+    (kept,) = read_jsonl(tmp_path / "out/kept.jsonl")
+    assert kept["turns"] == [{"role": "system", "content": "*"}, {"role": "user", "content": "o*", "name": "u"}, parts]

@@ -75,3 +75,13 @@ def test_tweeteval(data_folder: Path) -> None:
         2 * ((gold == kind) & (said == kind)).sum() / ((gold == kind).sum() + (said == kind).sum()) for kind in (0, 1)
     ]
     assert np.mean(f1) >= 0.72
+
+
+def test_anger_is_not_abuse_unless_strict() -> None:
+    angry = [Dialogue.of([text]) for text in ("I hate you", "Shut up", "what the hell, leave me alone", "I am so mad")]
+    abusive = [Dialogue.of([text]) for text in ("you fucking bitch", "fuck off, I hate you idiot")]
+    assert [review.reason for review in OffensiveFilter().review(angry)] == [None] * len(angry)
+    assert [review.reason for review in OffensiveFilter().review(abusive)] == ["offensive"] * len(abusive)
+    strict = OffensiveFilter(strict=True)
+    assert [review.reason for review in strict.review(angry[:2])] == ["offensive"] * 2
+    assert strict.settings != OffensiveFilter().settings  # verdicts of the one are no verdicts of the other

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.sources.windows import sample, windows
-from kits.corpus_command import stdout_of
+from kits.corpus_command import run, stdout_of
+from kits.jsonl import write_jsonl
 
 
 def said(script: str) -> Dialogue:
@@ -104,3 +105,13 @@ def test_the_input_is_not_overwritten(tmp_path: Path) -> None:
     source.write_text('["a", "b", "c"]\n')
     with pytest.raises(EmoscopeError, match="is the input itself"):
         stdout_of("corpus", "windows", str(source), "-o", str(source))
+
+
+def test_a_user_that_nobody_is_called_is_an_error(tmp_path: Path) -> None:
+    turns = [{"speaker": name, "text": "hi"} for name in ("Customer", "Agent", "Customer")]
+    source = write_jsonl(tmp_path / "log.jsonl", [{"turns": turns}])
+    target = tmp_path / "windows.csv"
+    code, _, message = run("corpus", "windows", source, "-o", target, "--user", "customer")
+    assert code == 2
+    assert "nobody is called 'customer'; the speakers are Customer, Agent" in message
+    assert not target.exists()

@@ -1,0 +1,77 @@
+"""A spaCy component: the emotion of a document, or of each of its sentences.
+
+>>> import spacy
+>>> nlp = spacy.blank("en")
+>>> _ = nlp.add_pipe("emoscope", config={"model": "nano"})
+>>> nlp("I hate you")._.emotion.label
+'angry'
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from emoscope.core.extras import require
+from emoscope.detector import Detector, load
+
+require("spacy", extra="spacy")
+from spacy.language import Language  # noqa: E402
+from spacy.tokens import Doc, Span  # noqa: E402
+
+
+class EmotionComponent:
+    """Sets `doc._.emotion`, the `Detection` of the text; with `sentences`, also `span._.emotion` of each sentence.
+
+    Sentences are read as the turns of a dialogue, each with those before it as its context.
+    """
+
+    def __init__(self, detector: Detector, *, sentences: bool = False) -> None:
+        self.detector = detector
+        self.sentences = sentences
+        for kind in (Doc, Span) if sentences else (Doc,):
+            if not kind.has_extension("emotion"):
+                kind.set_extension("emotion", default=None)
+
+    def __call__(self, doc: Doc) -> Doc:
+        return next(self.pipe([doc]))
+
+    def pipe(self, stream: Iterable[Doc], batch_size: int = 128) -> Iterator[Doc]:
+        """Answer documents in batches."""
+        documents = iter(stream)
+        while batch := list(islice(documents, batch_size)):
+            for doc, detection in zip(batch, self.detector.detect_many(doc.text for doc in batch), strict=True):
+                doc._.emotion = detection
+                if self.sentences:
+                    spans = [span for span in doc.sents if span.text.strip()]
+                    for span, found in zip(
+                        spans, self.detector.timeline([s.text for s in spans] or [""]), strict=False
+                    ):
+                        span._.emotion = found
+                yield doc
+
+    def _set_sentences(self, spans: list[Span]) -> None:
+        if spans:
+            for span, found in zip(spans, self.detector.timeline([span.text for span in spans]), strict=True):
+                span._.emotion = found
+
+    def to_bytes(self, **_: Any) -> bytes:
+        """Nothing: the model is loaded by its name."""
+        return b""
+
+    def from_bytes(self, _: bytes, **__: Any) -> "EmotionComponent":
+        return self
+
+    def to_disk(self, *_: Any, **__: Any) -> None:
+        """Nothing, as for `to_bytes`."""
+
+    def from_disk(self, *_: Any, **__: Any) -> "EmotionComponent":
+        return self
+
+
+@Language.factory(
+    "emoscope", default_config={"model": "default", "labels": None, "sentences": False}, assigns=["doc._.emotion"]
+)
+def make_component(nlp: Language, name: str, model: str, labels: str | None, sentences: bool) -> EmotionComponent:
+    """The component that `nlp.add_pipe("emoscope")` adds."""
+    del nlp, name
+    return EmotionComponent(load(model, labels=labels), sentences=sentences)
