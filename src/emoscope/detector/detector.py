@@ -83,8 +83,8 @@ def _kept(model: str) -> "Detector":
     return load(model)
 
 
-def _unpacked(kind: type["Detector"], packed: bytes, options: "Options") -> "Detector":
-    return kind(FittedModel.unpacked(packed), **options)
+def _restored(kind: type["Detector"], model: FittedModel, options: "Options") -> "Detector":
+    return kind(model, **options)
 
 
 def _reloaded(kind: type["Detector"], name: str, expected: str, options: "Options") -> "Detector":
@@ -213,7 +213,7 @@ class Detector:
         """For Spark, Dask and the like: a loaded model is named, not copied; whoever unpickles it loads the same."""
         folder = self._model.folder
         if folder is None:
-            return _unpacked, (type(self), self._model.packed(), self._options)
+            return _restored, (type(self), self._model, self._options)
         name = next((name for name in PRESETS if resolve(name) == folder), str(folder.absolute()))
         return _reloaded, (type(self), name, folder_hash(folder), self._options)
 

@@ -21,7 +21,7 @@ _READ: Mapping[str, Callable[[Any, str], Sequence[Any]]] = {
 
 
 def with_answers(detector: "Detector", frame: Any, *, column: str | None, batch: int, progress: Any) -> Any:
-    """The frame with columns for the label, whether input was cut, and each label's score."""
+    """The frame with columns for the label, whether input was cut, a note, and each label's score."""
     kind = type(frame).__module__.partition(".")[0]
     if kind not in _READ or not (hasattr(frame, "columns") or hasattr(frame, "column_names")):
         known = "a pandas or polars DataFrame, a pyarrow Table or a Hugging Face Dataset"
@@ -58,6 +58,7 @@ def _answer_columns(detector: "Detector", found: Sequence[Detection], taken: Seq
     def values() -> Iterator[list[Any]]:
         yield [each.label for each in found]
         yield [each.truncated for each in found]
+        yield [each.note for each in found]
         yield from ([each.scores[label] for each in found] for label in detector.labels)
 
     return dict(zip(detection_names(detector.labels, taken), values(), strict=True))
@@ -71,13 +72,13 @@ def _added(kind: str, frame: Any, answers: Mapping[str, list[Any]]) -> Any:
             import polars as pl
 
             # Named types, so that a table without rows gets the same columns.
-            types = [pl.String, pl.Boolean, *[pl.Float64] * len(answers)]
+            types = [pl.String, pl.Boolean, pl.String, *[pl.Float64] * len(answers)]
             columns = zip(answers.items(), types, strict=False)
             return frame.with_columns([pl.Series(name, values, dtype=dtype) for (name, values), dtype in columns])
         case "pyarrow":
             import pyarrow as pa
 
-            types = [pa.string(), pa.bool_(), *[pa.float64()] * len(answers)]
+            types = [pa.string(), pa.bool_(), pa.string(), *[pa.float64()] * len(answers)]
             for (name, values), dtype in zip(answers.items(), types, strict=False):
                 frame = frame.append_column(name, pa.array(values, dtype))
             return frame

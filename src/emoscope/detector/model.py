@@ -1,11 +1,8 @@
 """A model as it is loaded: what its folder says of its heads, and the block that answers them."""
 
-import io
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -53,23 +50,6 @@ class FittedModel:
         """Write the block and `bundle.json`."""
         self.block.save(folder / BLOCK)
         self.bundle.save(folder)
-
-    def packed(self) -> bytes:
-        """An archive of its folder, from which another process can load it."""
-        with TemporaryDirectory() as name:
-            folder, archive = Path(name), io.BytesIO()
-            self.save(folder)
-            with zipfile.ZipFile(archive, "w") as written:
-                for path in sorted(folder.rglob("*")):
-                    written.write(path, path.relative_to(folder))
-            return archive.getvalue()
-
-    @classmethod
-    def unpacked(cls, packed: bytes) -> "FittedModel":
-        """The model of an archive that `packed` gave."""
-        with TemporaryDirectory() as name, zipfile.ZipFile(io.BytesIO(packed)) as archive:
-            archive.extractall(name)
-            return cls.load(Path(name))
 
     def infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
         """The probabilities of a head's labels under its training prior, and which examples were not read whole.

@@ -1,10 +1,23 @@
 """A model card in Markdown, made from measured results alone."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from emoscope.evaluation.results import BehaviourFigures, HeadResults, IntervalFigures, ModelResults
+from emoscope.evaluation.results import BehaviourFigures, HeadResults, IntervalFigures, ModelResults, read_results
 
 CARD, CARD_JSON = "card.md", "card.json"
+
+
+def terms_of(folder: Path) -> str | None:
+    """Under which terms the weights of a model can be used, as its card says; None if it has no card.
+
+    >>> from emoscope.detector.bundle import resolve
+    >>> terms_of(resolve("open")).split(",")[0]
+    'Any use'
+    """
+    path = folder / CARD_JSON
+    terms = read_results(path).about.terms if path.is_file() else None
+    return f"{terms.use} {terms.why}" if terms else None
 
 
 def card_text(results: ModelResults) -> str:

@@ -35,14 +35,14 @@ def test_detect_turns() -> None:
     done = emoscope("detect", "how are you", "fine, you?", "I am so happy 😂", "--json")
     assert done.returncode == 0
     answer = json.loads(done.stdout)
-    assert answer["label"] == "happy"
+    assert answer["label"] == "joy"
     assert set(answer) == {"label", "scores", "truncated", "note"}
-    assert "happy" in emoscope("detect", "how are you", "fine, you?", "I am so happy 😂").stdout
+    assert "joy" in emoscope("detect", "how are you", "fine, you?", "I am so happy 😂").stdout
 
 
 def test_detect_timeline() -> None:
     answers = json.loads(emoscope("detect", "--timeline", "--json", "I am so happy", "shut up, I hate you").stdout)
-    assert [answer["label"] for answer in answers] == ["happy", "angry"]
+    assert [answer["label"] for answer in answers] == ["joy", "anger"]
 
 
 def test_detect_files_of_every_kind(tmp_path: Path) -> None:
@@ -54,16 +54,16 @@ def test_detect_files_of_every_kind(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         reader = {"csv": pl.read_csv, "jsonl": pl.read_ndjson, "parquet": pl.read_parquet}
         table = pl.read_csv(target, separator="\t") if suffix == "tsv" else reader[suffix](target)
-        assert table["label"].to_list() == ["happy", "angry"]
+        assert table["label"].to_list() == ["joy", "anger"]
         assert [str(value) for value in table["id"].to_list()] == ["7", "8"]
-        assert table["score_happy"][0] > 0.5
+        assert table["score_joy"][0] > 0.5
 
 
 def test_detect_pipes() -> None:
     done = emoscope("detect", "-", stdin=b'["hi", "I am so happy"]\n{"turns": ["I hate you"]}\n')
-    assert [json.loads(line)["label"] for line in done.stdout.splitlines()] == ["happy", "angry"]
+    assert [json.loads(line)["label"] for line in done.stdout.splitlines()] == ["joy", "anger"]
     done = emoscope("detect", "-", "--format", "text", stdin=b"hi\tI am so happy\nI hate you\n")
-    assert done.stdout.split() == ["happy", "angry"]
+    assert done.stdout.split() == ["joy", "anger"]
 
 
 def test_a_closed_pipe_is_no_error() -> None:
@@ -76,7 +76,7 @@ def test_a_closed_pipe_is_no_error() -> None:
         text=True,
         check=False,
     )
-    assert json.loads(done.stdout)["label"] == "happy"
+    assert json.loads(done.stdout)["label"] == "joy"
     assert done.stderr == ""
 
 

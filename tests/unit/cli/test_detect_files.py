@@ -66,7 +66,7 @@ def test_what_is_meant_must_be_clear(arguments: list[str], message: str) -> None
 
 @pytest.mark.usefixtures("chats")
 def test_words_that_happen_to_be_names_are_turns_beside_others() -> None:
-    assert set(json.loads(detect("logs", "where are they?", "--json"))) == {"label", "scores", "truncated"}
+    assert set(json.loads(detect("logs", "where are they?", "--json"))) == {"label", "scores", "truncated", "note"}
 
 
 @pytest.mark.usefixtures("chats")

@@ -21,7 +21,7 @@ def test_shells_are_offered_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "runs" / "mine" / "bundle.json").touch()
     assert complete_task("ie") == ["iest"]
     assert "snu-ids" in complete_system("")
-    assert complete_model("") == ["default", "nano", "runs/"]
+    assert complete_model("") == ["default", "open", "nano", "runs/"]
     assert complete_model("runs/") == [str(Path("runs/mine"))]
     assert complete_labels("") == list(load().heads)
     assert set(complete_label("")) == set(load().labels)

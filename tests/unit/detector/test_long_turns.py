@@ -20,7 +20,7 @@ FURIOUS = "I am absolutely furious and I hate you for this!"
 
 @pytest.fixture(params=["default", "nano"])
 def detector(request: pytest.FixtureRequest) -> Detector:
-    return emoscope.load(request.param, labels="emocontext")
+    return emoscope.load(request.param)
 
 
 def _count(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> list[Example]:
@@ -63,8 +63,8 @@ def test_long_turn_is_read_to_its_end(detector: Detector, place: str) -> None:
     half = REPORT.index("The lamp has")
     texts = {"start": f"{FURIOUS} {REPORT}", "middle": f"{REPORT[:half]}{FURIOUS} {REPORT[half:]}"}
     found = even.detect([texts.get(place, REPORT + FURIOUS)])
-    assert found.label == "angry"
-    assert even.detect([REPORT]).label == "others"
+    assert found.label in ("angry", "anger")
+    assert even.detect([REPORT]).label in ("others", "neutral")
     assert not found.truncated
 
 

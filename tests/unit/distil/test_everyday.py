@@ -28,8 +28,11 @@ def test_no_case_of_the_behaviour_suite_is_nearly_taught() -> None:
 
 def test_no_dialogue_of_the_demo_is_taught() -> None:
     demo = json.loads((Path(emoscope.__file__).parent / "cli" / "demo.json").read_text(encoding="utf-8"))
-    last_turns = {entry["turns"][-1].lower() for entry in demo["misleading"]}
-    assert not last_turns & {example.text.lower() for example in everyday_examples()}
+    shown = {tuple(turn.lower() for turn in entry["turns"]) for entry in demo["misleading"]}
+    assert len(shown) == 3
+    taught = {tuple(turn.lower() for turn in example.context.texts) for example in everyday_examples()}
+    assert not shown & taught
+    assert not {turns[0] for turns in shown} & {turn for turns in taught for turn in turns}
 
 
 def test_open_learnt_only_from_what_allows_any_use() -> None:

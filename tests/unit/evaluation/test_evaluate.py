@@ -149,7 +149,7 @@ def test_verify_accepts_and_refuses(tmp_path: Path) -> None:
     result = run("verify", bad, "--task", "emocontext", "--against", asked)
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
-        f"{bad}, row 3: unknown label 'glad', expected one of others, happy, sad, angry",
+        f"{bad}, row 3: unknown label 'glad', expected one of others, happy, sad, angry; did you mean 'happy'?",
         f"{bad}, row 4: label is missing",
     ]
     result = run("verify", bad, "--task", "emocontext", "--against", asked, "--json")

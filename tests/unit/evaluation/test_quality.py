@@ -151,7 +151,8 @@ def test_the_real_test_sets_are_whole(quality: ModuleType, data_folder: Path) ->
     tenths = {data.name.rpartition(" ")[2]: len(data.read(data_folder)) for data in quality.held_out_tenths()}
     assert tenths["Friends"] == 916
     assert tenths["EmotionPush"] == 1368
-    assert sizes == {"EmoContext": 2755, "GoEmotions": 5427 - 459}
+    everyday = {"Everyday messages": 323, "Everyday dialogues": 445}
+    assert sizes == {"EmoContext": 2755, "GoEmotions": 5427 - 459, **everyday}
 
 
 def test_rendering_needs_results(quality: ModuleType) -> None:

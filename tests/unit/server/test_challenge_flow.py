@@ -215,7 +215,9 @@ def test_a_refused_file_costs_its_own_cap_only(store: Store, clock: Clock, tmp_p
     wrong = rows_of(["joy", *GOLD[1:]]).encode()
     with pytest.raises(Rejected) as refused:
         submit(store, ana, slug, "practice", io.BytesIO(wrong), file_name="mine.txt")
-    assert refused.value.rows == ["mine.txt, row 2: unknown label 'joy', expected one of others, happy, sad, angry"]
+    assert refused.value.rows == [
+        "mine.txt, row 2: unknown label 'joy', expected one of others, happy, sad, angry; did you mean 'happy'?"
+    ]
     recorded = get_submission(store, ana, str(refused.value.submission))
     assert (recorded.state, recorded.charged, recorded.problems) == ("rejected", False, tuple(refused.value.rows))
     with pytest.raises(Rejected, match="has 1 labels, expected 8; the file seems cut off"):

@@ -30,7 +30,9 @@ def _served(request: Request) -> tuple[DetectService, Limits]:
 
 @page_router.get("/")
 async def _detect_page(request: Request) -> HTMLResponse:
-    return page("detect.html.j2", here="detect", limits=request.app.state.settings.limits)
+    state = request.app.state  # the page is there before the model is
+    heads = getattr(getattr(state, "detect", None), "heads", None)
+    return page("detect.html.j2", here="detect", limits=state.settings.limits, heads=heads)
 
 
 @router.post("/detect", summary="The emotion of a dialogue's last turn")
@@ -86,7 +88,9 @@ async def models(request: Request) -> schemas.ModelsOut:
         sets.append(
             schemas.LabelSetOut(name=name, labels=labels, prior=detector.prior, training_prior=detector.training_prior)
         )
-    model = schemas.ModelOut(name=service.heads.model, task=service.heads.task, label_sets=sets)
+    model = schemas.ModelOut(
+        name=service.heads.model, task=service.heads.task, terms=service.heads.terms, label_sets=sets
+    )
     return schemas.ModelsOut(models=[model], limits=limits)
 
 

@@ -180,6 +180,7 @@ class ModelOut(BaseModel):
 
     name: str
     task: str
+    terms: str | None = Field(None, description="Under which terms the weights can be used; None where nobody said")
     label_sets: list[LabelSetOut]
 
 
