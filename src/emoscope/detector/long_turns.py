@@ -104,14 +104,17 @@ def pooled(probabilities: Floats, mix: Floats) -> Floats:
     """One answer from those to the windows of a turn, a row each; `mix` is how common the labels are.
 
     Of a long complaint most is a plain report, which is no evidence against the sentence that says how its writer
-    feels. So a window counts the more, the further its answer is from the mix (by the Kullback-Leibler divergence).
+    feels. So a window counts the more, the further its answer is from the mix (by the Kullback-Leibler divergence), in
+    which all but the most common label count as equally rare: a rare emotion is no better evidence than another.
 
     >>> answers = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]])
     >>> int(pooled(answers, np.array([0.8, 0.2])).argmax())
     1
     """
     safe = np.clip(probabilities, 1e-9, 1.0)
-    surprise = (safe * np.log(safe / np.clip(mix, 1e-9, 1.0))).sum(1)
+    most = np.clip(mix.max(), 1e-9, 1 - 1e-9)
+    expected = np.where(np.arange(len(mix)) == mix.argmax(), most, (1 - most) / (len(mix) - 1))
+    surprise = (safe * np.log(safe / expected)).sum(1)
     weights = np.exp(_SURPRISE * (surprise - surprise.max()) + _LATE * np.linspace(0, 1, len(safe)))
     # One row at a time, so that the sum does not depend on how numpy multiplies matrices.
     answer = (probabilities * weights[:, None]).sum(0)

@@ -79,8 +79,8 @@ def test_tables_come_back_as_what_they_were(detector: Detector, kind: str) -> No
     best = [detector(ANGRY).label, detector(CALM).label]
     assert list(answered["predicted_label"].to_pylist() if kind == "pyarrow" else answered["predicted_label"]) == best
     names = answered.column_names if kind in ("pyarrow", "datasets") else answered.columns
-    assert [*names][:5] == ["id", "said", "label", "predicted_label", "truncated"]
-    assert [*names][5:] == [f"score_{label}" for label in detector.labels]
+    assert [*names][:6] == ["id", "said", "label", "predicted_label", "truncated", "note"]
+    assert [*names][6:] == [f"score_{label}" for label in detector.labels]
 
 
 @pytest.mark.parametrize("kind", _frames())

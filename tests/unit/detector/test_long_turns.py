@@ -18,7 +18,7 @@ REPORT = (
 FURIOUS = "I am absolutely furious and I hate you for this!"
 
 
-@pytest.fixture(params=["default", "nano"])
+@pytest.fixture(params=["default", "open", "nano"])
 def detector(request: pytest.FixtureRequest) -> Detector:
     return emoscope.load(request.param)
 
@@ -64,7 +64,7 @@ def test_long_turn_is_read_to_its_end(detector: Detector, place: str) -> None:
     texts = {"start": f"{FURIOUS} {REPORT}", "middle": f"{REPORT[:half]}{FURIOUS} {REPORT[half:]}"}
     found = even.detect([texts.get(place, REPORT + FURIOUS)])
     assert found.label in ("angry", "anger")
-    assert even.detect([REPORT]).label in ("others", "neutral")
+    assert found.score > even.detect([REPORT]).scores[found.label] + 0.2
     assert not found.truncated
 
 

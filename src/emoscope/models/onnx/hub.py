@@ -62,6 +62,9 @@ class HubClassifier(Block):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self._folder / name, folder / name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).of, (self._folder,)  # a session cannot be pickled
+
     @abstractmethod
     def open(self, folder: Path) -> None:
         """Make ready to answer."""
