@@ -13,18 +13,22 @@ from emoscope.tables import PIPE, Record, open_writer, read_records
 
 T = TypeVar("T")
 SIZE = 3
+_NAMED = 8  # speakers that a message lists
 
 
 def windows(dialogue: Dialogue, *, user: str | None = None) -> Iterator[Dialogue]:
     """Every window of user, agent, user, in order.
 
     Where speakers are known, consecutive turns of one speaker are merged, and `user` names whose turns begin and end a
-    window (without it, anyone's may). Where they are not, the user begins and the two alternate.
+    window (without it, anyone's may). Where they are not, the user begins and the two alternate; a named `user` has
+    no window there.
 
     >>> [window.texts for window in windows(Dialogue.of(["a", "b", "c", "d", "e"]))]
     [('a', 'b', 'c'), ('c', 'd', 'e')]
     """
     known = all(turn.speaker is not None for turn in dialogue.turns)
+    if user is not None and not known:
+        return
     turns = _merged(dialogue.turns) if known else dialogue.turns
     for start in range(0, len(turns) - SIZE + 1, 1 if known else 2):
         first, _, last = window = turns[start : start + SIZE]
@@ -70,14 +74,25 @@ def write_windows(
         raise EmoscopeError(f"{output}: is the input itself; write to another file")
     counts = {"read": 0, "without": 0, "windows": 0, "written": 0}
 
+    speakers: dict[str | None, None] = {}
+
     def cut_windows(records: Iterator[Record]) -> Iterator[Dialogue]:
         for record in records:
+            speakers.update(
+                (turn.speaker, None)
+                for turn in record.dialogue.turns
+                if turn.speaker == user or len(speakers) <= _NAMED
+            )
             name = record.columns.get("id")
             cuts = list(windows(Dialogue(record.dialogue.turns, str(record.row if name is None else name)), user=user))
             counts["read"] += 1
             counts["without"] += not cuts
             counts["windows"] += len(cuts)
             yield from cuts
+        if user is not None and user not in speakers:
+            names = [name for name in speakers if name is not None][:_NAMED]
+            found = f"its speakers are {', '.join(map(repr, names))}" if names else "its turns name no speakers"
+            raise EmoscopeError(f"{source}: no turn of the user {user!r}; {found}")
 
     with open_writer(output) as writer:
         cuts = cut_windows(progress("dialogues", read_records(source, format)))
