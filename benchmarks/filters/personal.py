@@ -102,6 +102,12 @@ def measure_personal(write: bool) -> dict[str, Any]:
             f"{part}: {tally.sentences} sentences; {tally.stopped} of {tally.harmless} look-alikes stopped; something "
             f"left unmasked in {tally.leaked} of {tally.sentences - tally.harmless} with personal data"
         )
+    fresh = count_fresh()
+    with printed_section("filters", "personal-fresh", write=write):
+        print(
+            f"On {fresh['cases']} cases and {fresh['look_alikes']} look-alikes that no rule was written for: "
+            f"{fresh['masked']} masked whole, {fresh['stopped']} look-alikes stopped."
+        )
     print()
     held_out = tallies["held out"]
     return {

@@ -44,7 +44,7 @@ def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
 
 def test_borderline_dialogues_wait_for_people(tmp_path: Path) -> None:
     source = table(
-        tmp_path, ["what a lovely day"], ["fuck this shit"], ["fuck you, call me on 555-0123"], ["die whore"]
+        tmp_path, ["what a lovely day"], ["fuck this shit"], ["fuck this shit, call me on 555-0123"], ["die whore"]
     )
     filters: list[DialogueFilter] = standard_filters(languages=None, personal="mask", review=True)
     report = filter_table(source, tmp_path / "first", filters)
@@ -52,7 +52,7 @@ def test_borderline_dialogues_wait_for_people(tmp_path: Path) -> None:
     waiting = rows(tmp_path / "first" / "review.jsonl")
     assert waiting == [
         {"task": "d1", "turns": ["fuck this shit"]},
-        {"task": "d2", "turns": ["fuck you, call me on <PHONE>"]},
+        {"task": "d2", "turns": ["fuck this shit, call me on <PHONE>"]},
     ]
     judged = tmp_path / "judged.csv"
     judged.write_text("task,worker,label\nd1,ann,drop\nd1,ben,keep\nd2,ann,keep\n")
