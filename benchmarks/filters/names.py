@@ -73,7 +73,7 @@ def count_friends(data: Path) -> tuple[dict[str, tuple[int, int]], Counter[str]]
 
 def judged_precision(found: Counter[str]) -> tuple[int, int]:
     """Of what was found in Friends and read: what names a person, and all."""
-    rows = (line.split("\t") for line in JUDGED.read_text(encoding="utf-8").splitlines())
+    rows = (line.split("\t") for line in JUDGED.read_text(encoding="utf-8").split("\n") if line)
     verdicts = {name: right == "1" for name, right in rows}
     known = {name: count for name, count in found.items() if name in verdicts}
     return sum(count for name, count in known.items() if verdicts[name]), sum(known.values())

@@ -87,8 +87,9 @@ def aggregate(
     gold: GoldOption = None,
     min_gold: MinGoldOption = SCREENING_RULES.least_right,
     gold_least: Annotated[
-        int, typer.Option(min=1, help="Workers who answered fewer gold questions are not judged by them.")
-    ] = SCREENING_RULES.least_answers,
+        int | None,
+        typer.Option(min=1, help="Refuse by the plain share, from so many gold answers on; else by a sequential test."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Give each task one label and its soft labels, and report on the annotators.
