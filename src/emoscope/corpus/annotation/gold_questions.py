@@ -1,7 +1,7 @@
 """Gold questions, whose answer is known, mixed in among the others: when one is due, and who fails them.
 
-Of a worker's first questions one in four is gold, then one in ten: at an unpredictable place in each block, which is the
-same after a restart. Each worker meets the gold questions in an order of their own.
+Of a worker's first questions one in four is gold, then one in ten: at an unpredictable place in each block, which is
+the same after a restart. Each worker meets the gold questions in an order of their own.
 
 Who fails is decided by a sequential test after every answer. It compares how likely the answers are if the worker is
 right less often than `least_right`, all shares below it alike, with how likely they are at `least_right`; where the
