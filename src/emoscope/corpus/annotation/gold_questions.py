@@ -5,8 +5,8 @@ the same after a restart. Each worker meets the gold questions in an order of th
 
 Who fails is decided by a sequential test after every answer. It compares how likely the answers are if the worker is
 right less often than `least_right`, all shares below it alike, with how likely they are at `least_right`; where the
-ratio reaches 1 / `error`, the worker is refused. By Ville's inequality a worker who is right at least that often is ever
-refused with a probability of at most `error`, however many questions there are.
+ratio reaches 1 / `error`, the worker is refused. By Ville's inequality a worker who is right at least that often is
+ever refused with a probability of at most `error`, however many questions there are.
 """
 
 import hashlib
