@@ -139,3 +139,16 @@ class EmotionXPush(EmotionX):
     """Private Facebook Messenger chats, anonymised."""
 
     metadata = load_metadata("emotionx-push")
+
+
+def vote_string(votes: Mapping[str, int]) -> str:
+    """Votes as EmotionX writes them: seven digits, for neutral, joy, sadness, fear, anger, surprise, disgust.
+
+    >>> vote_string({"neutral": 2, "surprise": 3})
+    '2000030'
+    """
+    if foreign := sorted(set(votes) - set(_VOTE_LABELS)):
+        raise EmoscopeError(f"a vote string has no place for {foreign[0]!r}; its labels are {', '.join(_VOTE_LABELS)}")
+    if max(votes.values(), default=0) > 9:
+        raise EmoscopeError(f"a vote string has one digit a label, and {max(votes.values())} votes do not fit")
+    return "".join(str(votes.get(label, 0)) for label in _VOTE_LABELS)

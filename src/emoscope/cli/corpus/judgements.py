@@ -90,6 +90,9 @@ def aggregate(
         int | None,
         typer.Option(min=1, help="Refuse by the plain share, from so many gold answers on; else by a sequential test."),
     ] = None,
+    vote_strings: Annotated[
+        bool, typer.Option("--vote-strings", help="Write the votes as EmotionX does too: 2000030.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Give each task one label and its soft labels, and report on the annotators.
@@ -103,7 +106,7 @@ def aggregate(
         raise EmoscopeError(f"{output}: expected a name in .csv or .jsonl")
     rules = GoldRules(least_right=min_gold, least_answers=gold_least)
     labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
-    write_labels(output, labels)
+    write_labels(output, labels, vote_strings=vote_strings)
     parts = [*_label_tables(labels, report), plain(f"wrote {output}")]
     show({"output": output, "method": method.value, **asdict(report)}, parts, as_json=as_json)
 
