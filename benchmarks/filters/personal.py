@@ -78,7 +78,7 @@ def count_personal() -> dict[str, PartTally]:
 
 
 def count_fresh() -> dict[str, int]:
-    """Of the fresh set, which nobody looked at while rules were written: cases masked whole, by whatever kind."""
+    """Of the fresh set, written before the rules (one look-alike was read after): cases masked whole, by whatever kind."""
     finder = PersonalFilter(mask=True)
     counts = {"cases": 0, "masked": 0, "look_alikes": 0, "stopped": 0}
     for line in lines_of("personal", "fresh"):
@@ -105,7 +105,7 @@ def measure_personal(write: bool) -> dict[str, Any]:
     fresh = count_fresh()
     with printed_section("filters", "personal-fresh", write=write):
         print(
-            f"On {fresh['cases']} cases and {fresh['look_alikes']} look-alikes that no rule was written for: "
+            f"On {fresh['cases']} cases and {fresh['look_alikes']} look-alikes written before the rules: "
             f"{fresh['masked']} masked whole, {fresh['stopped']} look-alikes stopped."
         )
     print()
