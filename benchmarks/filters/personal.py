@@ -78,7 +78,7 @@ def count_personal() -> dict[str, PartTally]:
 
 
 def count_fresh() -> dict[str, int]:
-    """Of the fresh set, written before the rules (one look-alike was read after): cases masked whole, by whatever kind."""
+    """Of the fresh set, written before the rules (one look-alike was read since): cases masked whole, by any kind."""
     finder = PersonalFilter(mask=True)
     counts = {"cases": 0, "masked": 0, "look_alikes": 0, "stopped": 0}
     for line in lines_of("personal", "fresh"):
