@@ -15,7 +15,10 @@ from emoscope.corpus.filters.sensitive import SensitiveFilter, topics_of
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
-ABUSE_PARTS = ("tuned", "fresh")  # looked at while the patterns were written, and not
+ABUSE_PARTS = (
+    "tuned",
+    "fresh",
+)  # both by the author of the patterns: `fresh` was written before them, but is not blind
 
 
 def count_abuse(part: str) -> dict[str, int]:

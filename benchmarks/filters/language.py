@@ -54,9 +54,9 @@ def count_kept(identifier: LanguageIdentifier, name: str) -> dict[str, tuple[int
 
 
 def print_kept(identifier: LanguageIdentifier) -> None:
-    """How much of other languages is kept as English: on sentences read while lists were written, and on others."""
+    """How much of other languages is kept as English: two sets, both read while lists were written."""
     looked_at, others = count_kept(identifier, "fresh"), count_kept(identifier, "fresh_held_out")
-    print("| language | sentences looked at | kept as English | others | kept as English |\n|---" + "|---:" * 4 + "|")
+    print("| language | first set | kept as English | second set | kept as English |\n|---" + "|---:" * 4 + "|")
     for code, (number, kept) in looked_at.items():
         print(f"| {code} | {number} | {kept} | {others.get(code, (0, 0))[0]} | {others.get(code, (0, 0))[1]} |")
 
