@@ -105,7 +105,8 @@ def measure_personal(write: bool) -> dict[str, Any]:
     fresh = count_fresh()
     with printed_section("filters", "personal-fresh", write=write):
         print(
-            f"On {fresh['cases']} cases and {fresh['look_alikes']} look-alikes that the rules' author wrote before them, so not blind: "
+            f"On {fresh['cases']} cases and {fresh['look_alikes']} look-alikes "
+            "that the rules' author wrote before them, so not blind: "
             f"{fresh['masked']} masked whole, {fresh['stopped']} look-alikes stopped."
         )
     print()
