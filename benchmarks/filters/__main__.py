@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.pages import printed_section
+from benchmarks.filters.abuse import measure_abuse
 from benchmarks.filters.language import count_language, measure_language
+from benchmarks.filters.names import measure_names
 from benchmarks.filters.offensive import measure_offensive
 from benchmarks.filters.personal import count_personal, measure_personal
 from benchmarks.filters.sensitive import count_sensitive, measure_sensitive
@@ -32,6 +34,8 @@ MEASURES: dict[str, Callable[[Path, bool], dict[str, Any]]] = {
     "sensitive": measure_sensitive,
     "personal": lambda _, write: measure_personal(write),
     "language": measure_language,
+    "names": measure_names,
+    "abuse": measure_abuse,
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.pages import printed_section
-from benchmarks.filters.sets import COMMENTS, PARTS, lines_of
+from benchmarks.filters.sets import COMMENTS, PARTS, SETS, lines_of
 from emoscope.corpus.filters.identify import UNKNOWN, LanguageIdentifier
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -42,6 +42,25 @@ def count_language(identifier: LanguageIdentifier, part: str) -> tuple[dict[str,
     return groups, errors
 
 
+def count_kept(identifier: LanguageIdentifier, name: str) -> dict[str, tuple[int, int]]:
+    """Of a set without English: the sentences of each language, and those that `--language en` keeps."""
+    counts: dict[str, list[int]] = {}
+    for line in (SETS / f"language_{name}.txt").read_text(encoding="utf-8").splitlines():
+        expected, _, text = line.partition("\t")
+        row = counts.setdefault(expected, [0, 0])
+        row[0] += 1
+        row[1] += identifier.identify([text]) in ("en", UNKNOWN)
+    return {code: (number, kept) for code, (number, kept) in counts.items()}
+
+
+def print_kept(identifier: LanguageIdentifier) -> None:
+    """How much of other languages is kept as English: two sets, both read while lists were written."""
+    looked_at, others = count_kept(identifier, "fresh"), count_kept(identifier, "fresh_held_out")
+    print("| language | first set | kept as English | second set | kept as English |\n|---" + "|---:" * 4 + "|")
+    for code, (number, kept) in looked_at.items():
+        print(f"| {code} | {number} | {kept} | {others.get(code, (0, 0))[0]} | {others.get(code, (0, 0))[1]} |")
+
+
 def measure_language(data: Path, write: bool) -> dict[str, Any]:
     identifier = LanguageIdentifier()
     counted = {part: count_language(identifier, part)[0] for part in PARTS}
@@ -50,6 +69,9 @@ def measure_language(data: Path, write: bool) -> dict[str, Any]:
     print()
     with printed_section("filters", "language-english", write=write):
         print_english(identifier, data)
+    print()
+    with printed_section("filters", "language-kept", write=write):
+        print_kept(identifier)
     return {
         "set": "benchmarks/filter_sets, languages, held out",
         "items": sum(row[0] for row in counted["held out"].values()),

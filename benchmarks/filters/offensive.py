@@ -9,7 +9,6 @@ from benchmarks.common.pages import printed_section
 from benchmarks.filters.sets import TWEETS
 from emoscope.core.metrics import confusion_matrix
 from emoscope.core.significance import bootstrap_interval
-from emoscope.corpus.filters.offensive import AbuseScorer
 from emoscope.models.linear.offensive import OffensiveModel
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -37,14 +36,11 @@ def measure_offensive(data: Path, write: bool) -> dict[str, Any]:
     model = OffensiveModel.load()
     texts, gold = read_tweets(data, "test")
     with printed_section("filters", "offensive", write=write):
-        rates = tweet_rates(model, np.asarray(AbuseScorer(model)(texts)), gold)
-        print("\nWith `--offensive strict`, which takes words of anger for offence:\n")
-        strict = tweet_rates(model, model(texts), gold)
+        rates = tweet_rates(model, model(texts), gold)
     print()
     with printed_section("filters", "offensive-chats", write=write):
         chat_drops(data, model)
-    known = {"set": "TweetEval offensive, test", "items": len(gold), "threshold": model.threshold}
-    return {**known, "at": rates, "strict_at": strict}
+    return {"set": "TweetEval offensive, test", "items": len(gold), "threshold": model.threshold, "at": rates}
 
 
 def tweet_rates(model: OffensiveModel, scores: np.ndarray, gold: np.ndarray) -> dict[float, dict[str, float]]:
@@ -79,11 +75,9 @@ def _macro_f1_of(stack: Any) -> Any:
 def chat_drops(data: Path, model: OffensiveModel) -> None:
     """How much of real chats goes: tweets are half about politics, dialogues are not."""
     print("| EmoContext train | " + " | ".join(str(one) for one in THRESHOLDS) + " |\n|---" + "|---:" * 7 + "|")
-    # The words of anger were chosen on the first 3,000.
-    examples = read_split(get_task("emocontext"), "train", data)[3000:13_000]
-    labels = np.array([str(example.label) for example in examples])
-    for name, scorer in (("dropped", AbuseScorer(model)), ("dropped, strict", model)):
-        worst = np.array([max(scorer(example.dialogue.texts)) for example in examples])
-        for label in ("others", "happy", "sad", "angry"):
-            shares = [float((worst[labels == label] >= one).mean()) for one in THRESHOLDS]
-            print(f"| {label} {name} | " + " | ".join(f"{share:.1%}" for share in shares) + " |")
+    examples = read_split(get_task("emocontext"), "train", data)
+    worst = np.array([model(example.dialogue.texts).max() for example in examples[:10_000]])
+    labels = np.array([str(example.label) for example in examples[:10_000]])
+    for label in ("others", "happy", "sad", "angry"):
+        shares = [float((worst[labels == label] >= one).mean()) for one in THRESHOLDS]
+        print(f"| {label} dropped | " + " | ".join(f"{share:.1%}" for share in shares) + " |")

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.common.pages import printed_section
 from benchmarks.filters.sets import COMMENTS, PARTS, SETS, Tally, lines_of
-from emoscope.corpus.filters.sensitive import SensitiveFilter, Topic, topics_of
+from emoscope.corpus.filters.sensitive import STANDARD, SensitiveFilter, Topic, topics_of
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
@@ -27,7 +27,7 @@ LABELS = ("others", "happy", "sad", "angry")
 class PartTally:
     """All topics of one part of the set."""
 
-    topics: dict[Topic, Tally] = field(default_factory=lambda: {topic: Tally() for topic in Topic})
+    topics: dict[Topic, Tally] = field(default_factory=lambda: {topic: Tally() for topic in STANDARD})
     harmless: int = 0
     stopped: int = 0  # sentences that must pass, and do not
     errors: list[str] = field(default_factory=list)
@@ -91,7 +91,7 @@ def measure_sensitive(data: Path, write: bool) -> dict[str, Any]:
 def print_topics(tallies: dict[str, PartTally], judged: dict[Topic, tuple[int, int]]) -> None:
     heads = " | ".join(f"{part}: recall | precision | sentences" for part in PARTS)
     print(f"| topic | {heads} | comments read | right |\n|---" + "|---:" * 8 + "|")
-    for topic in Topic:
+    for topic in STANDARD:
         cells = [shown(tallies[part].topics[topic]) for part in PARTS]
         right, read = judged[topic]
         print(f"| {topic} | {' | '.join(cells)} | {read} | {f'{right / read:.2f}' if read else ''} |")
@@ -109,7 +109,7 @@ def count_judged(data: Path) -> dict[Topic, tuple[int, int]]:
     The file has a comment's line, counted from 0, the topic, and 1 if the comment is about it.
     """
     comments = (data / COMMENTS / "dev.tsv").read_text(encoding="utf-8").splitlines()
-    found: dict[Topic, list[bool]] = {topic: [] for topic in Topic}
+    found: dict[Topic, list[bool]] = {topic: [] for topic in STANDARD}
     for row in JUDGED.read_text(encoding="utf-8").splitlines():
         line, name, right = row.split("\t")
         if Topic(name) in topics_of(comments[int(line)].split("\t")[0]):
@@ -128,6 +128,6 @@ def chat_drops(data: Path) -> None:
     )
     labels = Counter(str(example.label) for example in examples)
     print("| EmoContext train, dropped | " + " | ".join(LABELS) + " |\n|---" + "|---:" * len(LABELS) + "|")
-    for topic in (*(one.value for one in Topic), "any"):
+    for topic in (*(one.value for one in STANDARD), "any"):
         print(f"| {topic} | " + " | ".join(f"{dropped[topic, label] / labels[label]:.1%}" for label in LABELS) + " |")
     print()

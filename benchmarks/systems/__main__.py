@@ -126,8 +126,13 @@ def scores(task: Task, system: System, held_out: Sequence[Example]) -> dict[str,
     prior = getattr(system, "prior", None)
     settings = getattr(system, "settings", None)
     if natural is not None and prior is not None and settings is not None:
+        recipe = dict(settings)
         settings["shift"] = "none"
-        plain = system.predict_proba(held_out)
+        try:
+            plain = system.predict_proba(held_out)
+        finally:  # the blind labels are written with the correction that is part of the recipe
+            settings.clear()
+            settings.update(recipe)
         found["score_uncorrected"] = _score(task, held_out, plain)
         found["score_corrected"] = _score(task, held_out, shift_prior(plain, prior, prior_vector(natural, task.labels)))
     return found

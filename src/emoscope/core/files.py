@@ -19,6 +19,7 @@ T = TypeVar("T")
 MAX_LINE_BYTES = 1 << 20
 
 _DIGESTS: dict[tuple[int, ...], str] = {}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 

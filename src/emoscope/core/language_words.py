@@ -42,7 +42,7 @@ def count_words(text: str) -> WordCounts:
     >>> count_words("yaar this is soooo boring, kya kare lol")
     WordCounts(english=4, spanish=0, hindi=3, unknown=0, anywhere=1)
     """
-    known = _languages()
+    known = word_languages()
     counts: Counter[str] = Counter()
     for word in set(words_in(text)):  # "yaar" twice is still one borrowed word
         language = known.get(word)
@@ -64,7 +64,7 @@ def words_in(text: str) -> list[str]:
 
 
 @cache
-def _languages() -> dict[str, str]:
+def word_languages() -> dict[str, str]:
     """The language of each listed word, or "" for words that do not tell."""
     languages: dict[str, str] = {}
     for language, names in _FILES.items():
@@ -79,4 +79,22 @@ def is_common(word: str) -> bool:
     >>> is_common("sad"), is_common("olufemi")
     (True, False)
     """
-    return word in _languages()
+    return word in word_languages()
+
+
+def english_words() -> frozenset[str]:
+    """The words of the English lists, and those that people write in any language.
+
+    >>> "sad" in english_words(), "lol" in english_words()
+    (True, True)
+    """
+    return listed_words(*_FILES["en"], _ANYWHERE)
+
+
+def is_sound(word: str) -> bool:
+    """Whether a word is laughter, or has a letter drawn out.
+
+    >>> is_sound("hahaha"), is_sound("sooo"), is_sound("so")
+    (True, True, False)
+    """
+    return bool(_LAUGH.fullmatch(word) or _LONG_RUN.search(word))

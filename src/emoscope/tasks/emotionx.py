@@ -7,6 +7,7 @@ from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import BYTE_ORDER_MARK, existing_file
 from emoscope.tables.json_stream import array_elements
 from emoscope.tasks.base import Submitted, Task
 from emoscope.tasks.metadata import load_metadata
@@ -49,6 +50,9 @@ class EmotionX(Task):
         yield json.dumps([who, dialogues], indent=1) + "\n"
 
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
+        with existing_file(path).open("rb") as handle:
+            if handle.read(3) == BYTE_ORDER_MARK:
+                raise InputError(path, "begins with a byte-order mark, which the official scorer refuses")
         parts = list(array_elements(path))
         if len(parts) != 2 or not isinstance(parts[0], dict) or not isinstance(parts[1], list):
             raise InputError(path, "expected a list of two items: {name, email} and the dialogues")
@@ -135,3 +139,16 @@ class EmotionXPush(EmotionX):
     """Private Facebook Messenger chats, anonymised."""
 
     metadata = load_metadata("emotionx-push")
+
+
+def vote_string(votes: Mapping[str, int]) -> str:
+    """Votes as EmotionX writes them: seven digits, for neutral, joy, sadness, fear, anger, surprise, disgust.
+
+    >>> vote_string({"neutral": 2, "surprise": 3})
+    '2000030'
+    """
+    if foreign := sorted(set(votes) - set(_VOTE_LABELS)):
+        raise EmoscopeError(f"a vote string has no place for {foreign[0]!r}; its labels are {', '.join(_VOTE_LABELS)}")
+    if max(votes.values(), default=0) > 9:
+        raise EmoscopeError(f"a vote string has one digit a label, and {max(votes.values())} votes do not fit")
+    return "".join(str(votes.get(label, 0)) for label in _VOTE_LABELS)

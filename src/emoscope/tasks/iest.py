@@ -6,8 +6,8 @@ from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import InputError
-from emoscope.core.files import text_lines
-from emoscope.tasks.base import Submitted, Task, is_label_list, label_lines
+from emoscope.core.files import BYTE_ORDER_MARK, existing_file, text_lines
+from emoscope.tasks.base import Submitted, Task
 from emoscope.tasks.metadata import load_metadata
 
 _TRIGGER = re.compile(r"\[#(?:trigger|target)word#\]", re.IGNORECASE)
@@ -54,9 +54,15 @@ class Iest(Task):
         return (f"{label}\n" for _, label in answers)
 
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
-        if not is_label_list(path):
-            raise InputError(path, "expected one label a line and nothing else", row=1)
-        return label_lines(path)
+        """Labels as the official scorer reads them: the first column of each line, without blanks around it.
+
+        A byte-order mark is part of the first label there, which makes that a label of its own.
+        """
+        with existing_file(path).open("rb") as handle:
+            marked = handle.read(3) == BYTE_ORDER_MARK
+        for row, line in text_lines(path):
+            label = line.split("\t", 1)[0].strip()
+            yield Submitted(f"row {row}", ("\ufeff" if marked and row == 1 else "") + label or None)
 
     def content(self, example: Example) -> tuple[str, ...]:  # noqa: ARG002
         """Nothing: a submission holds labels alone."""

@@ -46,9 +46,14 @@ def annotate(
     ] = None,
     task: Annotated[str | None, typer.Option("--task", "-t", help="TASKS is an official file of this task.")] = None,
     gold: GoldOption = None,
-    gold_share: Annotated[float, typer.Option(help="Share of a worker's questions that are gold.")] = 0.05,
+    gold_share: Annotated[
+        float, typer.Option(help="Share of a worker's questions that are gold, after 3 early ones.")
+    ] = 0.1,
     min_gold: MinGoldOption = 0.7,
-    min_gold_answers: Annotated[int, typer.Option(min=1, help="Gold answers after which a worker may be refused.")] = 5,
+    min_gold_answers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Refuse by the plain share, from so many gold answers on; else by a sequential test."),
+    ] = None,
     whole_dialogues: Annotated[
         bool, typer.Option("--whole-dialogues", help="Ask for the label of every turn, as EmotionX did.")
     ] = False,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, listed, show
+from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, listed, plain, show
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
 from emoscope.cli.output import JsonOption, progress, table
+from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
     from emoscope.corpus.filters.table import TableReport
@@ -63,15 +64,18 @@ def filter_cli(
         Path, typer.Option("--output", "-o", help="New folder for kept dialogues, dropped.jsonl and report.json.")
     ],
     offensive: Annotated[
-        Literal["drop", "strict", "off"],
-        typer.Option(help="Dialogues with an offensive turn; `strict` drops much that is only angry, too."),
+        Literal["drop", "off"], typer.Option(help="Dialogues that abuse somebody or, with --threshold, are offensive.")
     ] = "drop",
     threshold: Annotated[
-        float | None, typer.Option(min=0.01, max=1.0, help="Score from which a turn is offensive; else the model's.")
+        float | None,
+        typer.Option(min=0.01, max=1.0, help="Drop turns to which the model gives this much or more: 0.41 is its own."),
     ] = None,
     sensitive: Annotated[
-        str, typer.Option(help="Topics to drop, such as self-harm,violence; `all` of them, or `off`.")
-    ] = "all",
+        str,
+        typer.Option(
+            help="Topics to drop, such as hate,politics; `all`, `off`, `standard`: not politics, ethnicity, crime."
+        ),
+    ] = "standard",
     personal: Annotated[
         Literal["drop", "mask", "off"], typer.Option(help="Dialogues with personal data: drop them, or mask the data.")
     ] = "drop",
@@ -81,6 +85,18 @@ def filter_cli(
     language: Annotated[
         str, typer.Option(help="Languages to keep, such as en or en,es,en+es (mixed); `off` keeps all.")
     ] = "en",
+    language_by_user: Annotated[
+        bool, typer.Option("--language-by-user", help="Judge a speaker's language by all they wrote in INPUT.")
+    ] = False,
+    lexicon: Annotated[
+        list[Path] | None, typer.Option(help="Drop dialogues with words of this file, one a line; repeatable.")
+    ] = None,
+    review: Annotated[
+        bool, typer.Option("--review", help="Set borderline dialogues aside in review.jsonl, for people to judge.")
+    ] = False,
+    judgements: Annotated[
+        list[Path] | None, typer.Option(help="What people judged of them, keep or drop: files or folders; repeatable.")
+    ] = None,
     column: ColumnOption = None,
     format: FormatOption = None,
     engine: EngineOption = "local",
@@ -92,21 +108,43 @@ def filter_cli(
 
     A run that was stopped resumes where it was when it is started again.
     """
-    from emoscope.corpus.filters.sensitive import Topic
+    from emoscope.corpus.filters.borderline import read_decisions
+    from emoscope.corpus.filters.language import user_languages
+    from emoscope.corpus.filters.sensitive import STANDARD, Topic
     from emoscope.corpus.filters.spans import Kind
     from emoscope.corpus.filters.standard import standard_filters
     from emoscope.corpus.filters.table import filter_table
+    from emoscope.tables import PIPE, read_records
 
+    users = None
+    if language_by_user:
+        if source == PIPE:
+            raise EmoscopeError("--language-by-user reads its input twice; give a file, not a pipe")
+        users = user_languages(record.dialogue for record in read_records(source, format, column=column))
+        if not users:
+            raise EmoscopeError(f"{source}: no speaker wrote enough to tell a language; leave --language-by-user out")
     filters = standard_filters(
         languages=None if language == "off" else listed(language),
-        offensive="strict" if offensive == "strict" else offensive == "drop",
+        offensive=offensive == "drop",
         threshold=threshold,
-        topics={"all": tuple(Topic), "off": None}.get(sensitive, listed(sensitive)),
+        topics={"standard": STANDARD, "all": tuple(Topic), "off": None}.get(sensitive, listed(sensitive)),
         personal=personal,
         kinds=tuple(Kind) if kinds is None else listed(kinds),
+        lexicons=lexicon or (),
+        review=review or bool(judgements),
+        users=users,
     )
     executor = chosen_executor(engine, workers, ray_address)
-    report = filter_table(source, output, filters, column=column, format=format, progress=progress, executor=executor)
+    report = filter_table(
+        source,
+        output,
+        filters,
+        column=column,
+        format=format,
+        progress=progress,
+        executor=executor,
+        decisions=read_decisions(judgements) if judgements else None,
+    )
     show(report, _filter_tables(report, output), as_json=as_json)
 
 
@@ -126,4 +164,9 @@ def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableTy
         ]
         yield table("By the label they came with", ["label", "read", "kept", "dropped"], labels)
     yield from (f"[bold]{warning}[/]" for warning in report.warnings())
+    if report.to_review:
+        yield plain(
+            f"{report.to_review:,} set aside: emoscope corpus annotate {output / 'review.jsonl'} --labels keep,drop "
+            "-o STUDY, then filter again with --judgements"
+        )
     yield "A dialogue may be dropped for several reasons: dropped.jsonl has them; report.json, the error rates."

@@ -8,7 +8,7 @@ from emoscope.cli.corpus.annotate import annotate, annotate_export, annotate_rev
 from emoscope.cli.corpus.augment import augment_cli
 from emoscope.cli.corpus.build import build_cli
 from emoscope.cli.corpus.cleaning import dedupe_cli, filter_cli
-from emoscope.cli.corpus.judgements import aggregate, agreement, human_study
+from emoscope.cli.corpus.judgements import aggregate, agreement, human_sample, human_study
 from emoscope.cli.corpus.mining import encoder_cli, mine_cli
 from emoscope.cli.corpus.sources import collect_cli, distant_cli, windows_cli
 
@@ -28,6 +28,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "annotate-export": annotate_export,
     "annotate-revoke": annotate_revoke,
     "human-study": human_study,
+    "human-sample": human_sample,
 }
 app = typer.Typer(help="Make a labelled corpus from raw logs.", no_args_is_help=True)
 for name, command in COMMANDS.items():

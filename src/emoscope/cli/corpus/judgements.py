@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, plain, show
+from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, listed, plain, show
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import JsonOption, coloured, table
 from emoscope.core.errors import EmoscopeError
@@ -87,8 +87,12 @@ def aggregate(
     gold: GoldOption = None,
     min_gold: MinGoldOption = SCREENING_RULES.least_right,
     gold_least: Annotated[
-        int, typer.Option(min=1, help="Workers who answered fewer gold questions are not judged by them.")
-    ] = SCREENING_RULES.least_answers,
+        int | None,
+        typer.Option(min=1, help="Refuse by the plain share, from so many gold answers on; else by a sequential test."),
+    ] = None,
+    vote_strings: Annotated[
+        bool, typer.Option("--vote-strings", help="Write the votes as EmotionX does too: 2000030.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Give each task one label and its soft labels, and report on the annotators.
@@ -102,7 +106,7 @@ def aggregate(
         raise EmoscopeError(f"{output}: expected a name in .csv or .jsonl")
     rules = GoldRules(least_right=min_gold, least_answers=gold_least)
     labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
-    write_labels(output, labels)
+    write_labels(output, labels, vote_strings=vote_strings)
     parts = [*_label_tables(labels, report), plain(f"wrote {output}")]
     show({"output": output, "method": method.value, **asdict(report)}, parts, as_json=as_json)
 
@@ -174,6 +178,31 @@ def human_study(
         right.write_answers(output, answers)
     parts = [*_study_tables(study, grouping), *([plain(f"wrote {output}")] if output else [])]
     show({"by": grouping, "output": output, **asdict(study)}, parts, as_json=as_json)
+
+
+def human_sample(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A labelled official file of the task.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for items.csv, to judge, and gold.csv.")],
+    task: Annotated[str, typer.Option("--task", "-t", help="The shared task that FILE is of.")] = "iest",
+    size: Annotated[int, typer.Option(min=1, help="Items of each label and group.")] = 50,
+    by: Annotated[str, typer.Option(help="Groups: cue, length, emoji and so on.")] = "cue",
+    groups: Annotated[
+        str | None,
+        typer.Option(help="Only these groups.  \\[default: because,that,when, for cue]"),
+    ] = None,
+    seed: SeedOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw the items of a human study: as many of each label and group, as IEST's 50 of 6 emotions and 3 cues."""
+    from emoscope.corpus.annotation.study_sample import write_study_sample
+
+    chosen = listed(groups) if groups else ["because", "that", "when"] if by == "cue" else None
+    counts = write_study_sample(source, output, task=task, size=size, by=by, groups=chosen, seed=seed)
+    names = sorted({group for row in counts.values() for group in row})
+    rows = [[coloured(escape(label)), *(row.get(name, 0) for name in names)] for label, row in counts.items()]
+    total = sum(sum(row.values()) for row in counts.values())
+    parts = [table(f"{total:,} items in {output}", ["label", *map(escape, names)], rows)]
+    show({"output": output, "items": total, "counts": counts, "seed": seed}, parts, as_json=as_json)
 
 
 def _study_tables(study: "HumanStudy", by: str | None) -> Iterator[RenderableType]:

@@ -55,6 +55,9 @@ def distant_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="New folder for train.csv, trial.csv and test.csv.")],
     column: ColumnOption = None,
     balance: Annotated[bool, typer.Option("--balance", help="As many of each emotion as of the rarest.")] = False,
+    joined: Annotated[
+        bool, typer.Option("--joined", help="Take emotion words without a blank before them too, as the paper did.")
+    ] = False,
     format: FormatOption = None,
     seed: SeedOption = 1,
     as_json: JsonOption = False,
@@ -66,11 +69,14 @@ def distant_cli(
 
     records = progress("texts", read_records(source, format, column=column, replace_surrogates=True))
     texts = (" ".join(record.dialogue.texts) for record in records)
-    counts = write_distant(texts, output, seed=seed, balance=balance)
-    rows: list[list[object]] = [[emotion, *(counts.splits[split][emotion] for split in SPLITS)] for emotion in TRIGGERS]
-    rows.append(["all", *(counts.splits[split].total() for split in SPLITS)])
+    counts = write_distant(texts, output, seed=seed, balance=balance, joined=joined)
+    rows: list[list[object]] = [
+        [emotion, counts.labelled[emotion], *(counts.splits[split][emotion] for split in SPLITS)]
+        for emotion in TRIGGERS
+    ]
+    rows.append(["all", counts.labelled.total(), *(counts.splits[split].total() for split in SPLITS)])
     parts = [
-        table(f"{counts.kept:,} of {counts.read:,} texts, in {output}", ["emotion", *SPLITS], rows),
+        table(f"{counts.kept:,} of {counts.read:,} texts, in {output}", ["emotion", "found", *SPLITS], rows),
         table("Dropped", ["reason", "texts"], counts.dropped.most_common()),
     ]
     show({**counts.as_dict(), "seed": seed, "balanced": balance}, parts, as_json=as_json)

@@ -1,28 +1,43 @@
 """Gold questions, whose answer is known, mixed in among the others: when one is due, and who fails them.
 
-A worker's questions are counted in blocks, of twenty where the share is 5 %, and one of each block is a gold question:
-at an unpredictable place, which is the same after a restart. Each worker meets the gold questions in an order of their
-own.
+Of a worker's first questions one in four is gold, then one in ten: at an unpredictable place in each block, which is
+the same after a restart. Each worker meets the gold questions in an order of their own.
+
+Who fails is decided by a sequential test after every answer. It compares how likely the answers are if the worker is
+right less often than `least_right`, all shares below it alike, with how likely they are at `least_right`; where the
+ratio reaches 1 / `error`, the worker is refused. By Ville's inequality a worker who is right at least that often is
+ever refused with a probability of at most `error`, however many questions there are.
 """
 
 import hashlib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from emoscope.core.errors import EmoscopeError
 
+_STEPS = 200  # shares below `least_right` that the test looks at
+_EARLY_BLOCK = 4
+
 
 @dataclass(frozen=True, slots=True)
 class GoldRules:
-    """The share of gold questions, and who is refused: less than `least_right` of at least `least_answers` answers.
+    """The share of gold questions, and who is refused.
 
-    >>> GoldRules().refuses(right=3, answers=5), GoldRules().refuses(right=0, answers=4)
+    Without `least_answers`, the sequential test decides. With it, a worker is refused who gave at least so many answers
+    and less than `least_right` of them right.
+
+    >>> [GoldRules().refuses(*score) for score in ((0, 3), (2, 4), (1, 6), (18, 20))]
+    [True, False, True, False]
+    >>> GoldRules(least_answers=5).refuses(right=3, answers=5), GoldRules(least_answers=5).refuses(right=0, answers=4)
     (True, False)
     """
 
-    share: float = 0.05
+    share: float = 0.1
     least_right: float = 0.7
-    least_answers: int = 5
+    least_answers: int | None = None
+    error: float = 0.1
+    early: int = 3  # gold questions among the first, one in four
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 0.5:
@@ -31,25 +46,55 @@ class GoldRules:
             raise EmoscopeError(
                 f"the least share of right gold answers must lie between 0 and 1, not {self.least_right}"
             )
-        if self.least_answers < 1:
+        if self.least_answers is not None and self.least_answers < 1:
             raise EmoscopeError(f"the least number of gold answers must be 1 or more, not {self.least_answers}")
+        if not 0 < self.error < 1:
+            raise EmoscopeError(f"the error rate of gold questions must lie between 0 and 1, not {self.error}")
+
+    @property
+    def fewest(self) -> int:
+        """The answers after which a worker may be refused at the earliest.
+
+        >>> GoldRules().fewest, GoldRules(least_answers=5).fewest
+        (3, 5)
+        """
+        if self.least_answers is not None:
+            return self.least_answers
+        return next((answers for answers in range(1, 1000) if self.refuses(0, answers)), 1)
 
     def judges(self, answers: int) -> bool:
         """Whether so many answers are enough to refuse or trust a worker."""
-        return answers >= self.least_answers
+        return answers >= self.fewest
 
     def refuses(self, right: int, answers: int) -> bool:
         """Whether a worker with so many right answers is refused."""
-        return self.judges(answers) and right / answers < self.least_right
+        if self.least_answers is not None:
+            return answers >= self.least_answers and right / answers < self.least_right
+        return answers > 0 and self._evidence(right, answers - right) >= 1 / self.error
+
+    def _evidence(self, right: int, wrong: int) -> float:
+        """How much likelier the answers are below `least_right`, on average over all shares there, than at it."""
+        least = self.least_right
+        if least == 0:
+            return 0.0
+        if least == 1:
+            return math.inf if wrong else 0.0
+        steps = [least * (step + 0.5) / _STEPS for step in range(_STEPS)]
+        at_least = right * math.log(least) + wrong * math.log(1 - least)
+        return sum(math.exp(right * math.log(p) + wrong * math.log(1 - p) - at_least) for p in steps) / _STEPS
 
     def due(self, seed: int, worker: str, position: int) -> bool:
         """Whether a worker's question number `position`, from 0, is to be a gold one.
 
-        >>> [sum(GoldRules().due(1, "ann", place) for place in range(start, start + 20)) for start in (0, 20, 40)]
-        [1, 1, 1]
+        >>> [sum(GoldRules().due(1, "ann", place) for place in range(start, start + 12)) for start in (0, 12)]
+        [3, 1]
         """
-        block, place = divmod(position, round(1 / self.share))
-        return drawn(seed, worker, str(block)) % round(1 / self.share) == place
+        size = round(1 / self.share)
+        if size > _EARLY_BLOCK and position < self.early * _EARLY_BLOCK:
+            block, place = divmod(position, _EARLY_BLOCK)
+            return drawn(seed, worker, "early", str(block)) % _EARLY_BLOCK == place
+        block, place = divmod(position, size)
+        return drawn(seed, worker, str(block)) % size == place
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from emoscope.corpus.annotation.formats import write_rows
 from emoscope.corpus.annotation.gold_questions import GoldRules
 from emoscope.corpus.annotation.workers import SCREENING_RULES, WorkerReport, read_gold, screen, worker_reports
 from emoscope.tasks import get_task
+from emoscope.tasks.emotionx import vote_string
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +109,23 @@ def aggregate_panel(
     )
 
 
-def write_labels(path: Path, results: Sequence[Aggregated]) -> None:
-    """Write labels as JSONL, with an object of soft labels, or as CSV, with a column (`soft:joy`) for each."""
+def write_labels(path: Path, results: Sequence[Aggregated], *, vote_strings: bool = False) -> None:
+    """Write labels as JSONL, with an object of soft labels, or as CSV, with a column (`soft:joy`) for each.
+
+    With `vote_strings`, `annotation` has the votes as EmotionX writes them, such as 2000030.
+    """
+    strings = [{"annotation": vote_string(result.votes)} if vote_strings else {} for result in results]
     if path.suffix == ".jsonl":
         with atomic_write(path) as handle:
-            handle.writelines(json.dumps(asdict(result), ensure_ascii=False) + "\n" for result in results)
+            for result, string in zip(results, strings, strict=True):
+                handle.write(json.dumps({**asdict(result), **string}, ensure_ascii=False) + "\n")
         return
     labels = sorted({label for result in results for label in result.soft})
     rows = (
         [one.task, one.label, sum(one.votes.values()), int(one.tied), int(one.fallback)]
         + [one.soft.get(label, 0.0) for label in labels]
-        for one in results
+        + list(string.values())
+        for one, string in zip(results, strings, strict=True)
     )
-    write_rows(path, ["task", "label", "votes", "tied", "fallback", *(f"soft:{label}" for label in labels)], rows)
+    header = ["task", "label", "votes", "tied", "fallback", *(f"soft:{label}" for label in labels)]
+    write_rows(path, [*header, *(["annotation"] if vote_strings else [])], rows)

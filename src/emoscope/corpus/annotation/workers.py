@@ -11,8 +11,7 @@ from emoscope.core.judgement import Judgement, judgement_at
 from emoscope.corpus.annotation.aggregate import Aggregated
 from emoscope.corpus.annotation.gold_questions import GoldRules
 
-# With fewer answers, one slip refuses a good worker; from four on, it takes two.
-SCREENING_RULES = GoldRules(least_answers=4)
+SCREENING_RULES = GoldRules()  # the page's own
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,6 @@ def apply_filters(filters: Sequence[DialogueFilter], part: bytes) -> bytes:
             if review.masked:
                 verdict.setdefault("masked", {})[each.name] = dict(review.masked)
     for verdict, old, new in zip(verdicts, before, dialogues, strict=True):
-        if new != old and "reasons" not in verdict:
+        if new != old and all(reason["filter"] == "review" for reason in verdict.get("reasons", ())):
             verdict["changed"] = packed([new]).decode()
     return "".join(json.dumps(verdict) + "\n" for verdict in verdicts).encode()

@@ -1,12 +1,14 @@
 """The language of a dialogue, or the two it mixes: lingua for whole sentences, word lists for single words."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.core.language_words import WordCounts, count_words
+from emoscope.corpus.filters.listed_languages import is_hardly_english, listed_language
 
 UNKNOWN = "und"
 ENGLISH, SPANISH, HINDI = "en", "es", "hi"
@@ -26,6 +28,14 @@ _NOT_PROSE = re.compile(r"(?:https?://|www\.)\S+|<[A-Z]+>|[@#]\w+|\S+@\S+")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\u02b0-\u036f\u1d00-\u1dbf]+")
 # Characters of another script that count: beside Latin words, fewer are a face such as (ノ ゜ノ) or a name.
 _MIN_OTHER, _MIN_OTHER_BESIDE = 2, 4
+
+
+# The language of scripts that lingua does not know; any other script is of no language with a code here.
+_SCRIPTS = {
+    "ORIYA": "or", "MALAYALAM": "ml", "KANNADA": "kn", "SINHALA": "si", "MYANMAR": "my", "ETHIOPIC": "am",
+    "KHMER": "km", "LAO": "lo", "TIBETAN": "bo", "GEORGIAN": "ka", "ARMENIAN": "hy", "THAANA": "dv", "MONGOLIAN": "mn",
+}  # fmt: skip
+OTHER = "xx"  # a language, but which one is not known
 
 
 class LanguageIdentifier:
@@ -57,14 +67,32 @@ class LanguageIdentifier:
         latin = [_OTHER_SCRIPT.sub(" ", turn) for turn in turns]
         languages = {self._latin(latin)}
         if len(other.replace(" ", "")) >= (_MIN_OTHER if languages == {UNKNOWN} else _MIN_OTHER_BESIDE):
-            languages.add(self._confident(other, 0.0))
+            languages.add(self._script(other))
         languages.discard(UNKNOWN)
         return "+".join(sorted({code for name in languages for code in name.split("+")})) or UNKNOWN
 
+    def _script(self, text: str) -> str:
+        """The language of a text without Latin letters, which is never English."""
+        script = unicodedata.name(text[0], "").split(" ")[0]
+        if script in _SCRIPTS:
+            return _SCRIPTS[script]
+        found = self._confident(text, 0.0)
+        return OTHER if found == UNKNOWN else found
+
     def _latin(self, turns: Sequence[str]) -> str:
         counts = count_words(" ".join(turns))
+        text = " ".join(turns)
+        if (other := listed_language(text, counts)) is not None:
+            return other
         if not counts.telling:
             return UNKNOWN
+        found = self._by_words_or_lingua(turns, counts)
+        if found in (UNKNOWN, ENGLISH) and is_hardly_english(text):
+            guess = self._confident(text, 0.0)
+            return OTHER if guess in (UNKNOWN, ENGLISH) else guess
+        return found
+
+    def _by_words_or_lingua(self, turns: Sequence[str], counts: WordCounts) -> str:
         if (by_words := _by_words(counts)) is not None:
             return by_words
         named = Counter[str]()

@@ -1,11 +1,14 @@
 """Dialogues in a language that is not wanted, or that mix two."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.identify import CANDIDATES, UNKNOWN, LanguageIdentifier
 from emoscope.corpus.filters.review import Review
+
+_ENOUGH = 2_000  # characters of a user; more would not change the answer
 
 
 class LanguageFilter:
@@ -23,24 +26,53 @@ class LanguageFilter:
 
     name = "language"
 
-    def __init__(self, keep: Iterable[str]) -> None:
+    def __init__(self, keep: Iterable[str], *, users: Mapping[str, str] | None = None) -> None:
         self.keep = tuple(dict.fromkeys(_normal(code) for code in keep))
         if not self.keep:
             raise EmoscopeError("the language filter needs at least one language to keep, such as en")
         named = [part for code in self.keep for part in code.split("+")]
         self._identifier = LanguageIdentifier([*CANDIDATES, *named])
-        self.settings = {"keep": list(self.keep)}
+        self.users = dict(users or {})
+        self.settings: dict[str, object] = {"keep": list(self.keep)}
+        if users is not None:
+            self.settings["users"] = self.users
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         reviews = []
         for dialogue in dialogues:
-            language = self._identifier.identify(dialogue.texts)
+            language = self._language(dialogue)
             if language == UNKNOWN or language in self.keep:
                 reviews.append(Review(dialogue))
             else:
                 reason = "code-mixed" if "+" in language else "other language"
                 reviews.append(Review(dialogue, reason, {"language": language}))
         return reviews
+
+    def _language(self, dialogue: Dialogue) -> str:
+        """The language of those who speak, where all that they wrote was looked at, or else that of the texts."""
+        spoken = {self.users.get(turn.speaker or "", UNKNOWN) for turn in dialogue.turns} if self.users else {UNKNOWN}
+        if UNKNOWN in spoken:
+            return self._identifier.identify(dialogue.texts)
+        return min(spoken - set(self.keep), default=min(spoken))
+
+
+def user_languages(dialogues: Iterable[Dialogue]) -> dict[str, str]:
+    """The language of each speaker, from all of their turns; those who wrote too little to tell are left out.
+
+    >>> said = [{"speaker": "Ann", "text": "ok"}, {"speaker": "Ann", "text": "je ne sais pas quoi faire"}]
+    >>> user_languages([Dialogue.of(said)])
+    {'Ann': 'fr'}
+    """
+    texts: dict[str, list[str]] = {}
+    lengths: Counter[str] = Counter()
+    for dialogue in dialogues:
+        for turn in dialogue.turns:
+            if turn.speaker is not None and lengths[turn.speaker] < _ENOUGH:
+                texts.setdefault(turn.speaker, []).append(turn.text)
+                lengths[turn.speaker] += len(turn.text)
+    identifier = LanguageIdentifier()
+    found = {user: identifier.identify(said) for user, said in texts.items()}
+    return {user: language for user, language in found.items() if language != UNKNOWN}
 
 
 def _normal(code: str) -> str:

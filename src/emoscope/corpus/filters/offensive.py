@@ -1,73 +1,58 @@
-"""Dialogues with an offensive turn."""
+"""Dialogues with a turn that abuses somebody or, if wished, with any offensive turn."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-
-import numpy as np
+from functools import cache
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.plain_words import plain_words
 from emoscope.corpus.filters.review import Review
+from emoscope.corpus.filters.sensitive import LexiconPattern, read_lexicon
 from emoscope.models.linear.offensive import OffensiveModel
 
 # Texts to the probability that each is offensive.
 OffensiveScorer = Callable[[Sequence[str]], Iterable[float]]
 
-# Words of anger, which tweets that were marked as offensive are full of. Alone they are no abuse of anybody.
-ANGER = re.compile(
-    r"""\b(?: shut\ (?:the\ hell\ )?up | shut\ (?:your|ur)\ mouth | leave\ me\ alone | get\ lost | go\ away | hell
-    | damn(?:ed|it)? | hat(?:e|es|ed|ing|red) | ang(?:er|ry) | mad | furious | annoy\w* | irritat\w* | disgust\w*
-    | sick\ of | fed\ up | pissed(?:\ off)? | suck(?:s|ed)? | crap | liars? | liers? | lying | stupid | dumb
-    | nonsense | useless | ridiculous | rude | worst | terrible | awful )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
 
+def abuse_scores(texts: Sequence[str]) -> list[float]:
+    """1 for a text that degrades or threatens somebody or wishes harm, else 0; anger and swearing are no abuse.
 
-class AbuseScorer:
-    """The probability that a text is abuse, and not anger alone: without its words of anger it must score as high.
-
-    >>> model = OffensiveModel.load()
-    >>> angry, abusive = AbuseScorer(model)(["I hate you, shut up", "shut up you fucking bitch"])
-    >>> bool(angry < model.threshold < abusive), bool(model(["I hate you, shut up"])[0] > model.threshold)
-    (True, True)
+    >>> abuse_scores(["you worthless wh0re", "fuck off, i am so angry", "i'll break your legs"])
+    [1.0, 0.0, 1.0]
     """
+    pattern, known = _abuse()
+    return [float(pattern.finds(plain_words(text, known))) for text in texts]
 
-    def __init__(self, model: OffensiveModel) -> None:
-        self.model = model
 
-    def __call__(self, texts: Sequence[str]) -> Iterable[float]:
-        scores = self.model(texts)
-        angry = [place for place, text in enumerate(texts) if ANGER.search(text)]
-        if angry:
-            without = self.model([ANGER.sub(" ", texts[place]) for place in angry])
-            scores[angry] = np.minimum(scores[angry], without)
-        return scores
+@cache
+def _abuse() -> tuple[LexiconPattern, frozenset[str]]:
+    return read_lexicon("abuse.toml")
 
 
 class OffensiveFilter:
-    """Drops a dialogue if one of its turns scores `threshold` or more; by default, the shipped model and its threshold.
+    """Drops a dialogue if one of its turns scores `threshold` or more.
 
-    Anger is kept: only with `strict` do words such as "hate" and "shut up" count as offence by themselves.
+    Without a threshold, only abuse of people counts: in angry dialogues half of the turns are offensive, and a corpus
+    of emotions without them has lost its anger. With one, the shipped model says how offensive a turn is.
 
     >>> rude = OffensiveFilter(lambda texts: [float("idiot" in text) for text in texts], threshold=0.5)
     >>> [review.reason for review in rude.review([Dialogue.of(["hi", "you idiot"]), Dialogue.of(["hi"])])]
     ['offensive', None]
+    >>> [one.reason for one in OffensiveFilter().review([Dialogue.of(["you idiot"]), Dialogue.of(["die, whore"])])]
+    [None, 'offensive']
     """
 
     name = "offensive"
 
-    def __init__(
-        self, scorer: OffensiveScorer | None = None, *, threshold: float | None = None, strict: bool = False
-    ) -> None:
+    def __init__(self, scorer: OffensiveScorer | None = None, *, threshold: float | None = None) -> None:
+        self.settings: dict[str, str | float] = {"finds": "abuse"} if threshold is None else {"threshold": threshold}
         if scorer is None:
-            model = OffensiveModel.load()
-            scorer = model if strict else AbuseScorer(model)
-            threshold = model.threshold if threshold is None else threshold
+            scorer = abuse_scores if threshold is None else OffensiveModel.load()
+            threshold = 1.0 if threshold is None else threshold
         if threshold is None or not 0 < threshold <= 1:
             raise EmoscopeError(f"the threshold of offensive turns must lie above 0 and up to 1, not {threshold}")
         self.scorer = scorer
         self.threshold = threshold
-        self.settings = {"threshold": threshold, "strict": strict}
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         """One review for each dialogue; the details are its worst turn, counted from 1, and that turn's score."""

@@ -1,22 +1,29 @@
-"""Names of people, without a model: by lists of first names, titles, and the phrases people introduce themselves with.
+"""Names of people, without a model: by lists of first names, titles, and the phrases that names stand in.
 
-A capitalised first name is a person, unless it is also a word or a place. In lower case it needs a phrase such as "my
-name is": who writes "i'm sad" is not called Sad, and "mark my words" is not about Mark.
+A capitalised first name is a person, unless it is also a word or a place; then what stands around it decides. A word
+with a capital that is in no list is a person within a sentence. In lower case, a name needs a phrase such as "my name
+is" or "thanks": who writes "i'm sad" is not called Sad, and "mark my words" is not about Mark.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from emoscope.core.language_words import is_common
 from emoscope.corpus.filters.shipped import listed_words, read_patterns
 from emoscope.corpus.filters.spans import Kind, Span
 
 _PATTERN = read_patterns("person_names.toml")
-_WORDS = listed_words("names_words.txt")
-_PLACES = listed_words("names_places.txt")
-_ONLY_NAMES = listed_words("names.txt", "names_more.txt") - _WORDS - _PLACES
-_NAMES = _ONLY_NAMES | _WORDS | _PLACES
+_MOSTLY = listed_words("names_mostly.txt")
+_WORDS = listed_words("names_words.txt")  # people within a sentence, not where one begins
+_NOUNS = listed_words("proper_nouns.txt")
+_PLACES = (listed_words("names_places.txt", "names_also_words.txt") | _NOUNS) - _WORDS - _MOSTLY  # need a phrase
+_LISTED = listed_words("names.txt", "names_more.txt", "names_cultures.txt", "names_mostly.txt")
+_ONLY_NAMES = _LISTED - _WORDS - _PLACES
+_NAMES = _LISTED | _WORDS | listed_words("names_places.txt")
 _NOT_NAMES = listed_words("not_names.txt")
+_VOCABULARY = listed_words("vocabulary.txt")
+_ROLES = {"user", "agent", "bot", "assistant", "system", "speaker", "customer", "support", "admin", "operator"}
+_NEAR = 40  # characters before and after a word that decide whether it is a name
 
 
 def person_names(text: str) -> Iterator[Span]:
@@ -35,17 +42,43 @@ def person_names(text: str) -> Iterator[Span]:
         for match in pattern.finditer(text):
             if not _is_word(match["first"]):
                 yield Span(*match.span("name"), Kind.NAME)
-    shouted = _written_in_capitals(text)
-    for match in _PATTERN["capitalised"].finditer(text):
-        if _is_person(text, match, shouted=shouted):
-            yield Span(*match.span(), Kind.NAME)
+    yield from _capitalised(text)
+    for match in _PATTERN["small"].finditer(text):
+        if _is_small_name(match["first"]) and _PATTERN["small_before"].search(_before(text, match)):
+            yield Span(*match.span("first"), Kind.NAME)
+
+
+def names_of_speakers(speakers: Iterable[str | None]) -> re.Pattern[str] | None:
+    """What finds the speakers of a dialogue in its turns: their names whole, and each part that is no common word.
+
+    >>> names_of_speakers(["Ross Geller", "agent", None]).findall("ross, Geller and the agent")
+    ['ross', 'Geller']
+    """
+    parts = {
+        part.lower()
+        for speaker in speakers
+        if speaker
+        for part in (*re.findall(r"[^\W\d_]{2,}(?:['’-][^\W\d_]{2,})*", speaker), speaker.strip())
+    }
+    chosen = [part for part in parts if re.search(r"[^\W\d_]", part) and not all(map(_is_plain, part.split()))]
+    if not chosen:
+        return None
+    choice = "|".join(map(re.escape, sorted(chosen, key=lambda part: (-len(part), part))))
+    return re.compile(rf"(?<!\w)(?:{choice})(?!\w)", re.IGNORECASE)
+
+
+def _is_plain(part: str) -> bool:
+    """Whether a speaker's name is a role or a word, as in `user`, `Speaker 1` or `the manager`."""
+    if part in _ONLY_NAMES or part in _WORDS:
+        return False
+    return len(part) < 3 or is_common(part) or part in _VOCABULARY or part in _ROLES
 
 
 def _introduced(text: str, match: re.Match[str]) -> Iterator[Span]:
     name = match["name"]
     first = name.split()[0]
     plain = first.lower()
-    if plain in _ONLY_NAMES:
+    if plain in _ONLY_NAMES and (first[0].isupper() or _is_small_name(first)):
         yield Span(*match.span("name"), Kind.NAME)
     elif first[0].isupper() and first[1:].islower() and not _is_word(first) and plain not in _PLACES:
         # "I'm Olufemi", but not "I'm Batman and you're Robin" nor "this is Sparta".
@@ -54,18 +87,89 @@ def _introduced(text: str, match: re.Match[str]) -> Iterator[Span]:
             yield Span(*match.span("name"), Kind.NAME)
 
 
-def _is_person(text: str, match: re.Match[str], *, shouted: bool) -> bool:
-    first, rest = match["first"].lower(), match["rest"]
-    if first not in _NAMES and first.split("-")[0] not in _NAMES:
+def _capitalised(text: str) -> Iterator[Span]:
+    """Names with a capital: the first word that is one, and the words after it that may belong to it."""
+    words = list(_PATTERN["capitalised"].finditer(text))
+    shouted = _written_in_capitals(text)
+    place = 0
+    while place < len(words):
+        last = _last_of_name(text, words, place)
+        if _is_person(text, words[place], words[last], shouted=shouted):
+            if not _PATTERN["fictional"].match(text, words[place].start()):
+                yield Span(words[place].start(), words[last].end(), Kind.NAME)
+            place = last
+        place += 1
+
+
+def _last_of_name(text: str, words: Sequence[re.Match[str]], first: int) -> int:
+    """Up to three words after a first name that follow it directly and are no words of the language."""
+    last = first
+    while last + 1 < len(words) and last - first < 3:
+        word = words[last + 1]
+        plain = word["first"].lower()
+        if not _PATTERN["between"].fullmatch(text[words[last].end() : word.start()]):
+            break
+        if (_is_word(plain) or plain in _PLACES or _is_vocabulary(plain)) and plain not in _LISTED:
+            break
+        last += 1
+    return last
+
+
+def _is_person(text: str, word: re.Match[str], last: re.Match[str], *, shouted: bool) -> bool:
+    first = word["first"].lower()
+    before, after = _before(text, word), text[last.end() : last.end() + _NEAR]
+    starts = bool(_PATTERN["sentence_start"].search(before))
+    if first in _ONLY_NAMES or (first.split("-")[0] in _ONLY_NAMES and "-" in first):
+        return True
+    capitals = shouted or (word["first"].isupper() and len(first) > 1)
+    if first in _WORDS or first in _PLACES or is_common(first) or first in _NOT_NAMES:
+        return first in _NAMES and not capitals and _is_called(text, word, last, starts=starts)
+    if capitals or not word["first"][1:].replace("-", "").islower() or len(first) < 3 or _is_vocabulary(first):
         return False
-    doubtful = first in _WORDS or first in _PLACES
-    if doubtful and (shouted or match["first"].isupper()):
+    if _LETTERS_OF_NO_NAME.search(first):
         return False
-    if rest:
-        return not doubtful or not any(_is_word(word) for word in rest.split())
-    if first in _PLACES:
+    if not starts:
+        return not _PATTERN["thing_before"].search(before)
+    return bool(_PATTERN["says"].match(after) or _PATTERN["does"].match(after))
+
+
+def _is_called(text: str, word: re.Match[str], last: re.Match[str], *, starts: bool) -> bool:
+    """Whether a name that is a word or a place as well is a person's here."""
+    first = word["first"].lower()
+    before, after = _before(text, word), text[last.end() : last.end() + _NEAR]
+    if word is not last:
+        return first in _WORDS or first not in _NOUNS
+    if first in _WORDS:
+        return not starts or bool(_PATTERN["does"].match(after) or _PATTERN["says"].match(after))
+    if first in _NOUNS and not _PATTERN["called"].fullmatch(first):
         return False
-    return first not in _WORDS or not _PATTERN["sentence_start"].search(text[: match.start()])
+    if _PATTERN["greeting"].search(before) or _PATTERN["sure_before"].search(before) or _PATTERN["says"].match(after):
+        return first in _LISTED and (starts is False or bool(_PATTERN["says"].match(after)))
+    spoken_to = starts or _PATTERN["vocative_before"].search(before)
+    return bool(_PATTERN["called"].fullmatch(first) and spoken_to and re.match(r"\s*[,!]", after))
+
+
+def _before(text: str, match: re.Match[str]) -> str:
+    """What stands right before a word; a whole turn would make long ones slow."""
+    return text[max(0, match.start() - _NEAR) : match.start()]
+
+
+def _is_small_name(word: str) -> bool:
+    """Whether a word in small letters can only be a first name."""
+    plain = word.lower()
+    return plain in _ONLY_NAMES and not is_common(plain) and plain not in _VOCABULARY
+
+
+def _is_vocabulary(plain: str) -> bool:
+    """Whether this is a word of English, also one that only its ending shows to be one."""
+    short = re.sub(r"(?:'s|s'|')$", "", plain.replace("’", "'"))
+    stems = (short, short.removesuffix("s"), short.removesuffix("es"), re.sub(r"(.)\1+", r"\1", short))
+    known = any(stem in _VOCABULARY or is_common(stem) or stem in _NOUNS for stem in stems)
+    return known or bool(_ENDS.search(short)) or ("-" in short and any(map(is_common, short.split("-"))))
+
+
+_LETTERS_OF_NO_NAME = re.compile(r"(.)\1\1|[^aeiouy\W]{5}|(?:ha|ah){3}")
+_ENDS = re.compile(rf"(?:{_PATTERN['word_ending'].pattern})$")
 
 
 def _written_in_capitals(text: str) -> bool:

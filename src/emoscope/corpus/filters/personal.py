@@ -1,15 +1,17 @@
 """Dialogues with personal data: dropped, or masked by kind of data."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.accounts import handles, spelled_emails
-from emoscope.corpus.filters.person_names import person_names
+from emoscope.corpus.filters.numbers import chat_phones, identity_numbers
+from emoscope.corpus.filters.person_names import names_of_speakers, person_names
 from emoscope.corpus.filters.presidio import PresidioFinder
 from emoscope.corpus.filters.review import Review, choose
-from emoscope.corpus.filters.spans import Kind, Span, masked_text, without_overlaps
+from emoscope.corpus.filters.spans import Kind, Span, masked_text, spans_of, without_overlaps
 from emoscope.corpus.filters.street_addresses import street_addresses
 
 # Longer turns are searched in pieces, because the time patterns take grows faster than the text.
@@ -17,10 +19,11 @@ _PIECE = 1_000
 
 
 class PersonalFilter:
-    """Finds e-mail, links, IBAN, card, IP and phone numbers, street addresses, accounts and names of people.
+    """Finds e-mail, links, IBAN, card, IP, ID and phone numbers, street addresses, accounts and names of people.
 
     A dialogue that holds any is dropped or, with `mask`, has `<EMAIL>`, `<NAME>` and so on put in their place. Speakers
-    named by personal data are no reason to drop a dialogue: they become `speaker1`, `speaker2` either way.
+    named by personal data are no reason to drop a dialogue: they become `speaker1`, `speaker2` either way. A speaker's
+    own name in a turn is always found.
 
     >>> PersonalFilter(mask=True).review([Dialogue.of(["my name is Ann, ann@example.com"])])[0].dialogue.texts
     ('my name is <NAME>, <EMAIL>',)
@@ -34,9 +37,19 @@ class PersonalFilter:
         self._presidio = PresidioFinder()
         self.settings = {"mode": "mask" if mask else "drop", "kinds": [kind.value for kind in self.kinds]}
 
-    def find(self, text: str) -> list[Span]:
-        """The personal data in a text, in order and without overlaps."""
-        finders = (spelled_emails, handles, street_addresses, person_names, self._presidio.find)
+    def find(self, text: str, speakers: re.Pattern[str] | None = None) -> list[Span]:
+        """The personal data in a text, in order and without overlaps; `speakers` finds those who take part."""
+        finders: list[Callable[[str], Iterable[Span]]] = [
+            spelled_emails,
+            handles,
+            street_addresses,
+            identity_numbers,
+            chat_phones,
+            person_names,
+            self._presidio.find,
+        ]
+        if speakers is not None:
+            finders.append(lambda piece: list(spans_of(speakers.finditer(piece), Kind.NAME)))
         return [
             Span(span.start + start, span.end + start, span.kind)
             for start, piece in _pieces(text)
@@ -46,10 +59,13 @@ class PersonalFilter:
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         """One review for each dialogue; the details are the kinds and the turns, counted from 1."""
-        return [self._review(self._with_safe_speakers(dialogue)) for dialogue in dialogues]
+        return [
+            self._review(self._with_safe_speakers(dialogue), names_of_speakers(turn.speaker for turn in dialogue.turns))
+            for dialogue in dialogues
+        ]
 
-    def _review(self, dialogue: Dialogue) -> Review:
-        spans_by_turn = [self.find(text) for text in dialogue.texts]
+    def _review(self, dialogue: Dialogue, speakers: re.Pattern[str] | None) -> Review:
+        spans_by_turn = [self.find(text, speakers) for text in dialogue.texts]
         counts = Counter(span.kind.value for spans in spans_by_turn for span in spans)
         if not counts:
             return Review(dialogue)

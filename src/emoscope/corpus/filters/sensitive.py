@@ -1,10 +1,12 @@
-"""Dialogues about self-harm, sex, violence, drugs, hate, illness, or that give credentials away."""
+"""Dialogues about self-harm, sex, violence, drugs, hate, illness, politics, ethnicity or crime, or with credentials."""
 
 import codecs
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from typing import Any
 
 from emoscope.core import word_lists
 from emoscope.core.dialogue import Dialogue
@@ -25,6 +27,21 @@ class Topic(StrEnum):
     HATE = "hate"
     HEALTH = "health"
     CREDENTIALS = "credentials"
+    POLITICS = "politics"
+    ETHNICITY = "ethnicity"  # and religion
+    CRIME = "crime"
+
+
+# What is dropped unless topics are chosen: politics, ethnicity and crime hurt nobody who reads of them.
+STANDARD = (
+    Topic.SELF_HARM,
+    Topic.SEXUAL,
+    Topic.VIOLENCE,
+    Topic.DRUGS,
+    Topic.HATE,
+    Topic.HEALTH,
+    Topic.CREDENTIALS,
+)
 
 
 class SensitiveFilter:
@@ -37,7 +54,7 @@ class SensitiveFilter:
 
     name = "sensitive"
 
-    def __init__(self, topics: Iterable[Topic | str] = tuple(Topic)) -> None:
+    def __init__(self, topics: Iterable[Topic | str] = STANDARD) -> None:
         self.topics = choose(Topic, topics, "sensitive topic")
         self.settings = {"topics": [topic.value for topic in self.topics]}
 
@@ -48,7 +65,7 @@ class SensitiveFilter:
     def _review(self, dialogue: Dialogue) -> Review:
         turns: dict[Topic, list[int]] = {}
         for number, text in enumerate(dialogue.texts, start=1):
-            for topic in topics_of(text):
+            for topic in topics_of(text, self.topics):
                 turns.setdefault(topic, []).append(number)
         wanted = {topic.value: turns[topic] for topic in self.topics if topic in turns}
         if not wanted:
@@ -56,40 +73,60 @@ class SensitiveFilter:
         return Review(dialogue, " and ".join(f"sensitive:{topic}" for topic in wanted), {"turns": wanted})
 
 
-def topics_of(text: str) -> list[Topic]:
-    """The sensitive topics of a text.
+def topics_of(text: str, topics: Sequence[Topic] = STANDARD) -> list[Topic]:
+    """Those of the topics that a text is about.
 
     >>> topics_of("my p1n is 4821, k i l l him"), topics_of("I'd kill for a pizza")
     ([<Topic.VIOLENCE: 'violence'>, <Topic.CREDENTIALS: 'credentials'>], [])
     """
     patterns, known = _lexicon()
     plain = plain_words(text, known)
-    topics = [
+    return [
         topic
-        for topic, (sensitive, harmless) in patterns.items()
-        if sensitive.search(plain) and sensitive.search(harmless.sub(",", plain))
+        for topic in topics
+        if (discloses_credentials(text) if topic is Topic.CREDENTIALS else patterns[topic].finds(plain))
     ]
-    return [*topics, Topic.CREDENTIALS] if discloses_credentials(text) else topics
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconPattern:
+    """What to find in a text of `plain_words`, and what is harmless although it looks alike and is removed first."""
+
+    sought: re.Pattern[str]
+    harmless: re.Pattern[str]
+
+    def finds(self, plain: str) -> bool:
+        """Whether the text holds what is sought."""
+        return bool(self.sought.search(plain) and self.sought.search(self.harmless.sub(",", plain)))
+
+
+def read_lexicon(name: str) -> tuple[LexiconPattern, frozenset[str]]:
+    """A shipped file of patterns, and the words in them, which people may disguise.
+
+    Slurs are in ROT13, to spare those who read the file.
+    """
+    return _lexicon_of(read_toml(name))
+
+
+def _lexicon_of(file: Mapping[str, Any]) -> tuple[LexiconPattern, frozenset[str]]:
+    parts = file.get("parts", {})
+    coded = [codecs.decode(pattern, "rot13") for pattern in file.get("rot13", ())]
+    sought = [filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
+    harmless = [filled(pattern, parts) for pattern in file["harmless"]]
+    known = frozenset(word for pattern in sought for word in words_in(pattern))
+    return LexiconPattern(any_of(sought), any_of(harmless)), known
 
 
 @cache
-def _lexicon() -> tuple[dict[Topic, tuple[re.Pattern[str], re.Pattern[str]]], frozenset[str]]:
-    """The sensitive and harmless patterns of each topic, and the words in them, which people may disguise.
+def _lexicon() -> tuple[dict[Topic, LexiconPattern], frozenset[str]]:
+    """The patterns of each topic, and the words of all."""
+    files = {topic: _topic_lexicon(topic) for topic in Topic if topic is not Topic.CREDENTIALS}
+    words = frozenset(word for _, known in files.values() for word in known)
+    return {topic: pattern for topic, (pattern, _) in files.items()}, words
 
-    Harmless patterns are removed first. Slurs are in ROT13, to spare those who read the file.
-    """
-    patterns: dict[Topic, tuple[re.Pattern[str], re.Pattern[str]]] = {}
-    known: set[str] = set()
-    for topic in Topic:
-        if topic is Topic.CREDENTIALS:
-            continue
-        # The detector has a use for self-harm, too.
-        self_harm = topic is Topic.SELF_HARM
-        file = word_lists.read_toml("self_harm.toml") if self_harm else read_toml(f"sensitive/{topic}.toml")
-        parts = file.get("parts", {})
-        coded = [codecs.decode(pattern, "rot13") for pattern in file.get("rot13", ())]
-        sensitive = [filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
-        harmless = [filled(pattern, parts) for pattern in file["harmless"]]
-        patterns[topic] = any_of(sensitive), any_of(harmless)
-        known |= {word for pattern in sensitive for word in words_in(pattern)}
-    return patterns, frozenset(known)
+
+def _topic_lexicon(topic: Topic) -> tuple[LexiconPattern, frozenset[str]]:
+    # The detector has a use for self-harm, too.
+    if topic is Topic.SELF_HARM:
+        return _lexicon_of(word_lists.read_toml("self_harm.toml"))
+    return read_lexicon(f"sensitive/{topic}.toml")

@@ -14,6 +14,7 @@ class Kind(StrEnum):
     IBAN = "iban"
     CARD = "card"
     IP = "ip"
+    ID = "id"
     ADDRESS = "address"
     PHONE = "phone"
     HANDLE = "handle"

@@ -1,33 +1,46 @@
 """The filters that ship, chosen by name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
+from emoscope.corpus.filters.borderline import BorderlineFilter
 from emoscope.corpus.filters.language import LanguageFilter
+from emoscope.corpus.filters.lexicon import LexiconFilter
 from emoscope.corpus.filters.offensive import OffensiveFilter
 from emoscope.corpus.filters.personal import PersonalFilter
 from emoscope.corpus.filters.review import DialogueFilter
-from emoscope.corpus.filters.sensitive import SensitiveFilter, Topic
+from emoscope.corpus.filters.sensitive import STANDARD, SensitiveFilter, Topic
 from emoscope.corpus.filters.spans import Kind
 
 
 def standard_filters(
     *,
     languages: Sequence[str] | None = ("en",),
-    offensive: bool | Literal["strict"] = True,
+    offensive: bool = True,
     threshold: float | None = None,
-    topics: Sequence[Topic | str] | None = tuple(Topic),
+    topics: Sequence[Topic | str] | None = STANDARD,
     personal: Literal["drop", "mask", "off"] = "drop",
     kinds: Sequence[Kind | str] = tuple(Kind),
+    lexicons: Sequence[str | Path] = (),
+    review: bool = False,
+    users: Mapping[str, str] | None = None,
 ) -> list[DialogueFilter]:
-    """The filters these settings ask for; `None` leaves the filter of languages or topics out."""
+    """The filters these settings ask for; `None` leaves the filter of languages or topics out.
+
+    `lexicons` are files of words to drop, `review` sets borderline dialogues aside for people, `users` are languages by
+    user, as `user_languages` finds them.
+    """
     filters: list[DialogueFilter] = []
     if languages is not None:
-        filters.append(LanguageFilter(languages))
+        filters.append(LanguageFilter(languages, users=users))
     if offensive:
-        filters.append(OffensiveFilter(threshold=threshold, strict=offensive == "strict"))
+        filters.append(OffensiveFilter(threshold=threshold))
     if topics is not None:
         filters.append(SensitiveFilter(topics))
+    filters += [LexiconFilter(path) for path in lexicons]
+    if review:
+        filters.append(BorderlineFilter())
     if personal != "off":  # comes last, so that the other filters see the original text
         filters.append(PersonalFilter(mask=personal == "mask", kinds=kinds))
     return filters

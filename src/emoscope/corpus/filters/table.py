@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -24,6 +24,7 @@ from emoscope.parallel.parts import PartFolder, batches, packed, unpacked
 from emoscope.tables import Record, format_of, open_writer, read_records
 
 DROPPED = "dropped.jsonl"
+TO_REVIEW = "review.jsonl"
 REPORT = "report.json"
 _MANY = 0.5  # share of dropped dialogues that is worth a warning
 _LOST, _FEW = 0.1, 20  # the same of one label, and how many rows that takes
@@ -43,11 +44,12 @@ class FilterReport:
 
 @dataclass(slots=True)
 class TableReport:
-    """How many dialogues were read, kept, dropped and changed, the file they are in, and what each filter did."""
+    """How many dialogues were read, kept, dropped, set aside for people and changed, their file, and each filter."""
 
     read: int = 0
     kept: int = 0
     dropped: int = 0
+    to_review: int = 0
     changed: int = 0
     file: str = ""
     filters: dict[str, FilterReport] = field(default_factory=dict)
@@ -81,8 +83,12 @@ def filter_table(
     format: str | None = None,
     progress: ShowProgress = no_progress,
     executor: Executor = SERIAL,
+    decisions: Mapping[str, str] | None = None,
 ) -> TableReport:
     """Write the dialogues that no filter drops into a new folder, which is complete or absent.
+
+    With a filter called `review`, what it alone finds goes to `review.jsonl`, with its id as `task`, until `decisions`
+    name that task `keep` or `drop`.
 
     `kept.*` is in the format of the source, `dropped.jsonl` has the reasons for each dropped row (none of its text),
     and `report.json` the counts. Verdicts are kept in a hidden folder until all is done, so a killed run resumes.
@@ -114,6 +120,7 @@ def filter_table(
         report.file = f"kept.{'txt' if kind == 'text' else kind}"
         kept = stack.enter_context(open_writer(str(part / report.file), kind))
         dropped = stack.enter_context(open_writer(str(part / DROPPED)))
+        waiting: list[dict[str, Any]] = []  # for people: few, or the threshold is too low
         pending: deque[Sequence[Record]] = deque()  # rows whose verdicts are still to come
 
         def parts() -> Iterator[bytes]:
@@ -125,25 +132,23 @@ def filter_table(
             for record, line in zip(pending.popleft(), path.read_bytes().splitlines(), strict=True):
                 verdict = json.loads(line)
                 report.read += 1
+                if (row := _for_people(record, verdict, decisions or {})) is not None:
+                    report.to_review += 1
+                    waiting.append(row)
+                    continue
+                _count(report, verdict)
                 _count_label(report, record, kept="reasons" not in verdict)
                 if reasons := verdict.get("reasons"):
-                    report.dropped += 1
-                    for reason in reasons:
-                        report.filters[reason["filter"]].dropped[reason["reason"]] += 1
                     name = record.columns.get("id")
                     dropped.write({"row": record.row, **({} if name is None else {"id": name}), "reasons": reasons})
-                    continue
-                report.kept += 1
-                for name, counts in verdict.get("masked", {}).items():
-                    for kind, number in counts.items():
-                        report.filters[name].masked[kind] += number
-                if changed := verdict.get("changed"):
-                    report.changed += 1
+                elif changed := verdict.get("changed"):
                     kept.write(with_turns(record, unpacked(changed.encode())[0], column))
                 else:
                     kept.write(record.columns)
         stack.close()
         report.labels = report.labels if len(report.labels) <= _LABELS else {}
+        if waiting:
+            (part / TO_REVIEW).write_text("".join(json.dumps(row) + "\n" for row in waiting), encoding="utf-8")
         for each in report.filters.values():
             each.dropped, each.masked = dict(sorted(each.dropped.items())), dict(sorted(each.masked.items()))
         with atomic_write(part / REPORT) as handle:
@@ -158,3 +163,31 @@ def _count_label(report: TableReport, record: Record, *, kept: bool) -> None:
         counts = report.labels.setdefault(label, {"read": 0, "kept": 0})
         counts["read"] += 1
         counts["kept"] += kept
+
+
+def _for_people(record: Record, verdict: dict[str, Any], decisions: Mapping[str, str]) -> dict[str, Any] | None:
+    """The row for people to judge, if only `review` found something and nobody decided yet; a `keep` clears it."""
+    reasons = verdict.get("reasons", ())
+    if not reasons or any(reason["filter"] != "review" for reason in reasons):
+        return None
+    name = record.columns.get("id")
+    task = str(record.row if name is None else name)
+    if task not in decisions:
+        dialogue = unpacked(verdict["changed"].encode())[0] if "changed" in verdict else record.dialogue
+        return {"task": task, "turns": list(dialogue.texts)}
+    if decisions[task] == "keep":
+        del verdict["reasons"]
+    return None
+
+
+def _count(report: TableReport, verdict: Mapping[str, Any]) -> None:
+    if reasons := verdict.get("reasons"):
+        report.dropped += 1
+        for reason in reasons:
+            report.filters[reason["filter"]].dropped[reason["reason"]] += 1
+        return
+    report.kept += 1
+    report.changed += "changed" in verdict
+    for name, counts in verdict.get("masked", {}).items():
+        for kind, number in counts.items():
+            report.filters[name].masked[kind] += number

@@ -33,7 +33,7 @@ class AggregateStep(PipelineStep):
     fallback: str | None = None
     gold: str | None = None
     min_gold: float = Field(default=SCREENING_RULES.least_right, ge=0, le=1)
-    gold_least: int = Field(default=SCREENING_RULES.least_answers, ge=1)
+    gold_least: int | None = Field(default=None, ge=1)  # None: the sequential test of the page
     min_votes: int = Field(default=1, ge=1)
 
     def check(self, plan: CorpusPlan) -> None:

@@ -6,11 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from emoscope.corpus.filters.sensitive import Topic
+from emoscope.corpus.filters.language import user_languages
+from emoscope.corpus.filters.sensitive import STANDARD, Topic
 from emoscope.corpus.filters.spans import Kind
 from emoscope.corpus.filters.standard import standard_filters
 from emoscope.corpus.filters.table import DROPPED, REPORT, filter_table
-from emoscope.corpus.pipeline.rows import ROWS, read_rows
+from emoscope.corpus.pipeline.rows import ROWS, dialogue_of, read_rows
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
@@ -20,15 +21,18 @@ class FilterStep(PipelineStep):
     takes = frozenset({Stage.DIALOGUES})
 
     languages: tuple[str, ...] = ("en",)  # to keep; "en+es" is a mix of the two; empty keeps all
-    offensive: bool | Literal["strict"] = True  # strict takes anger for offence, too
-    threshold: float | None = Field(default=None, gt=0, le=1)  # of offensiveness; None is the model's own
-    sensitive: tuple[Topic, ...] = tuple(Topic)  # to drop; empty keeps all
+    offensive: bool = True
+    threshold: float | None = Field(default=None, gt=0, le=1)  # of the offensive model; None drops abuse only
+    sensitive: tuple[Topic, ...] = STANDARD  # to drop; empty keeps all
     personal: Literal["drop", "mask", "off"] = "mask"
     kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1)
+    lexicons: tuple[str, ...] = ()  # files of words to drop
+    language_by_user: bool = False  # judge a speaker's language by all they wrote
 
     def run(self, context: StepContext) -> None:
         filtered = context.cache / "filtered"
         shutil.rmtree(filtered, ignore_errors=True)
+        users = user_languages(dialogue_of(row) for row in read_rows(context.input)) if self.language_by_user else None
         filters = standard_filters(
             languages=self.languages or None,
             offensive=self.offensive,
@@ -36,6 +40,8 @@ class FilterStep(PipelineStep):
             topics=self.sensitive or None,
             personal=self.personal,
             kinds=self.kinds,
+            lexicons=self.lexicons,
+            users=users,
         )
         rows, progress, executor = str(context.input / ROWS), context.progress, context.executor
         report = filter_table(rows, filtered, filters, format="jsonl", progress=progress, executor=executor)

@@ -32,7 +32,7 @@ class WindowsStep(PipelineStep):
     def _fits(self, window: Dialogue) -> bool:
         user, agent, _ = (turn.speaker for turn in window.turns)
         if user is None or agent is None:
-            return True
+            return not (self.users or self.agents)  # who says what is not known
         if self.users and user not in self.users:
             return False
         return not self.agents or (agent in self.agents and user not in self.agents)

@@ -32,9 +32,14 @@ _WORDS = "|".join(EMOTION_OF)
 _EMOTION_WORD = re.compile(rf"\b(?:{_WORDS})\b", re.IGNORECASE)
 _NEGATED = re.compile(rf"\bun[\s\-‐‑'’_\u00ad\u200b]?(?:{_WORDS})\b", re.IGNORECASE)
 _CAUSE = re.compile(r"\s+(?:that|because|when)\b", re.IGNORECASE)
+# The paper's own search also took words that run into what stands before them: "sohappy that", "#happy because".
+_JOINED_WORD = re.compile(rf"(?:{_WORDS})\b", re.IGNORECASE)
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}(?![\w@])", re.IGNORECASE)
 _MASKED = re.compile(r"\[#(?:trigger|target)word#\]", re.IGNORECASE)
 _URL = re.compile(
-    r"(?:https?|ftp)://[^\s<>\"\[\]]+|(?<!\w)(?:www\.|t\.co/|bit\.ly/|pic\.twitter\.com/)\w[^\s<>\"\[\]]*",
+    r"(?:https?|ftp)://[^\s<>\"\[\]]+|(?<!\w)(?:www\.|t\.co/|bit\.ly/|pic\.twitter\.com/)\w[^\s<>\"\[\]]*"
+    r"|(?<![\w@.-])(?:[\w-]+\.)+(?:com|net|org|edu|gov|info|biz|io|co\.uk|de|fr|ly|gl|tv|me|be)\b(?:/[^\s<>\"\[\]]*)?"
+    r"|(?<![\w@.-])(?:[\w-]+\.)+[a-z]{2,}/[^\s<>\"\[\]]+",
     re.IGNORECASE,
 )
 _USER = re.compile(r"[@＠](?!(?:https?|ftp)://)\w+", re.IGNORECASE)
@@ -66,9 +71,10 @@ class Tweet:
 
 @dataclass(slots=True)
 class DistantCounts:
-    """Texts read, texts dropped by reason, and examples in each split by emotion."""
+    """Texts read, texts dropped by reason, examples by emotion before any balancing, and in each split."""
 
     read: int = 0
+    labelled: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     splits: dict[str, Counter[str]] = field(default_factory=lambda: {split: Counter() for split in SPLITS})
 
@@ -80,30 +86,33 @@ class DistantCounts:
         return {
             "read": self.read,
             "kept": self.kept,
+            "before_balancing": {emotion: self.labelled[emotion] for emotion in TRIGGERS},
             "dropped": {reason.value: self.dropped[reason] for reason in Rejection},
             "splits": {name: {emotion: split[emotion] for emotion in TRIGGERS} for name, split in self.splits.items()},
         }
 
 
 def mask_names(text: str) -> str:
-    r"""The text on one line, with users, links and line ends masked as in IEST's data.
+    r"""The text on one line, with users, links, e-mail addresses and line ends masked as in IEST's data.
 
-    >>> mask_names("@bob look:\nhttps://t.co/x")
-    '@USERNAME look:[NEWLINE]http://url.removed'
+    >>> mask_names("@bob look:\nhttps://t.co/x or example.com/a, bob@example.com")
+    '@USERNAME look:[NEWLINE]http://url.removed or http://url.removed @USERNAME'
     """
-    text = _USER.sub(USER_MASK, _URL.sub(URL_MASK, text))
+    text = _USER.sub(USER_MASK, _URL.sub(URL_MASK, _EMAIL.sub(USER_MASK, text)))
     text = _CONTROL.sub(" ", _NEWLINE.sub(NEWLINE_MASK, text.strip())).strip()
     # Broken JSON holds lone surrogates, which cannot be written.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def label_text(text: str) -> Tweet | Rejection:  # noqa: PLR0911 - one return for every reason
-    """The text as an example, or why it is not one.
+def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa: PLR0911 - one return for every reason
+    """The text as an example, or why it is not one; `joined` takes emotion words without a blank before them too.
 
     >>> label_text("@ann I'm so HAPPY that it works")
     Tweet(text="@USERNAME I'm so [#TRIGGERWORD#] that it works", emotion='joy')
     >>> label_text("unhappy that it broke").value
     "'un' before an emotion word"
+    >>> label_text("sohappy that it works", joined=True)
+    Tweet(text='so[#TRIGGERWORD#] that it works', emotion='joy')
     """
     if len(text) > MAX_CHARACTERS:
         return Rejection.TOO_LONG
@@ -115,7 +124,7 @@ def label_text(text: str) -> Tweet | Rejection:  # noqa: PLR0911 - one return fo
     # Anywhere in the text: whether "unhappy" is a second emotion word has no good answer.
     if _NEGATED.search(text):
         return Rejection.NEGATED
-    emotion_words = list(_EMOTION_WORD.finditer(text))
+    emotion_words = list((_JOINED_WORD if joined else _EMOTION_WORD).finditer(text))
     if len(emotion_words) != 1:
         return Rejection.SEVERAL if emotion_words else Rejection.NO_EMOTION_WORD
     (word,) = emotion_words
@@ -124,7 +133,7 @@ def label_text(text: str) -> Tweet | Rejection:  # noqa: PLR0911 - one return fo
     return Tweet(f"{text[: word.start()]}{TRIGGER}{text[word.end() :]}", EMOTION_OF[word.group().lower()])
 
 
-def label_texts(texts: Iterable[str], counts: DistantCounts) -> Iterator[Tweet]:
+def label_texts(texts: Iterable[str], counts: DistantCounts, *, joined: bool = False) -> Iterator[Tweet]:
     """The examples in a stream of texts, each once; `counts` is updated on the way.
 
     Texts that are equal once masked are duplicates: the same joke to another user would leak from train to test.
@@ -138,7 +147,7 @@ def label_texts(texts: Iterable[str], counts: DistantCounts) -> Iterator[Tweet]:
     seen: set[bytes] = set()
     for text in texts:
         counts.read += 1
-        tweet = label_text(text)
+        tweet = label_text(text, joined=joined)
         if isinstance(tweet, Rejection):
             counts.dropped[tweet] += 1
             continue
@@ -148,6 +157,7 @@ def label_texts(texts: Iterable[str], counts: DistantCounts) -> Iterator[Tweet]:
             counts.dropped[Rejection.DUPLICATE] += 1
             continue
         seen.add(digest)
+        counts.labelled[tweet.emotion] += 1
         yield tweet
 
 
@@ -171,7 +181,9 @@ def split_rows(labels: np.ndarray, *, seed: int, balance: bool = False) -> np.nd
     return splits
 
 
-def write_distant(texts: Iterable[str], folder: str | Path, *, seed: int, balance: bool = False) -> DistantCounts:
+def write_distant(
+    texts: Iterable[str], folder: str | Path, *, seed: int, balance: bool = False, joined: bool = False
+) -> DistantCounts:
     """Write train.csv, trial.csv and test.csv in IEST's format, and counts.json; the whole folder or nothing.
 
     >>> import tempfile, pathlib
@@ -188,7 +200,7 @@ def write_distant(texts: Iterable[str], folder: str | Path, *, seed: int, balanc
         waiting = part / "all"
         codes = bytearray()
         with waiting.open("w", encoding="utf-8", newline="") as handle:
-            for tweet in label_texts(texts, counts):
+            for tweet in label_texts(texts, counts, joined=joined):
                 handle.write(f"{tweet.emotion}\t{tweet.text}\n")
                 codes.append(emotions.index(tweet.emotion))
         splits = split_rows(np.frombuffer(codes, dtype=np.uint8), seed=seed, balance=balance)
@@ -203,6 +215,6 @@ def write_distant(texts: Iterable[str], folder: str | Path, *, seed: int, balanc
                     files[split].write(line)
                     counts.splits[SPLITS[split]][emotions[code]] += 1
         waiting.unlink()
-        report = {**counts.as_dict(), "seed": seed, "balanced": balance}
+        report = {**counts.as_dict(), "seed": seed, "balanced": balance, "joined": joined}
         (part / "counts.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     return counts

@@ -14,19 +14,22 @@ from emoscope.tables import PIPE, Record, open_writer, read_records
 
 T = TypeVar("T")
 SIZE = 3
-_SPEAKERS = 1000  # names that are remembered for a message
+_SPEAKERS, _NAMED = 1000, 8  # names that are remembered for a message, and that it lists
 
 
 def windows(dialogue: Dialogue, *, user: str | None = None) -> Iterator[Dialogue]:
     """Every window of user, agent, user, in order.
 
     Where speakers are known, consecutive turns of one speaker are merged, and `user` names whose turns begin and end a
-    window (without it, anyone's may). Where they are not, the user begins and the two alternate.
+    window (without it, anyone's may). Where they are not, the user begins and the two alternate; a named `user` has
+    no window there.
 
     >>> [window.texts for window in windows(Dialogue.of(["a", "b", "c", "d", "e"]))]
     [('a', 'b', 'c'), ('c', 'd', 'e')]
     """
     known = all(turn.speaker is not None for turn in dialogue.turns)
+    if user is not None and not known:
+        return
     turns = _merged(dialogue.turns) if known else dialogue.turns
     for start in range(0, len(turns) - SIZE + 1, 1 if known else 2):
         first, _, last = window = turns[start : start + SIZE]
@@ -75,14 +78,19 @@ def write_windows(
 
     def cut_windows(records: Iterator[Record]) -> Iterator[Dialogue]:
         for record in records:
+            speakers.update(
+                turn.speaker
+                for turn in record.dialogue.turns
+                if turn.speaker is not None and (turn.speaker == user or len(speakers) < _SPEAKERS)
+            )
             name = record.columns.get("id")
             cuts = list(windows(Dialogue(record.dialogue.turns, str(record.row if name is None else name)), user=user))
-            if user is not None and len(speakers) < _SPEAKERS:
-                speakers.update(turn.speaker for turn in record.dialogue.turns if turn.speaker is not None)
             counts["read"] += 1
             counts["without"] += not cuts
             counts["windows"] += len(cuts)
             yield from cuts
+        if user is not None and user not in speakers:
+            raise InputError(source, f"no turn of the user {user!r}; {_listed(speakers)}")
 
     with open_writer(output) as writer:
         cuts = cut_windows(progress("dialogues", read_records(source, format)))
@@ -90,11 +98,11 @@ def write_windows(
             turns = {f"turn{number}": text for number, text in enumerate(window.texts, start=1)}
             writer.write({"id": window.id, **turns})
             counts["written"] += 1
-        if speakers and user not in speakers and len(speakers) < _SPEAKERS:
-            raise InputError(source, f"nobody is called {user!r}; {_listed(speakers)}")
     return counts
 
 
 def _listed(speakers: Counter[str]) -> str:
-    shown = ", ".join(name for name, _ in speakers.most_common(10))
-    return f"the speakers are {shown}" + (" and others" if len(speakers) > 10 else "")
+    if not speakers:
+        return "its turns name no speakers"
+    shown = ", ".join(repr(name) for name, _ in speakers.most_common(_NAMED))
+    return f"its speakers are {shown}" + (" and others" if len(speakers) > _NAMED else "")

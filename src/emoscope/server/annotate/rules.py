@@ -29,7 +29,7 @@ class StudyRules(BaseModel):
     other_labels: bool = False
     gold_share: float = GoldRules().share
     min_gold: float = GoldRules().least_right
-    min_gold_answers: int = GoldRules().least_answers
+    min_gold_answers: int | None = None  # None: the sequential test; studies from before name a number
     seed: int = Field(1, ge=0)
 
     @classmethod

@@ -55,9 +55,9 @@ def _check_gold(
     for task, label in gold.items():
         if label not in rules.labels:
             raise EmoscopeError(f"gold question {task!r} has the answer {label!r}, which is none of the labels")
-    if gold and len(gold) < rules.min_gold_answers:
+    if gold and len(gold) < rules.gold.fewest:
         raise EmoscopeError(
-            f"{len(gold)} gold questions are too few: nobody is refused before {rules.min_gold_answers} answers"
+            f"{len(gold)} gold questions are too few: nobody is refused before {rules.gold.fewest} answers"
         )
     if all(any(labels) for labels in known.values()):
         raise EmoscopeError(f"all {len(items):,} items are gold questions; there is nothing left to ask")

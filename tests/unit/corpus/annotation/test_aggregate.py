@@ -212,7 +212,7 @@ GOLD = {f"g{number}": "joy" for number in range(10)}
 
 
 def test_workers_under_seventy_percent_are_refused() -> None:
-    screening = screen(gold_crowd(), GOLD)
+    screening = screen(gold_crowd(), GOLD, GoldRules(least_answers=4))
     assert screening.refused == {"cal"}  # seven of ten is enough
     assert screening.gold == {"ann": (10, 10), "ben": (7, 10), "cal": (6, 10)}
     assert {one.task for one in screening.kept} == {"a", "c"}
@@ -228,18 +228,18 @@ def test_too_few_gold_answers_refuse_nobody() -> None:
     for answers in range(6):
         said = [*wrong[:answers], Judgement("a", "eve", "joy")]
         screening = screen(said, GOLD)
-        assert (
-            screening.refused == screening.judged == ({"eve"} if answers >= SCREENING_RULES.least_answers else set())
-        ), answers
+        assert screening.refused == screening.judged == ({"eve"} if answers >= SCREENING_RULES.fewest else set()), (
+            answers
+        )
         assert bool(screen(said, GOLD, GoldRules(least_answers=1)).refused) == (answers >= 1)
-    (report,) = worker_reports(screen([*wrong[:3], Judgement("a", "eve", "joy")], GOLD), ())
-    assert (report.gold_answers, report.gold_accuracy, report.judged, report.refused) == (3, 0.0, False, False)
+    (report,) = worker_reports(screen([*wrong[:2], Judgement("a", "eve", "joy")], GOLD), ())
+    assert (report.gold_answers, report.gold_accuracy, report.judged, report.refused) == (2, 0.0, False, False)
     with pytest.raises(EmoscopeError, match="least number of gold answers must be 1 or more, not 0"):
         screen([], GOLD, GoldRules(least_answers=0))
 
 
 def test_the_worker_reports() -> None:
-    screening = screen(gold_crowd(), GOLD)
+    screening = screen(gold_crowd(), GOLD, GoldRules(least_answers=4))
     found = aggregate(screening.kept)
     assert {one.task: one.label for one in found} == {"a": "joy", "c": "sad"}
     report = {worker.worker: worker for worker in worker_reports(screening, found)}
@@ -266,7 +266,7 @@ def test_the_command_writes_labels_and_reports(tmp_path: Path) -> None:
     gold = tmp_path / "gold.csv"
     gold.write_text("task,label\n" + "".join(f"{task},{label}\n" for task, label in GOLD.items()))
     out = tmp_path / "labels.jsonl"
-    arguments = ["corpus", "aggregate", write(tmp_path, gold_crowd()), "-o", out, "--gold", gold]
+    arguments = ["corpus", "aggregate", write(tmp_path, gold_crowd()), "-o", out, "--gold", gold, "--gold-least", "4"]
     code, printed, _ = run(*arguments, "--json")
     found = json.loads(printed)
     assert code == 0

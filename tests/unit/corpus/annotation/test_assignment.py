@@ -219,7 +219,7 @@ def test_the_answer_to_a_gold_question_stands() -> None:
 
 
 def test_gold_questions_are_as_many_as_asked_for_and_in_everyones_own_order() -> None:
-    desk = Assignment(questions(400, gold=40), Places(4), GoldRules(0.05))
+    desk = Assignment(questions(400, gold=40), Places(4), GoldRules(0.05, early=0))
     met: dict[str, list[str]] = {}
     for worker in WORKERS:
         shown = [work(desk, worker) or "" for _ in range(200)]

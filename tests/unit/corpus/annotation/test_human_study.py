@@ -8,6 +8,7 @@ import pytest
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.human_study import human_study
+from emoscope.corpus.annotation.study_sample import write_study_sample
 from emoscope.evaluation.human import compare_with_humans
 from emoscope.tasks import get_task
 from kits.annotation_kit import Worker, opened, tokens
@@ -140,3 +141,19 @@ def test_votes_without_names_are_no_study(tmp_path: Path) -> None:
     gold = tmp_path / "gold.csv"
     gold.write_text("task,label\n0,joy\n")
     assert "needs to know who judged" in run("corpus", "human-study", votes, "-g", gold)[2]
+
+
+def test_a_stratified_sample(tmp_path: Path) -> None:
+    source = tmp_path / "trial.csv"
+    cues, labels = ("because", "that", "when"), ("joy", "sad")
+    source.write_text(
+        "".join(f"{label}\tso [#TRIGGERWORD#] {cue} {n}\n" for label in labels for cue in cues for n in range(5))
+    )
+    counts = write_study_sample(source, tmp_path / "study", task="iest", size=4)
+    assert counts == {label: dict.fromkeys(cues, 4) for label in labels}
+    items = (tmp_path / "study" / "items.csv").read_text().splitlines()
+    gold = (tmp_path / "study" / "gold.csv").read_text().splitlines()
+    assert len(items) == len(gold) == 25
+    assert "joy" not in "".join(items)
+    with pytest.raises(EmoscopeError, match="only 5 items are joy with cue 'because', expected 6"):
+        write_study_sample(source, tmp_path / "more", task="iest", size=6)

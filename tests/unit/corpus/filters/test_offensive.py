@@ -77,11 +77,11 @@ def test_tweeteval(data_folder: Path) -> None:
     assert np.mean(f1) >= 0.72
 
 
-def test_anger_is_not_abuse_unless_strict() -> None:
+def test_anger_is_not_abuse_without_a_threshold() -> None:
     angry = [Dialogue.of([text]) for text in ("I hate you", "Shut up", "what the hell, leave me alone", "I am so mad")]
-    abusive = [Dialogue.of([text]) for text in ("you fucking bitch", "fuck off, I hate you idiot")]
+    abusive = [Dialogue.of([text]) for text in ("you worthless wh0re", "i'll break your legs")]
     assert [review.reason for review in OffensiveFilter().review(angry)] == [None] * len(angry)
     assert [review.reason for review in OffensiveFilter().review(abusive)] == ["offensive"] * len(abusive)
-    strict = OffensiveFilter(strict=True)
-    assert [review.reason for review in strict.review(angry[:2])] == ["offensive"] * 2
-    assert strict.settings != OffensiveFilter().settings  # verdicts of the one are no verdicts of the other
+    by_model = OffensiveFilter(threshold=0.41)
+    assert [review.reason for review in by_model.review(angry[:2])] == ["offensive"] * 2
+    assert by_model.settings != OffensiveFilter().settings  # verdicts of the one are no verdicts of the other

@@ -276,3 +276,23 @@ def test_masked_data_come_back_as_they_are(data_folder: Path) -> None:
             assert isinstance(tweet, Rejection)
     assert negated >= 374
     assert same / total > 0.9
+
+
+def test_email_addresses_and_bare_links_are_masked_whole() -> None:
+    masked = mask_names("write bob.b@mail.example.com, see example.org and blog.example.net/a?b=1 ok.so fine")
+    assert masked == "write @USERNAME, see http://url.removed and http://url.removed ok.so fine"
+
+
+def test_counts_before_balancing(tmp_path: Path) -> None:
+    texts = [f"so sad that {number}" for number in range(6)] + [f"so happy when {number}" for number in range(3)]
+    counts = write_distant(texts, tmp_path / "out", seed=1, balance=True)
+    written = json.loads((tmp_path / "out" / "counts.json").read_text())
+    assert {name: number for name, number in written["before_balancing"].items() if number} == {"sad": 6, "joy": 3}
+    assert counts.kept == 6
+
+
+def test_words_without_a_blank_before_them() -> None:
+    assert label_text("#sohappy that it works") is Rejection.NO_EMOTION_WORD
+    joined = label_text("#sohappy that it works", joined=True)
+    assert isinstance(joined, Tweet)
+    assert joined.text == "#so[#TRIGGERWORD#] that it works"

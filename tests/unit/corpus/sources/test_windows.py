@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.sources.windows import sample, windows
+from emoscope.corpus.sources.windows import sample, windows, write_windows
 from kits.corpus_command import run, stdout_of
 from kits.jsonl import write_jsonl
 
@@ -113,5 +113,23 @@ def test_a_user_that_nobody_is_called_is_an_error(tmp_path: Path) -> None:
     target = tmp_path / "windows.csv"
     code, _, message = run("corpus", "windows", source, "-o", target, "--user", "customer")
     assert code == 2
-    assert "nobody is called 'customer'; the speakers are Customer, Agent" in message
+    assert "no turn of the user 'customer'; its speakers are 'Customer', 'Agent'" in message
     assert not target.exists()
+
+
+def test_a_user_that_no_turn_names_is_one_clear_line(tmp_path: Path) -> None:
+    plain = tmp_path / "plain.csv"
+    plain.write_text("turn1,turn2,turn3\na,b,c\n")
+    with pytest.raises(EmoscopeError, match="no turn of the user 'Ann'; its turns name no speakers"):
+        write_windows(str(plain), str(tmp_path / "out.csv"), user="Ann")
+    named = tmp_path / "named.jsonl"
+    turns = [{"speaker": name, "text": "hi"} for name in ("Ben", "Cal", "Ben")]
+    named.write_text(json.dumps({"turns": turns}) + "\n")
+    with pytest.raises(EmoscopeError, match="no turn of the user 'Ann'; its speakers are 'Ben', 'Cal'"):
+        write_windows(str(named), str(tmp_path / "out.csv"), user="Ann")
+    assert not (tmp_path / "out.csv").exists()
+    assert write_windows(str(named), str(tmp_path / "out.csv"), user="Ben")["written"] == 1
+
+
+def test_a_user_has_no_window_where_speakers_are_not_known() -> None:
+    assert list(windows(Dialogue.of(["a", "b", "c"]), user="Ann")) == []

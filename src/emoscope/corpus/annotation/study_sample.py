@@ -1,0 +1,63 @@
+"""The sample of a human study: as many items of each label and group, as IEST had 50 of each emotion and cue word."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+
+from emoscope.core.dialogue import Example
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.annotation.formats import write_rows
+from emoscope.corpus.annotation.items import example_names
+from emoscope.evaluation.slices import SLICES
+from emoscope.tasks import get_task
+
+
+def stratified(
+    examples: Iterable[tuple[str, Example]], size: int, *, by: str, groups: Iterable[str] | None = None, seed: int
+) -> list[tuple[str, Example]]:
+    """`size` named examples of each label and group, in random order; too few of one is an error that names it.
+
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> rows = [(str(n), Example(Dialogue.of(["hi" + " 🙂" * (n % 2)]), turn=0, label="joy")) for n in range(8)]
+    >>> len(stratified(rows, 3, by="emoji", seed=1))
+    6
+    """
+    group_of = SLICES[by].group_of
+    cells: defaultdict[tuple[str, str], list[tuple[str, Example]]] = defaultdict(list)
+    for name, example in examples:
+        if example.label is not None:
+            cells[example.label, group_of(example)].append((name, example))
+    wanted = list(dict.fromkeys(groups)) if groups is not None else sorted({group for _, group in cells})
+    random = Random(seed)
+    drawn: list[tuple[str, Example]] = []
+    for label in sorted({label for label, _ in cells}):
+        for group in wanted:
+            cell = cells[label, group]
+            if len(cell) < size:
+                raise EmoscopeError(f"only {len(cell):,} items are {label} with {by} {group!r}, expected {size:,}")
+            drawn += random.sample(cell, size)
+    random.shuffle(drawn)
+    return drawn
+
+
+def write_study_sample(
+    source: Path,
+    folder: Path,
+    *,
+    task: str,
+    size: int = 50,
+    by: str = "cue",
+    groups: Iterable[str] | None = ("because", "that", "when"),
+    seed: int = 1,
+) -> dict[str, dict[str, int]]:
+    """Write `items.csv` (task,text), to be judged, and `gold.csv` (task,label,text); returns the counts by label."""
+    rows = stratified(example_names(source, get_task(task).read(source)).items(), size, by=by, groups=groups, seed=seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_rows(folder / "items.csv", ["task", "text"], [(name, example.text) for name, example in rows])
+    gold = [(name, str(example.label), example.text) for name, example in rows]
+    write_rows(folder / "gold.csv", ["task", "label", "text"], gold)
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for _, example in rows:
+        counts[str(example.label)][SLICES[by].group_of(example)] += 1
+    return {label: dict(sorted(counts[label].items())) for label in sorted(counts)}

@@ -1,0 +1,44 @@
+"""Dialogues with words of a list of the user's own."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import InputError
+from emoscope.core.files import text_lines
+from emoscope.core.plain_words import plain_words
+from emoscope.corpus.filters.review import Review
+
+
+class LexiconFilter:
+    """Drops a dialogue with a word or phrase of a file: one a line, `*` for any ending, # for comments.
+
+    Case, repeated letters and disguised spellings do not matter.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "work.txt"
+    >>> _ = file.write_text("# ours\\nproject falcon\\nlayoff*\\n")
+    >>> [one.reason for one in LexiconFilter(file).review([Dialogue.of(["any LAYOFFS?"]), Dialogue.of(["a falcon!"])])]
+    ['lexicon:work', None]
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        entries = [line.strip() for _, line in text_lines(self.path) if line.strip() and not line.startswith("#")]
+        if not entries:
+            raise InputError(self.path, "has no words; expected a word or phrase a line")
+        self.name = f"lexicon:{self.path.stem}"
+        self.settings = {"file": self.path.name, "entries": len(entries), "words": sorted(entries)}
+        self._known = frozenset(word.rstrip("*") for entry in entries for word in entry.lower().split())
+        choices = (re.escape(plain_words(entry.rstrip("*"))) + r"\w*" * entry.endswith("*") for entry in entries)
+        self._pattern = re.compile(rf"\b(?:{'|'.join(choices)})(?!\w)")
+
+    def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
+        """One review for each dialogue; the details are the turns, counted from 1."""
+        return [self._review(dialogue) for dialogue in dialogues]
+
+    def _review(self, dialogue: Dialogue) -> Review:
+        texts = enumerate(dialogue.texts, start=1)
+        turns = [number for number, text in texts if self._pattern.search(plain_words(text, self._known))]
+        return Review(dialogue, self.name, {"turns": turns}) if turns else Review(dialogue)

@@ -1,0 +1,63 @@
+"""Everyday words of other languages, and how few words of a text are English: what lingua gets wrong in chats."""
+
+import re
+from functools import cache
+
+from emoscope.core.language_words import WordCounts, english_words, is_sound, word_languages, words_in
+from emoscope.corpus.filters.shipped import listed_words, read_toml
+
+_MOST = 0.5  # of a text's words
+_UNENGLISH = re.compile("[ẹọṣàèìòùáéíóúâêîôûäöüßçñãõłśżźćńąęğışőűřšžčě]")
+
+
+@cache
+def _other_lists() -> dict[str, frozenset[str]]:
+    return {code: frozenset(words.split()) for code, words in read_toml("other_words.toml").items()}
+
+
+def listed_language(text: str, counts: WordCounts) -> str | None:
+    """The language whose everyday words are most of a text's, where hardly a word can only be English.
+
+    Two words of the list that are not English are needed, and more of them than of words that only English has.
+
+    >>> from emoscope.core.language_words import count_words
+    >>> text = "non lo so, come stai"
+    >>> listed_language(text, count_words(text)), listed_language("come in, so nice", count_words("come in, so nice"))
+    ('it', None)
+    """
+    words = set(words_in(text))
+    if not words or counts.hindi > 1:
+        return None
+    english = {word for word in words if word_languages().get(word) == "en"}
+    best, share = None, 0.0
+    for code, listed in _other_lists().items():
+        own = words & listed
+        only_own = {word for word in own if word not in word_languages()}
+        only_english = english - listed
+        strange = {word for word in words if _UNENGLISH.search(word)}
+        enough = len(only_own) >= 2 or (only_own and len(own) >= 2 and not only_english) or (own and strange & only_own)
+        if len({word for word in words if word_languages().get(word) == "es"} - listed) > 1 or counts.spanish > len(
+            own
+        ):
+            continue
+        if enough and len(only_own) > 2 * len(only_english) and len(own) / len(words) > max(share, _MOST):
+            best, share = code, len(own) / len(words)
+    return best
+
+
+def is_hardly_english(text: str) -> bool:
+    """Whether so few of at least four words are English, or names of people, that the text is in another language.
+
+    >>> is_hardly_english("sto andando in palestra"), is_hardly_english("Rahul and Priya went to palestra")
+    (True, False)
+    """
+    words = set(words_in(text))
+    others = frozenset().union(*_other_lists().values())
+    known = {word for word in words if word in _english() or is_sound(word)}
+    return len(words) >= 4 and len(known - others) * 4 <= len(words) and len(known) * 2 <= len(words)
+
+
+@cache
+def _english() -> frozenset[str]:
+    names = listed_words("names.txt", "names_more.txt", "names_cultures.txt", "proper_nouns.txt")
+    return listed_words("vocabulary.txt") | english_words() | names

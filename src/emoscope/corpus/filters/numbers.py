@@ -1,0 +1,45 @@
+"""Numbers that belong to one person: of documents, accounts and records, and phone numbers as chats write them."""
+
+import re
+from collections.abc import Iterator
+
+from emoscope.corpus.filters.shipped import read_patterns
+from emoscope.corpus.filters.spans import Kind, Span, spans_of
+
+_PATTERN = read_patterns("numbers.toml")
+_OTHER_NUMBER = read_patterns("presidio.toml")["other_number"]
+_NAMED = ("document_number", "record_number", "account_number")
+_BY_FORM = ("pan", "ssn", "plate", "insurance", "mixed_reference")
+_LEAST_DIGITS = 4
+_COUNTING = re.compile(r"0?123|(\d)\1{6}")
+
+
+def identity_numbers(text: str) -> Iterator[Span]:
+    """Numbers of documents, accounts and records.
+
+    >>> text = "my aadhaar is 4321 8765 2109, order no 4455667788"
+    >>> [text[span.start : span.end] for span in identity_numbers(text)]
+    ['4321 8765 2109']
+    """
+    if not re.search(r"\d", text):
+        return
+    for name in _NAMED:
+        for match in _PATTERN[name].finditer(text):
+            if len(re.findall(r"\d", match["value"])) >= _LEAST_DIGITS:
+                yield Span(*match.span("value"), Kind.ID)
+    for name in _BY_FORM:
+        yield from spans_of(_PATTERN[name].finditer(text), Kind.ID, "value")
+
+
+def chat_phones(text: str) -> Iterator[Span]:
+    """Phone numbers that only the words before them tell: short ones, spaced digits, digits as words.
+
+    >>> text = "txt 555-0147 or call 9 8 7 6 5 4 3 2 1 0, i count 1 2 3 4 5 6 7"
+    >>> [text[span.start : span.end] for span in chat_phones(text)]
+    ['555-0147', '9 8 7 6 5 4 3 2 1 0']
+    """
+    for match in _PATTERN["local_phone"].finditer(text):
+        digits = "".join(re.findall(r"\d", match["value"]))
+        if not _COUNTING.match(digits) and not _OTHER_NUMBER.search(text[: match.start("value")]):
+            yield Span(*match.span("value"), Kind.PHONE)
+    yield from spans_of(_PATTERN["spoken_phone"].finditer(text), Kind.PHONE, "value")

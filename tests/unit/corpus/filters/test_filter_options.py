@@ -1,0 +1,154 @@
+"""Lexicons of one's own, review by people, languages by user, more topics, speakers' names, identity numbers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.filters.borderline import read_decisions
+from emoscope.corpus.filters.language import LanguageFilter, user_languages
+from emoscope.corpus.filters.lexicon import LexiconFilter
+from emoscope.corpus.filters.numbers import chat_phones, identity_numbers
+from emoscope.corpus.filters.offensive import OffensiveFilter, abuse_scores
+from emoscope.corpus.filters.personal import PersonalFilter
+from emoscope.corpus.filters.review import DialogueFilter
+from emoscope.corpus.filters.sensitive import STANDARD, Topic, topics_of
+from emoscope.corpus.filters.standard import standard_filters
+from emoscope.corpus.filters.table import filter_table
+
+
+def table(folder: Path, *dialogues: list[str]) -> str:
+    file = folder / "in.jsonl"
+    file.write_text("".join(json.dumps({"id": f"d{n}", "turns": turns}) + "\n" for n, turns in enumerate(dialogues)))
+    return str(file)
+
+
+def rows(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
+    words = tmp_path / "ours.txt"
+    words.write_text("# internal\nProject Falcon\nlayoff*\n")
+    found = LexiconFilter(words).review(
+        [Dialogue.of([text]) for text in ("any LAYOFFS?", "PROJECT   falcon!", "a falcon", "the project")]
+    )
+    assert [one.reason for one in found] == ["lexicon:ours", "lexicon:ours", None, None]
+    words.write_text("# nothing\n")
+    with pytest.raises(EmoscopeError, match="has no words"):
+        LexiconFilter(words)
+
+
+def test_borderline_dialogues_wait_for_people(tmp_path: Path) -> None:
+    source = table(
+        tmp_path, ["what a lovely day"], ["fuck this shit"], ["fuck this shit, call me on 555-0123"], ["die whore"]
+    )
+    filters: list[DialogueFilter] = standard_filters(languages=None, personal="mask", review=True)
+    report = filter_table(source, tmp_path / "first", filters)
+    assert (report.kept, report.to_review, report.dropped) == (1, 2, 1)
+    waiting = rows(tmp_path / "first" / "review.jsonl")
+    assert waiting == [
+        {"task": "d1", "turns": ["fuck this shit"]},
+        {"task": "d2", "turns": ["fuck this shit, call me on <PHONE>"]},
+    ]
+    judged = tmp_path / "judged.csv"
+    judged.write_text("task,worker,label\nd1,ann,drop\nd1,ben,keep\nd2,ann,keep\n")
+    report = filter_table(source, tmp_path / "second", filters, decisions=read_decisions([judged]))
+    assert [row["id"] for row in rows(tmp_path / "second" / "kept.jsonl")] == ["d0", "d2"]  # a tie drops
+    assert (report.to_review, report.dropped) == (0, 2)
+    assert not (tmp_path / "second" / "review.jsonl").exists()
+
+
+def test_decisions_are_keep_or_drop(tmp_path: Path) -> None:
+    judged = tmp_path / "judged.csv"
+    judged.write_text("task,worker,label\nd1,ann,maybe\n")
+    with pytest.raises(EmoscopeError, match="judged 'maybe'; a review has the labels keep and drop"):
+        read_decisions([judged])
+
+
+def test_a_users_language_decides_where_a_message_is_too_short() -> None:
+    def said(speaker: str, *texts: str) -> Dialogue:
+        return Dialogue.of([{"speaker": speaker, "text": text} for text in texts])
+
+    chats = [
+        said("Luc", "je ne sais pas quoi faire demain"),
+        said("Luc", "ok lol"),
+        said("Ann", "i have no idea, you?"),
+    ]
+    users = user_languages(chats)
+    assert users == {"Luc": "fr", "Ann": "en"}
+    assert [one.reason for one in LanguageFilter(["en"], users=users).review(chats)] == [
+        "other language", "other language", None,
+    ]  # fmt: skip
+    assert LanguageFilter(["en"]).review(chats)[1].reason is None
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("did you vote for biden", Topic.POLITICS),
+        ("the election is rigged", Topic.POLITICS),
+        ("he is a jewish man", Topic.ETHNICITY),
+        ("she converted to islam", Topic.ETHNICITY),
+        ("someone stole my car", Topic.CRIME),
+        ("he was arrested for fraud", Topic.CRIME),
+    ],
+)
+def test_topics_that_are_dropped_on_demand(text: str, topic: Topic) -> None:
+    assert topics_of(text) == []
+    assert topics_of(text, tuple(Topic)) == [topic]
+    assert topic not in STANDARD
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["vote for pizza", "office politics", "black coffee", "my partner in crime", "you stole my heart", "oh my god"],
+)
+def test_look_alikes_of_these_topics(text: str) -> None:
+    assert topics_of(text, tuple(Topic)) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["fuck off", "you are so annoying", "this exam killed me lol", "shut up!!", "i hate you"]
+)
+def test_anger_is_no_abuse(text: str) -> None:
+    assert abuse_scores([text]) == [0.0]
+
+
+@pytest.mark.parametrize("text", ["you dirty wh0re", "i'll break your legs", "hope you die", "k i l l yourself"])
+def test_abuse(text: str) -> None:
+    assert OffensiveFilter().review([Dialogue.of([text])])[0].reason == "offensive"
+
+
+def test_speakers_own_names_are_always_masked() -> None:
+    turns = [
+        {"speaker": "Zorblax Quint", "text": "hi, i am here"},
+        {"speaker": "agent", "text": "ok zorblax, the agent will call Quint"},
+    ]
+    review = PersonalFilter(mask=True).review([Dialogue.of(turns)])[0]
+    assert review.dialogue.texts == ("hi, i am here", "ok <NAME>, the agent will call <NAME>")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("my aadhaar is 4321 8765 2109 ok", "4321 8765 2109"),
+        ("ssn 219-09-9999", "219-09-9999"),
+        ("employee id is EMP-20417", "EMP-20417"),
+        ("my account number is 30418829", "30418829"),
+    ],
+)
+def test_identity_numbers(text: str, value: str) -> None:
+    assert {text[span.start : span.end] for span in identity_numbers(text)} == {value}
+    assert value not in PersonalFilter(mask=True).review([Dialogue.of([text])])[0].dialogue.texts[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["my id is lost", "sector 7", "order no 4455667788", "i have 2 plots", "member since 2012"]
+)
+def test_no_identity_numbers(text: str) -> None:
+    assert not list(identity_numbers(text))
+    assert not list(chat_phones(text))

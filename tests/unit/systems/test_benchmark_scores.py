@@ -1,0 +1,38 @@
+"""Scoring a system for the tables must not change how it answers afterwards."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.tasks import get_task
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
+
+from benchmarks.systems.__main__ import scores
+
+
+class Corrected:
+    """Answers `happy` when its recipe's prior correction is on, and `others` when it is off."""
+
+    def __init__(self, **settings: str) -> None:
+        self.settings = settings
+        self.prior = np.full(4, 0.25)
+
+    def predict_proba(self, examples: Sequence[Example]) -> np.ndarray:
+        label = "happy" if self.settings.get("shift", "natural") == "natural" else "others"
+        labels = get_task("emocontext").labels
+        return np.array([[0.7 if name == label else 0.1 for name in labels] for _ in examples])
+
+
+@pytest.mark.parametrize("settings", [{"shift": "natural"}, {}])
+def test_blind_labels_are_written_with_the_correction_of_the_recipe(settings: dict[str, str]) -> None:
+    task = get_task("emocontext")
+    held_out = [Example(Dialogue.of(["hi", "hello", "so glad"]), turn=2, label="happy")] * 4
+    system = Corrected(**settings)
+    before = system.predict_proba(held_out)
+    found = scores(task, system, held_out)  # type: ignore[arg-type]
+    assert {"score", "score_uncorrected", "score_corrected"} <= set(found)
+    assert system.settings == settings
+    assert (system.predict_proba(held_out) == before).all()
