@@ -38,7 +38,7 @@ class OffensiveFilter:
     >>> rude = OffensiveFilter(lambda texts: [float("idiot" in text) for text in texts], threshold=0.5)
     >>> [review.reason for review in rude.review([Dialogue.of(["hi", "you idiot"]), Dialogue.of(["hi"])])]
     ['offensive', None]
-    >>> [one.reason for one in OffensiveFilter().review([Dialogue.of(["you idiot"]), Dialogue.of(["die, whore"])])]
+    >>> [one.reason for one in OffensiveFilter().review([Dialogue.of(["you idiot"]), Dialogue.of(["you worthless whore"])])]
     [None, 'offensive']
     """
 

