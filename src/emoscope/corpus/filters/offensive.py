@@ -38,7 +38,8 @@ class OffensiveFilter:
     >>> rude = OffensiveFilter(lambda texts: [float("idiot" in text) for text in texts], threshold=0.5)
     >>> [review.reason for review in rude.review([Dialogue.of(["hi", "you idiot"]), Dialogue.of(["hi"])])]
     ['offensive', None]
-    >>> [one.reason for one in OffensiveFilter().review([Dialogue.of(["you idiot"]), Dialogue.of(["you worthless whore"])])]
+    >>> texts = ["you idiot", "you worthless whore"]
+    >>> [one.reason for one in OffensiveFilter().review([Dialogue.of([text]) for text in texts])]
     [None, 'offensive']
     """
 
