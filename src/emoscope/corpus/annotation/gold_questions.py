@@ -87,7 +87,7 @@ class GoldRules:
         """Whether a worker's question number `position`, from 0, is to be a gold one.
 
         >>> [sum(GoldRules().due(1, "ann", place) for place in range(start, start + 12)) for start in (0, 12)]
-        [3, 1]
+        [3, 2]
         """
         size = round(1 / self.share)
         if size > _EARLY_BLOCK and position < self.early * _EARLY_BLOCK:
