@@ -76,6 +76,8 @@ class Dialogue:
         """
         if isinstance(turns, Dialogue):
             return turns
+        if isinstance(turns, list | tuple) and set(map(type, turns)) == {str}:  # the usual case, sooner
+            return cls(tuple(map(Turn, turns)), id)
         if isinstance(turns, str | Turn | Mapping):
             turns = [turns]
         if isinstance(turns, bytes | set | frozenset) or not isinstance(turns, Iterable):

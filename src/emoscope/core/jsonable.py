@@ -6,8 +6,6 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import BaseModel
-
 
 def jsonable(value: object) -> Any:
     """A value as `json.dumps` takes it: dataclasses and models become objects, arrays and tuples lists.
@@ -25,7 +23,7 @@ def _plain(value: object) -> Any:
     """What `json` does not know, one level of it."""
     if isinstance(value, Path):
         return str(value)
-    if isinstance(value, BaseModel):
+    if hasattr(value, "model_dump"):  # of pydantic, which takes long to import
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):
         return dict(value)

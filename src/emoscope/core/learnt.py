@@ -92,13 +92,18 @@ class LearntItems:
     def __len__(self) -> int:
         return len(self.fingerprints)
 
-    def overlap(self, examples: Iterable[Example]) -> Overlap:
-        """How many of the examples were learnt."""
+    def known(self, examples: Iterable[Example]) -> NDArray[np.bool_]:
+        """Which of the examples were learnt."""
         asked = fingerprints(examples)
         if not len(self):
-            return Overlap(0, len(asked))
+            return np.zeros(len(asked), bool)
         places = np.minimum(np.searchsorted(self.fingerprints, asked), len(self) - 1)
-        return Overlap(int((self.fingerprints[places] == asked).sum()), len(asked))
+        return np.asarray(self.fingerprints[places] == asked)
+
+    def overlap(self, examples: Iterable[Example]) -> Overlap:
+        """How many of the examples were learnt."""
+        known = self.known(examples)
+        return Overlap(int(known.sum()), len(known))
 
     def save(self, folder: Path) -> None:
         """Write `learnt.npz`, whole or not at all: four bytes an item, as differences, a plane for each byte."""

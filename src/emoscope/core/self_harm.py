@@ -44,7 +44,7 @@ def mentions_self_harm(text: str) -> bool:
     lowered = text.lower()
     if (
         _WORDS.isdisjoint(lowered.translate(_MARKS).split())
-        and not any(phrase in lowered for phrase in _PHRASES)
+        and not any(map(lowered.__contains__, _PHRASES))
         and not _DISGUISE.search(lowered)
     ):
         return False

@@ -44,7 +44,12 @@ class NgramBlock(Block):
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
-        probabilities = self.classifier.predict_proba([fields(example) for example in examples])
+        if self.classifier.reads_plain_text:
+            rows = [plain_fields(example) for example in examples]
+            plain = [text.isascii() for row in rows for text in row]
+            probabilities = self.classifier.predict_proba(rows, plain=plain)
+        else:
+            probabilities = self.classifier.predict_proba([fields(example) for example in examples])
         truncated = [
             each.turn >= WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in each.dialogue.turns[: each.turn + 1])
             for each in examples
@@ -87,6 +92,19 @@ def fields(example: Example) -> list[str]:
     """
     turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
     texts = [spaced_tokens(turn.text) for turn in reversed(turns)]
+    return texts + [""] * (WINDOW - len(texts))
+
+
+def plain_fields(example: Example) -> list[str]:
+    """The same turns; those that are ASCII as they were written.
+
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> plain_fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD 😢"])))
+    ["i'm soo sad 😢", 'Hi!!', '']
+    """
+    turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
+    texts = [turn.text[:MAX_CHARACTERS] for turn in reversed(turns)]
+    texts = [text if text.isascii() else spaced_tokens(text) for text in texts]
     return texts + [""] * (WINDOW - len(texts))
 
 

@@ -19,6 +19,7 @@ from emoscope.core.files import atomic_write, existing_file
 from emoscope.core.metrics import Floats
 from emoscope.models.linear.fitting import class_weights, held_out_scores
 from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
+from emoscope.models.native.ngrams import NativeNgrams
 from emoscope.models.probabilities import softmax, temperature_of
 
 FORMAT = "emoscope-ngram-linear-1"
@@ -49,6 +50,10 @@ class NgramLinear:
         self._table = np.zeros((0, 0), np.int8)
         self._scale: Floats = np.zeros(0)
         self._intercept: Floats = np.zeros(0)
+        self._native: NativeNgrams | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_native": None}
 
     # Learning
 
@@ -79,7 +84,17 @@ class NgramLinear:
         self._scale = np.maximum(np.abs(weights).max(1), 1e-12) / 127
         self._table = np.zeros(((1 << self.bits) + 1, len(self.labels)), np.int8)  # the last row is "no n-gram here"
         self._table[kept] = np.rint(weights / self._scale[:, None]).T
+        self._native = self._kernel()
         return self
+
+    def _kernel(self) -> NativeNgrams | None:
+        return NativeNgrams.of(
+            self._table,
+            bits=self.bits,
+            field_weights=self.field_weights,
+            word_lengths=self.word_lengths,
+            char_lengths=self.char_lengths,
+        )
 
     def _features(self, rows: Sequence[Sequence[str]]) -> Any:
         """The training matrix: n-gram counts of each field, divided by the root of the field's number of n-grams."""
@@ -110,13 +125,27 @@ class NgramLinear:
 
     # Answering
 
-    def predict_proba(self, rows: Sequence[Sequence[str]]) -> Floats:
-        """The probability of each label (in the order of `labels`) under the training prior."""
+    @property
+    def reads_plain_text(self) -> bool:
+        """Whether `predict_proba` may be given ASCII as it was written, without tokens cut apart."""
+        return self._native is not None
+
+    def predict_proba(self, rows: Sequence[Sequence[str]], *, plain: Sequence[bool] | None = None) -> Floats:
+        """The probability of each label (in the order of `labels`) under the training prior.
+
+        `plain` says of each field of each row whether it is ASCII as it was written: see `reads_plain_text`.
+        """
         if not len(self._table):
             raise EmoscopeError("this model has not been fitted")
         if not rows:
             return np.zeros((0, len(self.labels)))
+        return softmax(self._scores(rows, plain) * self._scale + self._intercept)
+
+    def _scores(self, rows: Sequence[Sequence[str]], plain: Sequence[bool] | None) -> Floats:
         fields, size = len(self.field_weights), len(self.labels)
+        if self._native is not None:
+            texts = self._texts(rows)
+            return self._native.scores(texts, [False] * len(texts) if plain is None else plain)
         scores = np.zeros((len(rows), size))
         for block in self._blocks(rows):
             sums = np.zeros((len(block[0].buckets), size), np.int32)
@@ -130,7 +159,7 @@ class NgramLinear:
             # Field by field rather than a matrix product: the order of additions must not depend on the batch.
             for field in range(fields):
                 scores += totals[:, field] * factors[:, field, None]
-        return softmax(scores * self._scale + self._intercept)
+        return scores
 
     def predict(self, rows: Sequence[Sequence[str]]) -> list[str]:
         """The most likely label of each row, under the training prior."""
@@ -140,14 +169,17 @@ class NgramLinear:
 
     def _blocks(self, rows: Sequence[Sequence[str]]) -> list[list[HashedTexts]]:
         """Hashed words, and hashed characters; each block is scaled by its own number of n-grams."""
-        fields = len(self.field_weights)
-        texts = [field for row in rows for field in row]
-        if len(texts) != len(rows) * fields:
-            raise EmoscopeError(f"each row needs {fields} fields")
+        texts, fields = self._texts(rows), len(self.field_weights)
         words = [Channel("word", length) for length in self.word_lengths]
         chars = [Channel("char", length) for length in self.char_lengths]
         hashed = hash_ngrams(texts, [*words, *chars], bits=self.bits, salts=list(range(fields)) * len(rows))
         return [block for block in (hashed[: len(words)], hashed[len(words) :]) if block]
+
+    def _texts(self, rows: Sequence[Sequence[str]]) -> list[str]:
+        texts = [field for row in rows for field in row]
+        if len(texts) != len(rows) * len(self.field_weights):
+            raise EmoscopeError(f"each row needs {len(self.field_weights)} fields")
+        return texts
 
     def _factors(self, counts: NDArray[np.integer]) -> Floats:
         """What a field's n-grams are multiplied with: its weight over the root of their number."""
@@ -188,4 +220,5 @@ class NgramLinear:
             raise InputError(path, f"is not an n-gram model ({error})") from None
         if model._table.shape != ((1 << model.bits) + 1, len(labels)):
             raise InputError(path, "is not an n-gram model (its table has the wrong size)")
+        model._native = model._kernel()
         return model

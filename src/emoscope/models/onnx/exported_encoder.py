@@ -11,7 +11,6 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.models.block import Floats, Truncated
 from emoscope.models.onnx.exported import Exported
 from emoscope.models.onnx.network import EncoderNetwork
-from emoscope.models.probabilities import softmax
 
 
 class ExportedEncoder(Exported):
@@ -52,7 +51,11 @@ class ExportedEncoder(Exported):
     def probabilities(self, logits: Floats) -> Floats:
         if not self.heads:
             return super().probabilities(logits)
-        return np.concatenate([softmax(logits[:, self.columns(head)]) for head in self.heads], axis=1)
+        sizes = [len(labels) for labels in self.heads.values()]
+        first = np.cumsum([0, *sizes[:-1]])
+        raised = np.exp(logits - np.repeat(np.maximum.reduceat(logits, first, axis=1), sizes, axis=1))
+        made: Floats = raised / np.repeat(np.add.reduceat(raised, first, axis=1), sizes, axis=1)
+        return made
 
     def config(self) -> dict[str, Any]:
         if not self.heads:

@@ -13,6 +13,8 @@ Feed = dict[str, NDArray[Any]]
 
 # Pieces computed at once. With more of them the values between two layers no longer fit the processor's cache.
 PIECES_AT_ONCE = 320
+# The same where lengths need not be equal: small enough that no core waits long for another's last batch.
+RAGGED_PIECES_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,24 @@ class Layout:
         if self.segments:
             feed["segments"] = np.ascontiguousarray(self.window.segments(rows, pieces.shape[1]).T.astype(np.float32))
         return feed
+
+
+def batches_in_order(lengths: Iterable[int]) -> Iterator[list[int]]:
+    """Places one after the other, in batches of a size that computes well whatever their lengths.
+
+    >>> list(batches_in_order([300, 100, 200, 7]))
+    [[0, 1], [2, 3]]
+    """
+    batch: list[int] = []
+    pieces = 0
+    for place, length in enumerate(lengths):
+        if batch and pieces + length > RAGGED_PIECES_AT_ONCE:
+            yield batch
+            batch, pieces = [], 0
+        batch.append(place)
+        pieces += length
+    if batch:
+        yield batch
 
 
 def batches_of_equal_length(lengths: Iterable[int]) -> Iterator[list[int]]:

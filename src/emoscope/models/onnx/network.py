@@ -1,6 +1,6 @@
 """An exported transformer at run time: examples in, logits out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +8,9 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.files import whole_text
 from emoscope.models.block import Truncated
-from emoscope.models.onnx.description import TOKENIZER, Description
-from emoscope.models.onnx.layout import batches_of_equal_length
+from emoscope.models.native.encoder import NativeEncoder, UnsupportedGraphError
+from emoscope.models.onnx.description import INT8, TOKENIZER, Description
+from emoscope.models.onnx.layout import batches_in_order, batches_of_equal_length
 from emoscope.models.onnx.session import Scores, open_first
 from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.text.window import TokenRow
@@ -21,8 +22,9 @@ LAID_OUT_AT_ONCE = 128
 class EncoderNetwork:
     """Logits of examples; safe to use from many threads.
 
-    Only rows of exactly the same length are computed together. So none is ever padded, what is computed for one
-    does not depend on the others, and its logits are the same alone and in any batch.
+    What is computed for an example does not depend on the others, so its logits are the same alone and in any batch:
+    `encoder.c` computes rows of any lengths side by side, onnxruntime only rows of exactly the same length. So none is
+    ever padded.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,20 +33,48 @@ class EncoderNetwork:
         self._tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **description.layout.special)
         examples = [Example.last(dialogue) for dialogue in description.reference]
         reference = self._layout.window.rows(examples, self._tokenizer)
-        self._run = open_first(folder, description.graphs, [self._layout.feed([row]) for row in reference])
+        self._scores: Callable[[Sequence[TokenRow]], Scores]
+        self._batches: Callable[[Iterable[int]], Iterator[list[int]]]
+        native = self._native(folder, description, reference)
+        if native is not None:
+            self.runtime = "encoder.c"
+            self._scores, self._batches = native.scores, batches_in_order
+            return
+        run = open_first(folder, description.graphs, [self._layout.feed([row]) for row in reference])
+        self.runtime = "onnxruntime"
+        self._scores, self._batches = lambda rows: run(self._layout.feed(rows))[0], batches_of_equal_length
 
     def logits(self, examples: Sequence[Example]) -> tuple[Scores, Truncated]:
         """The graph's output for each of at least one example, and which of them were cut."""
+        if len(examples) == 1:
+            rows = self._layout.window.rows(examples, self._tokenizer)
+            return self._scores(rows), np.array([rows[0].cut])
+        return self._logits_of_many(examples)
+
+    def _logits_of_many(self, examples: Sequence[Example]) -> tuple[Scores, Truncated]:
         rows: list[TokenRow] = []
 
         def computed(batch: list[int]) -> tuple[list[int], Scores]:
-            return batch, self._run(self._layout.feed([rows[place] for place in batch]))[0]
+            return batch, self._scores([rows[place] for place in batch])
 
-        batches = in_parallel(computed, batches_of_equal_length(self._lengths(examples, rows)))
+        batches = in_parallel(computed, self._batches(self._lengths(examples, rows)))
         logits = np.empty((len(rows), batches[0][1].shape[1]))
         for batch, scores in batches:
             logits[batch] = scores
         return logits, np.array([row.cut for row in rows])
+
+    @staticmethod
+    def _native(folder: Path, description: Description, reference: Sequence[TokenRow]) -> NativeEncoder | None:
+        """The graph of 8 bits in encoder.c, if it gives the scores it was saved with here."""
+        stored = next((graph for graph in description.graphs if graph.file == INT8), None)
+        if stored is None:
+            return None
+        try:
+            native = NativeEncoder(folder / INT8, description.layout)
+        except (UnsupportedGraphError, OSError, ValueError, LookupError):  # of damaged files onnxruntime says more
+            return None
+        off = np.abs(native.scores(reference) - np.array(stored.scores)).max()
+        return native if off <= stored.tolerance else None
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
         """Which turns to be labelled have more tokens than the window."""

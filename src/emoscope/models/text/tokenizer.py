@@ -6,6 +6,8 @@ from typing import Any, Self
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.text import TRIGGER, normalise_text
 
+FEW = 8  # texts that are encoded one by one: to hand them to threads takes longer, on a busy machine much longer
+
 
 class Tokenizer:
     """Texts to token ids. Special tokens are added by id alone, so no text can forge one."""
@@ -73,7 +75,11 @@ class Tokenizer:
     def _encoded(self, texts: Sequence[str], encode: Callable[..., list[Any]]) -> Iterator[list[Any]]:
         """Encodings of the parts of each text that lie between masked words."""
         cut = [normalise_text(text).split(TRIGGER) for text in texts]
-        encodings = iter(encode([part for parts in cut for part in parts], add_special_tokens=False))
+        parts = [part for parts in cut for part in parts]
+        if len(parts) <= FEW:
+            encodings = iter([encode([part], add_special_tokens=False)[0] for part in parts])
+        else:
+            encodings = iter(encode(parts, add_special_tokens=False))
         for parts in cut:
             yield [next(encodings) for _ in parts]
 

@@ -152,7 +152,7 @@ def _what_happened(processes: Sequence[BaseProcess], failures: Sequence[_Failure
     killed = {rank: -code for rank, code in codes.items() if code < 0 and -code != signal.SIGTERM}
     if killed:
         rank, number = next(iter(killed.items()))
-        hint = "; is there too little memory?" if number == signal.SIGKILL else ""
+        hint = "; is there too little memory?" if number == 9 else ""
         how = f"was killed (signal {number}{hint})"
     elif failures:
         rank, how = failures[0].rank, f"failed ({failures[0].problem})"

@@ -40,8 +40,10 @@ class PretrainedTokenizer(Tokenizer):
         """Give each name a special token of its own, `[name]`, if it has none."""
         self._tokenizer.add_tokens([f"[{name}]" for name in names], special_tokens=True)
 
-    def save(self, folder: Path) -> None:
-        """Write the tokenizer as a plain Hugging Face folder."""
+    def save(self, folder: Path, max_length: int | None = None) -> None:
+        """Write the tokenizer as a plain Hugging Face folder; with a length, it cuts texts from the left."""
+        if max_length is not None:
+            self._tokenizer.model_max_length, self._tokenizer.truncation_side = max_length, "left"
         with quiet():
             self._tokenizer.save_pretrained(folder)
 

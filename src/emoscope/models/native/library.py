@@ -1,0 +1,57 @@
+"""The kernels in C: compiled when the wheel is built, or by `python -m emoscope.models.native.library`."""
+
+import ctypes
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+SOURCES = [Path(__file__).with_name(name) for name in ("encoder.c", "ngrams.c")]
+LIBRARY = Path(__file__).with_name("libemoscope.dll" if sys.platform == "win32" else "libemoscope.so")
+FLAGS = ("-O3", "-shared", "-fPIC", "-ffp-contract=off", "-lm")
+
+
+@cache
+def library() -> Any:
+    """The compiled kernels; None where there are none, or where EMOSCOPE_NATIVE is 0."""
+    if os.environ.get("EMOSCOPE_NATIVE", "1") == "0" or not LIBRARY.is_file():
+        return None
+    try:
+        loaded = ctypes.CDLL(str(LIBRARY))
+    except OSError:
+        return None
+    pointer, number = ctypes.c_void_p, ctypes.c_int32
+    loaded.emoscope_pack.argtypes = (pointer, number, number, number, pointer, pointer)
+    loaded.emoscope_run.argtypes = (pointer, pointer, pointer, pointer, number, pointer)
+    loaded.emoscope_ngrams.argtypes = (pointer, pointer, pointer, pointer, number, pointer)
+    return loaded
+
+
+def build(target: Path = LIBRARY) -> str | None:
+    """Compile the library, or say why that cannot be done here: then onnxruntime computes, more slowly."""
+    if platform.machine().lower() not in ("x86_64", "amd64") or sys.maxsize < 2**32:
+        return f"the kernels are for x86-64 processors, not {platform.machine()}"
+    named = os.environ.get("CC") or (sysconfig.get_config_var("CC") or "cc").split()[0]
+    compiler = next((found for name in (named, "cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    if compiler is None:
+        return "no C compiler was found"
+    made = target.with_name(f"{target.name}.{os.getpid()}")
+    done = subprocess.run(
+        [compiler, *map(str, SOURCES), "-o", str(made), *FLAGS], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        made.unlink(missing_ok=True)
+        return next(iter(done.stderr.strip().splitlines()), f"{compiler} failed")
+    made.replace(target)
+    return None
+
+
+if __name__ == "__main__":
+    problem = build()
+    print(problem or f"compiled {LIBRARY}")
+    sys.exit(problem is not None)

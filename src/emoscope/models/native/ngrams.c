@@ -1,0 +1,139 @@
+/* The sums of hashed n-grams' weights, as models/linear computes them with numpy: see ngram_hashing.py. */
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BASE 0x9E3779B97F4A7C15ull
+#define LONGEST 16 /* characters or words of an n-gram, and labels */
+
+typedef struct {
+    const int8_t *table; /* a row for each bucket */
+    const double *field_weights;
+    const int32_t *word_lengths, *char_lengths;
+    int32_t bits, labels, fields, word_count, char_count;
+} Ngrams;
+
+static uint64_t mixed(uint64_t value) {
+    value = (value ^ (value >> 33)) * 0xFF51AFD7ED558CCDull;
+    value = (value ^ (value >> 33)) * 0xC4CEB9FE1A85EC53ull;
+    return value ^ (value >> 33);
+}
+
+static int is_space(uint32_t code) { return (code >= 9 && code <= 13) || (code >= 28 && code <= 32); }
+static int is_letter(uint32_t code) { return code >= 'a' && code <= 'z'; }
+static int is_word(uint32_t code) { return is_letter(code) || (code >= '0' && code <= '9'); }
+
+/* Lower-case ASCII as tokens between spaces, with a space before and behind: spaced_tokens of ngram_block.py. */
+static int32_t spaced(const uint32_t *text, int32_t length, uint32_t *made) {
+    int32_t size = 0, kept = 0;
+    uint32_t *shortened = made + 2 * length + 2; /* room behind the result */
+    for (int32_t i = 0; i < length; i++) {
+        uint32_t code = text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i];
+        if (is_letter(code) && kept > 1 && shortened[kept - 1] == code && shortened[kept - 2] == code) continue;
+        shortened[kept++] = code;
+    }
+    made[size++] = ' ';
+    for (int32_t i = 0; i < kept;) {
+        if (is_space(shortened[i])) {
+            i++;
+            continue;
+        }
+        if (size > 1) made[size++] = ' ';
+        if (!is_word(shortened[i])) {
+            made[size++] = shortened[i++];
+            continue;
+        }
+        while (i < kept && (is_word(shortened[i]) ||
+                            (shortened[i] == '\'' && i + 1 < kept && is_word(shortened[i + 1]))))
+            made[size++] = shortened[i++];
+    }
+    made[size++] = ' ';
+    return size;
+}
+
+static void add(const Ngrams *model, uint64_t hash, int32_t *sums, int32_t *count) {
+    const int8_t *row = model->table + (size_t)(mixed(hash) >> (64 - model->bits)) * model->labels;
+    for (int32_t label = 0; label < model->labels; label++) sums[label] += row[label];
+    ++*count;
+}
+
+static void add_characters(const Ngrams *model, const uint32_t *codes, int32_t size, uint64_t salt,
+                           const uint64_t *powers, int32_t *sums, int32_t *count) {
+    for (int32_t number = 0; number < model->char_count; number++) {
+        const int32_t length = model->char_lengths[number];
+        for (int32_t first = 0; first + length <= size; first++) {
+            uint64_t hash = salt + 2 * (uint64_t)length;
+            for (int32_t i = 0; i < length; i++) hash += codes[first + i] * powers[i];
+            add(model, hash, sums, count);
+        }
+    }
+}
+
+static void add_words(const Ngrams *model, const uint32_t *codes, int32_t size, uint64_t salt, int32_t *sums,
+                      int32_t *count) {
+    for (int32_t number = 0; number < model->word_count; number++) {
+        const int32_t length = model->word_lengths[number];
+        for (int32_t first = 1; first < size; first++) {
+            if (codes[first] == ' ' || codes[first - 1] != ' ') continue;
+            uint64_t hash = 0, power = 1;
+            int32_t left = length;
+            for (int32_t i = first; i < size; i++) {
+                if (codes[i] == ' ' && codes[i - 1] != ' ' && --left == 0) break;
+                hash += codes[i] * power;
+                power *= BASE;
+            }
+            if (left == 0) add(model, hash + salt + 2 * (uint64_t)length + 1, sums, count);
+        }
+    }
+}
+
+/* Scores of rows of `fields` texts each; text t has the codes from starts[t] up to starts[t + 1]. It is plain ASCII if
+   plain[t], else its tokens lie between single spaces already. Returns 0, or 1 without memory. */
+int emoscope_ngrams(const Ngrams *model, const uint32_t *codes, const int64_t *starts, const uint8_t *plain,
+                    int32_t rows, double *scores) {
+    uint64_t powers[LONGEST] = {1};
+    for (int i = 1; i < LONGEST; i++) powers[i] = powers[i - 1] * BASE;
+    int64_t longest = 0;
+    for (int64_t text = 0; text < (int64_t)rows * model->fields; text++)
+        if (starts[text + 1] - starts[text] > longest) longest = starts[text + 1] - starts[text];
+    uint32_t *buffer = malloc(sizeof(uint32_t) * (3 * (size_t)longest + 8));
+    int32_t *sums = malloc(sizeof(int32_t) * 2 * model->fields * (model->labels + 1));
+    if (!buffer || !sums) {
+        free(buffer);
+        free(sums);
+        return 1;
+    }
+    for (int32_t row = 0; row < rows; row++) {
+        const size_t stride = model->labels + 1, block = stride * model->fields;
+        memset(sums, 0, sizeof(int32_t) * 2 * block);
+        for (int32_t field = 0; field < model->fields; field++) {
+            const int64_t text = (int64_t)row * model->fields + field;
+            const int32_t length = (int32_t)(starts[text + 1] - starts[text]);
+            int32_t size = length + 2;
+            if (plain[text]) {
+                size = spaced(codes + starts[text], length, buffer);
+            } else {
+                buffer[0] = buffer[size - 1] = ' ';
+                memcpy(buffer + 1, codes + starts[text], sizeof(uint32_t) * length);
+            }
+            const uint64_t salt = mixed(((uint64_t)field + 1) * BASE);
+            int32_t *words = sums + field * stride, *characters = words + block;
+            add_words(model, buffer, size, salt, words, words + model->labels);
+            add_characters(model, buffer, size, salt, powers, characters, characters + model->labels);
+        }
+        double *made = scores + (size_t)row * model->labels;
+        for (int32_t label = 0; label < model->labels; label++) made[label] = 0;
+        for (int part = 0; part < 2; part++)
+            for (int32_t field = 0; field < model->fields; field++) {
+                const int32_t *from = sums + part * block + field * stride;
+                const int32_t count = from[model->labels];
+                const double factor = model->field_weights[field] / sqrt(count > 1 ? count : 1);
+                for (int32_t label = 0; label < model->labels; label++) made[label] += from[label] * factor;
+            }
+    }
+    free(buffer);
+    free(sums);
+    return 0;
+}

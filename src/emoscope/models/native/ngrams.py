@@ -1,0 +1,66 @@
+"""Hashed n-grams' scores by `ngrams.c`, to the last bit those of numpy."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.models.native.library import library
+
+LONGEST = 16  # characters of an n-gram
+
+
+class _Ngrams(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("table", "field_weights", "word_lengths", "char_lengths")),
+        *((name, ctypes.c_int32) for name in ("bits", "labels", "fields", "word_count", "char_count")),
+    )
+
+
+class NativeNgrams:
+    """The sums of a table's rows for all n-grams of a row's texts; safe to use from many threads."""
+
+    def __init__(
+        self,
+        table: NDArray[np.int8],
+        *,
+        bits: int,
+        field_weights: Sequence[float],
+        word_lengths: Sequence[int],
+        char_lengths: Sequence[int],
+    ) -> None:
+        self._library = library()
+        self.labels, self._fields = table.shape[1], len(field_weights)
+        self._kept: list[NDArray[Any]] = [
+            np.ascontiguousarray(table),
+            np.array(field_weights, np.float64),
+            np.array(word_lengths, np.int32),
+            np.array(char_lengths, np.int32),
+        ]
+        places = [each.ctypes.data for each in self._kept]
+        sizes = (bits, self.labels, self._fields, len(word_lengths), len(char_lengths))
+        self._model = _Ngrams(*places, *sizes)
+        self._at = ctypes.addressof(self._model)
+
+    @classmethod
+    def of(cls, table: NDArray[np.int8], **settings: Any) -> "NativeNgrams | None":
+        """The kernel for a table, where it is compiled and the n-grams are not longer than it can."""
+        if library() is None or max(settings["char_lengths"], default=0) > LONGEST:
+            return None
+        return cls(table, **settings)
+
+    def scores(self, texts: Sequence[str], plain: Sequence[bool]) -> NDArray[np.float64]:
+        """A line of scores for each row of as many texts as there are fields.
+
+        A text that is `plain` is ASCII as it was written; of all others the tokens lie between single spaces.
+        """
+        rows = len(texts) // self._fields
+        codes = "".join(texts).encode("utf-32-le", "surrogatepass")
+        starts = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum([len(text) for text in texts], out=starts[1:])
+        made = np.empty((rows, self.labels))
+        if self._library.emoscope_ngrams(self._at, codes, starts.ctypes.data, bytes(plain), rows, made.ctypes.data):
+            raise MemoryError
+        return made
