@@ -291,17 +291,22 @@ class Detector:
         whole = Dialogue.of(dialogue)
         return Timeline(whole, self.detect_many(self.upto_each_turn(whole)))
 
-    def upto_each_turn(self, dialogue: Dialogue) -> Iterator[Dialogue]:
-        """For each turn the dialogue up to it, without what the model would not read anyway but for one turn more.
+    def upto_each_turn(self, dialogue: Dialogue, *, beyond: int = 1) -> Iterator[Dialogue]:
+        """For each turn the dialogue up to it, without what the model would not read anyway but for `beyond` turns.
 
-        That one shows that something was cut.
+        One such turn shows that something was cut; without any, an answer is marked as cut only where a part of the
+        turns that the model does read has no room.
         """
-        read = self._model.block.turns_read() or len(dialogue)
+        read = (self._model.block.turns_read() or len(dialogue)) + beyond
         for turn in range(len(dialogue)):
-            yield Dialogue(dialogue.turns[max(0, turn - read) : turn + 1], dialogue.id)
+            yield Dialogue(dialogue.turns[max(0, turn + 1 - read) : turn + 1], dialogue.id)
 
-    def explain(self, dialogue: DialogueLike, *, label: str | None = None) -> "Explanation":
+    def explain(
+        self, dialogue: DialogueLike, *, label: str | None = None, evaluations: int | None = None
+    ) -> "Explanation":
         """Which turns and words speak for the answer, and which against; or for another label.
+
+        `evaluations` bounds how often the model reads something: fewer are faster, and tell words apart less well.
 
         >>> found = load("nano").explain(["how was it", "tell me", "I am so happy"])
         >>> max(found.turns[-1].words, key=lambda word: word.contribution).text
@@ -315,7 +320,8 @@ class Detector:
         answers = self.infer([whole])
         if label is None:
             label = self.labels[self.choose(answers.probabilities)[0]]
-        return explain(self.predict_proba, whole, self.labels, label, truncated=bool(answers.truncated[0]))
+        truncated = bool(answers.truncated[0])
+        return explain(self.predict_proba, whole, self.labels, label, truncated=truncated, evaluations=evaluations)
 
     def check_label(self, label: str) -> None:
         """Raise an error if it is not one of the labels."""

@@ -23,7 +23,7 @@ import numpy as np
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.emoticons import EMOJI_PATTERN, emoji_words
 from emoscope.core.metrics import Floats
-from emoscope.detector.long_turns import read_spans
+from emoscope.detector.long_turns import WINDOW_CHARACTERS, read_spans
 from emoscope.models.block import LONG_MESSAGE
 
 Predict = Callable[[list[Dialogue]], Floats]  # probabilities, one row a dialogue
@@ -102,11 +102,18 @@ class Explanation:
 
 
 def explain(
-    predict: Predict, dialogue: Dialogue, labels: Sequence[str], label: str, *, truncated: bool = False
+    predict: Predict,
+    dialogue: Dialogue,
+    labels: Sequence[str],
+    label: str,
+    *,
+    truncated: bool = False,
+    evaluations: int | None = None,
 ) -> Explanation:
     """Share the log-odds of a label among the turns and words of a dialogue. The same call gives the same answer.
 
     `truncated` says that the model does not read all of it; which turns it reads is then found out first.
+    `evaluations` bounds the number of times the model reads something, about; a long turn is read in several parts.
 
     >>> def predict(dialogues):  # one in two, and better odds with every "yes"
     ...     odds = [3.0 ** sum(text.count("yes") for text in each.texts) for each in dialogues]
@@ -129,7 +136,12 @@ def explain(
         number: {whole_turns(there): weight for there, weight in weights.items()}
         for number, weights in zip(players, among_turns, strict=True)
     }
-    among_words = {number: _among_words(len(turns[number].groups), len(contexts[number]), rng) for number in players}
+    variants = VARIANTS
+    if evaluations is not None:
+        variants = min(variants, evaluations // (max(1, len(players)) * turns[-1].windows))
+    among_words = {
+        number: _among_words(len(turns[number].groups), len(contexts[number]), rng, variants) for number in players
+    }
 
     def steps(number: int) -> Iterator[tuple[int, float, State, State]]:
         """Each part of a turn, the weight of its joining others, and the variants before and after."""
@@ -227,6 +239,9 @@ class _Parts:
         most = MAX_PARTS if len(turn.text) <= LONG_MESSAGE else MAX_PARTS_OF_LONG
         cut = np.array_split(np.arange(len(spans)), min(len(spans), most) or 1)
         self.groups = [[spans[word] for word in group] for group in cut if len(group)]
+        length = sum(len(text) for _, text in read)
+        # How many parts a model reads it in, about.
+        self.windows = 1 if length <= LONG_MESSAGE else -(-length // WINDOW_CHARACTERS)
 
     def with_only(self, there: int) -> Turn:
         """The turn with these parts alone."""
@@ -268,10 +283,10 @@ def _measure(
     return log_odds, probabilities
 
 
-def _among_words(parts: int, contexts: int, rng: np.random.Generator) -> list[dict[int, float]]:
+def _among_words(parts: int, contexts: int, rng: np.random.Generator, variants: int) -> list[dict[int, float]]:
     """The sets of a turn's words to try, as many as the variants allow in all contexts."""
-    exact = (VARIANTS // contexts).bit_length() - 1
-    pairs = VARIANTS // (2 * max(1, parts - 1) * contexts)
+    exact = (variants // contexts).bit_length() - 1
+    pairs = variants // (2 * max(1, parts - 1) * contexts)
     orders = 2 * min(max(1, pairs), MAX_WORD_ORDERS // 2)  # even, since each comes with its reverse
     return coalitions(parts, exact=exact, orders=orders, rng=rng)
 

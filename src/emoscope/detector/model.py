@@ -59,9 +59,20 @@ class FittedModel:
         shorter = [shortened_example(example) for example in examples]
         overlong = self._overlong(shorter)
         parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
-        answers, cut = self._infer(head, [window for part in parts for window in part])
+        every = [window for part in parts for window in part]
         if not overlong:
+            answers, cut = self._infer(head, every)
             return answers, cut | too_long(examples)
+        # Variants of a long turn, of which an explanation asks hundreds, share most of their windows.
+        different = {(window.dialogue, window.turn): window for part in parts if len(part) > 1 for window in part}
+        places = {key: place for place, key in enumerate(different)}
+        alone = [part[0] for part in parts if len(part) == 1]
+        answers, cut = self._infer(head, [*different.values(), *alone])
+        others = iter(range(len(different), len(answers)))
+        rows_of = [
+            places[window.dialogue, window.turn] if len(part) > 1 else next(others) for part in parts for window in part
+        ]
+        answers, cut = answers[rows_of], cut[rows_of]
         mix = np.array([head.trained[label] for label in head.labels])
         ends = np.cumsum([len(part) for part in parts]).tolist()
         rows = [slice(end - len(part), end) for part, end in zip(parts, ends, strict=True)]

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ from emoscope.models.probabilities import softmax, temperature_of
 from emoscope.systems.base import NETWORK_PACKAGES
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_corpora, affect_labels, by_head, plain
+from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_corpora, affect_labels, by_head, plain, unknown_examples
 from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Targets:
 def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) -> Targets:
     """The pool with the targets of the teachers whose files are given; labels count where there are any."""
     targets = Targets(plan.context, plan.heads)
-    judged = held_out_lines(fit_context) if plan.hold_out else frozenset()
+    own_allowed, allowed_elsewhere = learnable(plan, fit_context)
     for path in answers:
         task_name, labels, tables = load_answers(path)
         sources = teacher_sources(path) or {UNNAMED: 0}
@@ -178,7 +178,8 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
                 soft = plan.hard * general_targets(part) + (1 - plan.hard) * soft
                 targets.repeat(head, part[: plan.limit], soft[: plan.limit], plan.everyday, source=corpus_of(name))
                 continue
-            allowed = [number for number, e in enumerate(part) if _allowed(e, plan, frozenset() if own else judged)]
+            may = own_allowed if own else allowed_elsewhere
+            allowed = [number for number, example in enumerate(part) if may(example)]
             allowed = allowed[: plan.limit]
             corpus = task_name if own else corpus_of(name)
             targets.add(head, [part[number] for number in allowed], soft[allowed], source=corpus)
@@ -189,20 +190,32 @@ def _certain(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
     return one_hot([str(example.label) for example in examples], labels)
 
 
-def _allowed(example: Example, plan: StudentPlan, judged: Collection[str] = ()) -> bool:
-    """Whether to learn from an example: with `hold_out`, neither from a held-out one nor from a line judged on."""
-    return not (plan.hold_out and (is_held_out(example) or plain(example.text) in judged))
+def learnable(
+    plan: StudentPlan, fit_context: FitContext
+) -> tuple[Callable[[Example], bool], Callable[[Example], bool]]:
+    """Whether to learn from an example of a task's own data, and from one of another collection.
+
+    With `hold_out`, neither from a held-out dialogue nor, elsewhere, from a line, or a turn in its context, that is
+    judged: MELD has many of EmotionX's scenes.
+    """
+    if not plan.hold_out:
+        return (lambda _: True), (lambda _: True)
+    judged = [e for name in TASKS for e in own_examples(name, fit_context) if is_held_out(e)]
+    lines = frozenset(plain(example.text) for example in judged) - {""}
+    items = LearntItems.of({"judged": judged})
+
+    def own(example: Example) -> bool:
+        return not is_held_out(example)
+
+    def elsewhere(example: Example) -> bool:
+        return own(example) and bool(unknown_examples([example], lines)) and not items.known([example])[0]
+
+    return own, elsewhere
 
 
 def is_held_out(example: Example) -> bool:
     """Whether a dialogue belongs to the tenth on which the student is judged."""
     return fold_number(example.family, FOLDS) == 0
-
-
-def held_out_lines(fit_context: FitContext) -> frozenset[str]:
-    """The lines of the dialogues on which the student is judged, by which they are known in other collections."""
-    lines = (e.text for name in TASKS for e in own_examples(name, fit_context) if is_held_out(e))
-    return frozenset(map(plain, lines)) - {""}
 
 
 def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) -> "MultiTaskClassifier":
@@ -229,7 +242,9 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
         teacher = MultiTaskClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:
-        corpora = affect_corpora(fit_context, limit=plan.limit, keep=lambda example: _allowed(example, plan))
+        own, elsewhere = learnable(plan, fit_context)
+        every = affect_corpora(fit_context, limit=plan.limit, keep=own)
+        corpora = {name: rows if name in TASKS else list(filter(elsewhere, rows)) for name, rows in every.items()}
         mixture = by_head(corpora)
         teacher = MultiTaskClassifier(
             {head: labels for head, labels in affect_labels().items() if head in mixture},

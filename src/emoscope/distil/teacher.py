@@ -25,7 +25,7 @@ from emoscope.models.block import Floats, one_hot
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import auxiliary_corpora, auxiliary_examples, plain
+from emoscope.tasks.datasets.affect import auxiliary_corpora, auxiliary_examples, plain, unknown_examples
 from emoscope.tasks.datasets.auxiliary import chosen, source, source_examples
 
 if TYPE_CHECKING:
@@ -138,12 +138,19 @@ def teach_by_folds(
     only: Sequence[int] | None = None,
     keep: Path | None = None,
     ask: bool = False,
+    parts: Sequence[str] | None = None,
 ) -> None:
     """Fit a network for each fold, and write its probabilities of the held-out examples and of the test sets at hand.
 
     A fold that is there already is left alone; a folder of another plan is refused. A number that is no fold's holds
-    out nothing; with `ask` the network answers the pool for a student, too. `keep` is a folder to leave networks in.
+    out nothing; with `ask` the network answers the pool for a student, too, or the `parts` of it that are named.
+    `keep` is a folder to leave networks in.
     """
+    asked = {
+        head: [part for part in every if parts is None or part in parts] for head, every in POOL[plan.corpora].items()
+    }
+    if unknown := sorted(set(parts or ()) - {part for every in asked.values() for part in every}):
+        raise EmoscopeError(f"no head is asked about {unknown[0]!r}")
     folder.mkdir(parents=True, exist_ok=True)
     content = plan.model_dump(mode="json")
     if (folder / PLAN).is_file() and read_json(folder / PLAN) != content:
@@ -175,7 +182,7 @@ def teach_by_folds(
             lessons.append({name: (rows, _targets(rows, name, plan)) for name, rows in kept.items()})
             # MELD has many of EmotionX's scenes.
             lines = {plain(example.text) for example in held_out["emotionx-friends"]} - {""}
-            meld = [e for e in source_examples("meld", fit_context) if plain(e.text) not in lines][: plan.limit]
+            meld = unknown_examples(source_examples("meld", fit_context), lines)[: plan.limit]
             lessons.append({"meld": (meld, _targets(meld, "meld", plan))})
             lessons.append(auxiliary_lessons(plan, plan.rehearsal_share, fit_context))
         part = fit_context.part(f"fold{fold}", seed=fit_context.seed * 101 + fold)
@@ -183,7 +190,7 @@ def teach_by_folds(
         if keep is not None:
             _save(teacher, keep / f"fold{fold}")
         if ask:
-            answer_pool(teacher, plan, folder / ANSWERS, fit_context, learnt.sources)
+            answer_pool(teacher, asked, folder / ANSWERS, fit_context, plan.limit, learnt.sources)
         tables: dict[str, Any] = {}
         for name in own:
             tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name).astype(np.float16)
@@ -207,24 +214,25 @@ def save_own_answers(folder: Path, plan: TeacherPlan, fit_context: FitContext) -
 
 def answer_pool(
     teacher: "MultiTaskClassifier",
-    plan: TeacherPlan,
+    asked: Mapping[str, Sequence[str]],
     folder: Path,
     fit_context: FitContext,
+    limit: int | None = None,
     sources: Mapping[str, int] | None = None,
 ) -> None:
-    """Write what a teacher makes of the pool, a file for each head; one that is there is left alone.
+    """Write what a teacher makes of parts of the pool, a file for each head; one that is there is left alone.
 
     `sources` is what the teacher learnt from, which goes into the student's record.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for head, parts in POOL[plan.corpora].items():
+    for head, parts in asked.items():
         path = folder / f"{head}.npz"
-        if path.is_file():
+        if path.is_file() or not parts:
             continue
         tables = {}
         for part in parts:
             fit_context.progress(f"asking {head} of {part}", 1.0)
-            tables[part] = teacher.predict_proba(pool_part(part, fit_context)[: plan.limit], head)
+            tables[part] = teacher.predict_proba(pool_part(part, fit_context)[:limit], head)
         save_answers(path, head, teacher.heads[head], tables, sources)
 
 

@@ -20,6 +20,17 @@ def terms_of(folder: Path) -> str | None:
     return f"{terms.use} {terms.why}" if terms else None
 
 
+def card_of(folder: Path) -> str | None:
+    """A model's card in Markdown; None if it has none.
+
+    >>> from emoscope.detector.bundle import resolve
+    >>> card_of(resolve("nano")).splitlines()[0]
+    '# Model card: `nano`'
+    """
+    path = folder / CARD
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
 def card_text(results: ModelResults) -> str:
     """The card.
 

@@ -11,7 +11,7 @@ from emoscope.core.errors import InputError
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.compare import system_names
 from emoscope.evaluation.score import Gold, GoldSource, Scores, label_names, read_gold, read_predictions, scores_of
-from emoscope.evaluation.slices import SLICES
+from emoscope.evaluation.slices import SLICES, DataSlice
 from emoscope.tasks import Task
 
 # Turns shown before the one that is labelled.
@@ -101,18 +101,28 @@ def analyse_errors(
         easy = [item for item in items if hits[item] == len(predicted)]
         hard = [item for item in items if hits[item] == 0]
         classes[label] = ClassErrors(len(items), len(easy), len(hard), sample(easy), sample(hard))
-    slice_scores = {}
+    answers = dict(zip(systems, predicted, strict=True))
+    parts = slice_scores(task, read, answers, slices)
+    return ErrorAnalysis(task.name, task.metric.name, read.path, tuple(systems), classes, parts)
+
+
+def slice_scores(
+    task: Task, gold: Gold, answers: Mapping[str, Sequence[str]], slices: Mapping[str, DataSlice]
+) -> dict[str, SliceScores]:
+    """The scores of each system's answers on each group of each slice."""
+    scored = gold.scored(task)
+    found = {}
     for name, by_slice in slices.items():
-        groups = by_slice.positions([examples[item] for item in scored])
+        groups = by_slice.positions([examples_of(gold)[item] for item in scored])
         scores = {
             group: {
-                system: scores_on(task, read, labels, [scored[place] for place in places])
-                for system, labels in zip(systems, predicted, strict=True)
+                system: scores_on(task, gold, labels, [scored[place] for place in places])
+                for system, labels in answers.items()
             }
             for group, places in groups.items()
         }
-        slice_scores[name] = SliceScores(by_slice.description, scores)
-    return ErrorAnalysis(task.name, task.metric.name, read.path, tuple(systems), classes, slice_scores)
+        found[name] = SliceScores(by_slice.description, scores)
+    return found
 
 
 def examples_of(gold: Gold) -> Sequence[Example]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import existing_file
 from emoscope.core.jsonable import jsonable
 from emoscope.core.learnt import Overlap
-from emoscope.core.metrics import Counts, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
+from emoscope.core.metrics import Counts, Metric, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.evaluation.provenance import learnt_note, learnt_of
 from emoscope.evaluation.ranking import Placement, place
@@ -229,10 +229,12 @@ def evaluate(
     samples: int = SAMPLES,
     seed: int = 0,
     ranked: bool = True,
+    own_labels: bool = False,
 ) -> Evaluation:
     """Score a file of predictions, or labels in order, in the task's official way.
 
-    `ranked` places the score among the published results, or not.
+    `ranked` places the score among the published results, or not. `own_labels` averages over the task's own labels
+    only: IEST's official macro-F1 counts a foreign label that was predicted as one more label, with an F1 of 0.
 
     Where `emoscope predict` noted that the model had learnt the items, that is said, and there is no rank.
 
@@ -241,12 +243,26 @@ def evaluate(
     0.7304
     """
     read = read_gold(task, gold)
+    if own_labels:
+        task = task.with_metric(_own_labels(task))
+    path, learnt = None, None
     if isinstance(predictions, str | Path):
-        answers, learnt = read_predictions(task, read, predictions), learnt_of(predictions)
-        return _evaluation(task, read, answers, str(predictions), samples, seed, learnt, ranked=ranked)
-    if len(predictions) != len(read.labels):
+        path, learnt = str(predictions), learnt_of(predictions)
+        predictions = read_predictions(task, read, predictions)
+    elif len(predictions) != len(read.labels):
         raise EmoscopeError(f"{len(read.labels):,} gold labels but {len(predictions):,} predictions")
-    return _evaluation(task, read, predictions, None, samples, seed, ranked=ranked)
+    if own_labels and outside_labels(task, predictions):
+        ranked = False  # the published scores are the official ones
+    return _evaluation(task, read, predictions, path, samples, seed, learnt, ranked=ranked)
+
+
+def _own_labels(task: Task) -> Metric:
+    """The task's metric over no label but its own."""
+    metric = task.metric
+    if metric.labels is not None or metric.name == "accuracy":
+        return metric
+    count = len(task.labels)
+    return replace(metric, description=f"{metric.name} over the task's {count} labels only", labels=task.labels)
 
 
 def evaluate_labels(

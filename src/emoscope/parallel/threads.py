@@ -50,7 +50,7 @@ def container_quota(system: Path = Path("/")) -> int | None:
     True
     """
     try:
-        lines = (system / "proc/self/cgroup").read_text().splitlines()
+        lines = (system / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
     root, quotas = system / "sys/fs/cgroup", []
@@ -63,9 +63,9 @@ def container_quota(system: Path = Path("/")) -> int | None:
             try:
                 if controllers:
                     names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-                    quota, period = ((folder / name).read_text().strip() for name in names)
+                    quota, period = ((folder / name).read_text(encoding="utf-8").strip() for name in names)
                 else:
-                    quota, period = (folder / "cpu.max").read_text().split()
+                    quota, period = (folder / "cpu.max").read_text(encoding="utf-8").split()
                 quotas += [int(quota) / int(period)] if quota not in ("max", "-1") else []
             except (OSError, ValueError, ZeroDivisionError):
                 continue

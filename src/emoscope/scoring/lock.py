@@ -17,6 +17,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.file_lock import try_lock
 
 LOCK = ".lock"
 RENEW_SECONDS = 20.0
@@ -43,7 +44,10 @@ def lock_folder(folder: Path) -> Iterator[None]:
         handle.flush()
         yield
     finally:
-        (folder / LOCK).unlink(missing_ok=True)
+        if os.name == "nt":  # where what is open cannot be removed
+            handle.close()
+        with suppress(PermissionError):
+            (folder / LOCK).unlink(missing_ok=True)
         handle.close()
         if new:
             with suppress(OSError):  # it is not empty
@@ -51,18 +55,14 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def _locked_file(folder: Path) -> IO[str]:
-    import fcntl
-
     path = folder / LOCK
     while True:
         handle = path.open("a+", encoding="utf-8")
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(handle):
             handle.seek(0)
             owner = _parsed(handle.read())
             handle.close()
-            raise _held(str(folder), owner) from None
+            raise _held(str(folder), owner)
         # A run that just ended has removed the file that was opened: then this one is not what others see.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle.fileno()), path.stat()):

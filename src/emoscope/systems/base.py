@@ -47,7 +47,8 @@ class SystemMetadata(BaseModel):
     learns_from: str = "train"  # the split it is trained on unless told otherwise
     extras: tuple[str, ...] = ("train",)
     networks: bool = True  # whether it trains neural networks, which several devices can do together
-    substitutions: tuple[str, ...] = ()  # what the paper used that we could not
+    substitutions: tuple[str, ...] = ()  # what the paper used that we could not: what stands for it
+    differences: tuple[str, ...] = ()  # what ours does otherwise, or decides where the paper is silent
 
 
 PUBLISHED = {
@@ -57,7 +58,7 @@ PUBLISHED = {
 
 
 class System(ABC):
-    """A named composition of blocks; the settings' defaults are the paper's values."""
+    """A named composition of blocks; its settings' defaults are the paper's values, or usual ones where it has none."""
 
     metadata: ClassVar[SystemMetadata]
     settings_class: ClassVar[type[SystemSettings]] = SystemSettings  # the annotated type of `settings`

@@ -8,6 +8,7 @@ from typing import Any
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError, first_line
+from emoscope.core.extras import require
 from emoscope.core.files import existing_file
 from emoscope.tables.formats import PIPE, Format, format_of
 from emoscope.tables.json_stream import is_json_lines
@@ -123,16 +124,13 @@ def _check_columns(path: str, names: Iterable[str], column: str | None) -> None:
 
 
 def _parquet_rows(path: str, column: str | None) -> Iterator[TextRow]:
-    import polars as pl
-
+    parquet, arrow = (require(name, extra="parquet") for name in ("pyarrow.parquet", "pyarrow"))
     numbers = count(1)
     try:
-        table = pl.scan_parquet(existing_file(path))
-        _check_columns(path, table.collect_schema().names(), column)
-        begin = 0
-        while len(part := table.slice(begin, _PARQUET_SLICE).collect()):
-            for columns in part.iter_rows(named=True):
-                yield TextRow(Place(0, next(numbers)), columns)
-            begin += len(part)
-    except (pl.exceptions.PolarsError, OSError) as error:
+        with parquet.ParquetFile(existing_file(path)) as table:
+            _check_columns(path, table.schema_arrow.names, column)
+            for part in table.iter_batches(_PARQUET_SLICE):
+                for columns in part.to_pylist():
+                    yield TextRow(Place(0, next(numbers)), columns)
+    except (arrow.ArrowException, OSError) as error:
         raise InputError(path, f"is not a readable Parquet file ({first_line(error)})") from None

@@ -12,6 +12,7 @@ from typing import Any
 
 from emoscope.core.dialogue import Detection
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.extras import require
 from emoscope.tables.files import atomic_write_compressed
 from emoscope.tables.formats import PIPE, Format, format_of
 
@@ -51,11 +52,12 @@ def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
         return
     with atomic_write_compressed(path) as handle:
         if kind == "parquet":
-            import polars as pl
-
+            parquet, arrow = (require(name, extra="parquet") for name in ("pyarrow.parquet", "pyarrow"))
             rows: list[Mapping[str, Any]] = []
             yield RowWriter(lambda _: None, kind, rows=rows)
-            pl.DataFrame(rows, infer_schema_length=None).write_parquet(handle)
+            names = dict.fromkeys(name for row in rows for name in row)
+            columns = {name: [row.get(name) for row in rows] for name in names}
+            parquet.write_table(arrow.table(columns), handle, compression="zstd")
         else:
             writer = RowWriter(lambda text: handle.write(text.encode()), kind)
             yield writer

@@ -62,7 +62,7 @@ class CorpusTask(Task):
     """The task of finding the labels of a corpus in a folder."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder).absolute()
+        self.folder = corpus_folder(Path(folder).absolute())
         manifest = read_manifest(self.folder)
         self.metadata = _metadata(manifest, self.folder)
         self._form = manifest.form
@@ -111,13 +111,21 @@ def is_corpus(name: str) -> bool:
     return "/" in name or "\\" in name or Path(name).is_dir()
 
 
+def corpus_folder(folder: Path) -> Path:
+    """The folder of the corpus, which lies inside that of the build that made it.
+
+    >>> corpus_folder(Path("anything")).as_posix()
+    'anything'
+    """
+    inner = folder / "corpus"
+    return inner if not (folder / MANIFEST).is_file() and (inner / MANIFEST).is_file() else folder
+
+
 def read_manifest(folder: Path) -> CorpusManifest:
     """The manifest of a corpus."""
     path = folder / MANIFEST
     if not path.is_file():
-        inner = folder / "corpus"
-        hint = f"; did you mean {inner}?" if (inner / MANIFEST).is_file() else ""
-        raise EmoscopeError(f"{folder}: is not a corpus ({MANIFEST} is missing){hint}")
+        raise EmoscopeError(f"{folder}: is not a corpus ({MANIFEST} is missing)")
     try:
         return CorpusManifest.model_validate(read_json(path))
     except ValidationError as error:

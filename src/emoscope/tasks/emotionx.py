@@ -31,7 +31,7 @@ class EmotionX(Task):
     def read(self, path: str | Path) -> Iterator[Example]:
         number = 0
         for number, element in enumerate(array_elements(path), start=1):
-            if number == 2 and isinstance(element, list) and element and isinstance(element[0], list):
+            if number == 1 and isinstance(element, dict) and "email" in element:
                 raise InputError(path, "is a submission (author and dialogues), expected a data file")
             yield from _dialogue_examples(path, number, element)
         if not number:

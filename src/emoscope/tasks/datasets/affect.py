@@ -1,10 +1,10 @@
 """Every labelled text at hand as one mixture of label sets: what an encoder learns of emotion before its own task."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
-from emoscope.core.dialogue import Example
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.fit_context import FitContext
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -48,8 +48,9 @@ def auxiliary_examples(
     """The labelled examples of the auxiliary tasks, head by head, at most `limit` of each task.
 
     Left out is every text of three words or more that is among `examples`, in EmotionX's training data, or among what
-    will be scored: MELD and EmotionX share scenes of Friends, and a model that had seen the answer elsewhere would
-    score too well. What is left does not depend on the task at hand, so one encoder serves all tasks.
+    will be scored, and what is shorter in dialogues that have such a line: MELD and EmotionX share scenes of Friends,
+    and a model that had seen the answer elsewhere would score too well. What is left does not depend on the task at
+    hand, so one encoder serves all tasks.
     """
     return by_head(auxiliary_corpora(fit_context, examples=examples, limit=limit))
 
@@ -60,12 +61,13 @@ def auxiliary_corpora(
     """The same, corpus by corpus."""
     friends = read_split(get_task("emotionx-friends"), "train", fit_context.resources)
     known = {plain(example.text) for example in (*friends, *examples)} | {plain(text) for text in fit_context.unseen}
+    known.discard("")
     corpora = {}
     for name in chain.from_iterable(AUXILIARY.values()):
         corpus = source_examples(name, fit_context)
         if name == "masked-words":
             corpus = _at_most(corpus, MASKED_WORDS_PER_LABEL)
-        corpora[name] = [e for e in corpus if not (text := plain(e.text)) or text not in known][:limit]
+        corpora[name] = unknown_examples(corpus, known)[:limit]
     return corpora
 
 
@@ -102,6 +104,28 @@ def by_head(corpora: Mapping[str, Sequence[Example]]) -> dict[str, list[Example]
         names = dict.fromkeys([*AUXILIARY.get(head, ()), *(task_name for task_name, _ in BENCHMARKS.get(head, ()))])
         mixture[head] = [example for name in names for example in corpora.get(name, ())]
     return {head: mixed for head, mixed in mixture.items() if mixed}
+
+
+def unknown_examples(corpus: Sequence[Example], known: Collection[str]) -> list[Example]:
+    """The examples of a corpus that are not in other data, whose lines are given as `plain` writes them.
+
+    "Oh no!" may stand anywhere, so a line of one or two words is known by its dialogue: it is left out if another line
+    of the dialogue is known.
+
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> scene = Dialogue.of(["it is over now", "Oh no!"])
+    >>> [e.text for e in unknown_examples([Example(scene, 1), Example(Dialogue.of(["Oh no!"]), 0)], {"itisovernow"})]
+    ['Oh no!']
+    """
+    shared: dict[Dialogue, bool] = {}
+    found = []
+    for example in corpus:
+        text, dialogue = plain(example.text), example.dialogue
+        if not text and dialogue not in shared:
+            shared[dialogue] = any(plain(line) in known for line in dialogue.texts)
+        if not (text in known if text else shared[dialogue]):
+            found.append(example)
+    return found
 
 
 def plain(text: str) -> str:

@@ -1,0 +1,267 @@
+"""Train on one corpus, evaluate on another: what a system learns of emotion that holds elsewhere."""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emoscope.core.dialogue import Example
+from emoscope.core.emotion_words import closest_label
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.fit_context import FitContext
+from emoscope.core.metrics import Floats, confusion_matrix, macro_f1
+from emoscope.models.ensembles.folds import fold_numbers
+from emoscope.systems import SYSTEMS, System
+from emoscope.tasks import TASKS, Task, get_task
+from emoscope.tasks.base import Task as BaseTask
+from emoscope.tasks.corpus_task import is_corpus
+from emoscope.tasks.data import data_root, read_split
+from emoscope.tasks.datasets.affect import plain
+from emoscope.tasks.datasets.auxiliary import chosen, source_examples
+
+EMOTIONS = ("neutral", "joy", "sadness", "anger", "fear", "disgust", "surprise")
+SENTIMENTS = ("negative", "neutral", "positive")
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LabelMapping:
+    """Each corpus's labels as emotions (or sentiments) that all share, and emotions as sentiments."""
+
+    labels: Mapping[str, Mapping[str, str]]
+    polarity: Mapping[str, str]
+
+    def of(self, corpus: str, labels: Sequence[str] = ()) -> dict[str, str]:
+        """The mapping of one corpus; one that is not named is mapped by the words its labels are."""
+        if corpus in self.labels:
+            return dict(self.labels[corpus])
+        found = {label: closest_label(label, EMOTIONS) for label in labels}
+        return {label: emotion for label, emotion in found.items() if emotion is not None}
+
+
+def read_mapping(path: str | Path | None = None) -> LabelMapping:
+    """The mapping we ship, or the one in a TOML file with the tables `labels.CORPUS` and `polarity`.
+
+    >>> read_mapping().of("isear")["sadness"], read_mapping().of("mine", ["mad", "glad", "odd"])
+    ('sadness', {'mad': 'anger', 'glad': 'joy'})
+    """
+    shipped = files("emoscope.runs").joinpath("transfer_labels.toml")
+    try:
+        text = (shipped if path is None else Path(path)).read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(path or str(shipped), f"is not a mapping in TOML ({error})") from None
+    known = {*EMOTIONS, *SENTIMENTS}
+    tables = {**content.get("labels", {}), "polarity": content.get("polarity", {})}
+    for corpus, table in tables.items():
+        for label, meaning in table.items() if isinstance(table, dict) else [("", table)]:
+            if meaning not in known:
+                problem = f"{corpus}: {label!r} is mapped to {meaning!r}, expected one of {', '.join(sorted(known))}"
+                raise InputError(path or str(shipped), problem)
+    ours = LabelMapping({}, {}) if path is None else read_mapping()
+    return LabelMapping({**ours.labels, **content.get("labels", {})}, {**ours.polarity, **tables["polarity"]})
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The score of a system trained on one corpus and asked about another.
+
+    Macro-F1 over the labels that both have; `within` is what the same system has on the same items and labels when it
+    learnt from the other part of that very corpus, and `majority` what the most frequent label has. None of them where
+    the two share fewer than two labels.
+    """
+
+    trained_on: str
+    evaluated_on: str
+    labels: tuple[str, ...]
+    items: int
+    score: float | None
+    within: float | None
+    majority: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TransferMatrix:
+    """All pairs of corpora, how many examples each gave, and the mapping that was used."""
+
+    system: str
+    seed: int
+    limit: int | None
+    corpora: tuple[str, ...]
+    trained: Mapping[str, int]
+    held_out: Mapping[str, int]
+    mapping: Mapping[str, Mapping[str, str]]
+    cells: tuple[Cell, ...]
+
+    def cell(self, trained_on: str, evaluated_on: str) -> Cell:
+        return next(c for c in self.cells if (c.trained_on, c.evaluated_on) == (trained_on, evaluated_on))
+
+
+def transfer(
+    system_name: str = "nano",
+    corpora: Sequence[str] = (),
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    mapping: LabelMapping | None = None,
+    device: str = "auto",
+    root: Path | None = None,
+    report: Callable[[str, float], None] | None = None,
+) -> TransferMatrix:
+    """Train a system on each corpus and score it on all of them, through a stated mapping of the labels.
+
+    Corpora are tasks, auxiliary sets or folders of corpora; without names, all that the mapping knows. Scored is a
+    task's dev split, else a fifth that is cut off between dialogues; no text of what is scored is learnt from any
+    corpus, as some share scenes or tweets. `limit` examples at most are learnt, and scored, of each.
+
+    >>> transfer("nano", ["emocontext", "isear"], limit=2000).cells[1].score  # doctest: +SKIP
+    0.41
+    """
+    stated = mapping or read_mapping()
+    names = tuple(dict.fromkeys(corpora or stated.labels))
+    if len(names) < 2:
+        raise EmoscopeError("name at least two corpora: tasks, auxiliary sets or folders of corpora")
+    context = FitContext(seed=seed, device=device, resources=data_root(root))
+    parts = {name: _parts(name, stated, context) for name in names}
+    asked = {name: chosen(held_out, limit) for name, (_, held_out, _) in parts.items()}
+    unseen = {plain(example.text) for examples in asked.values() for example in examples} - {""}
+    answers: dict[str, dict[str, Floats]] = {}
+    trained, systems = {}, {}
+    for number, (name, (learn, _, mapped)) in enumerate(parts.items()):
+        if report is not None:
+            report(f"training on {name}", number / len(parts))
+        kept = chosen([example for example in learn if plain(example.text) not in unseen], limit)
+        systems[name] = SYSTEMS[system_name](_relabelled(name, mapped), seed=seed, settings=settings)
+        systems[name].fit(kept, context)
+        trained[name] = len(kept)
+        answers[name] = {other: systems[name].predict_proba(asked[other]) for other in names}
+    cells = [
+        _cell(one, other, systems[one], systems[other], answers, asked[other], stated.polarity)
+        for one in names
+        for other in names
+    ]
+    held_out = {name: len(examples) for name, examples in asked.items()}
+    used = {name: mapped for name, (_, _, mapped) in parts.items()}
+    return TransferMatrix(system_name, seed, limit, names, trained, held_out, used, tuple(cells))
+
+
+Parts = tuple[list[Example], list[Example], dict[str, str]]
+
+
+def _parts(name: str, stated: LabelMapping, context: FitContext) -> Parts:
+    """What can be learnt of a corpus, what is scored, both with the shared labels, and the mapping."""
+    if name in TASKS or is_corpus(name):
+        task = get_task(name)
+        mapped = stated.of(name, task.labels)
+        learn = _mapped(read_split(task, "train", context.resources), mapped)
+        if "dev" in task.metadata.splits:
+            return learn, _mapped(read_split(task, "dev", context.resources), mapped), mapped
+    else:
+        learnable = source_examples(name, context)
+        mapped = stated.of(name, sorted({str(example.label) for example in learnable}))
+        learn = _mapped(learnable, mapped)
+    if len(set(mapped.values())) < 2:
+        raise EmoscopeError(
+            f"{name}: fewer than two of its labels are emotions; state what they mean with --mapping FILE"
+        )
+    folds = fold_numbers(learn, FOLDS)
+    return (
+        [example for example, fold in zip(learn, folds, strict=True) if fold],
+        [example for example, fold in zip(learn, folds, strict=True) if not fold],
+        mapped,
+    )
+
+
+def _mapped(examples: Sequence[Example], mapped: Mapping[str, str]) -> list[Example]:
+    found = []
+    for example in examples:
+        if example.label in mapped:
+            found.append(Example(example.dialogue, example.turn, mapped[str(example.label)]))
+    return found
+
+
+def _relabelled(name: str, mapped: Mapping[str, str]) -> Task:
+    """The task with the labels that all share; a corpus that is no task is one of dialogues, as Friends is."""
+    task: BaseTask = copy(get_task(name if name in TASKS or is_corpus(name) else "emotionx-friends"))
+    labels = tuple(label for label in (*EMOTIONS, "negative", "positive") if label in mapped.values())
+    neutral = "neutral" if "neutral" in labels else None
+    changed = {"labels": labels, "neutral_label": neutral, "natural_prior": None, "natural_prior_source": None}
+    task.metadata = task.metadata.model_copy(update=changed)
+    return task
+
+
+def _cell(
+    one: str,
+    other: str,
+    trained: System,
+    own: System,
+    answers: Mapping[str, Mapping[str, Floats]],
+    asked: Sequence[Example],
+    polarity: Mapping[str, str],
+) -> Cell:
+    mine, theirs = trained.task.labels, own.task.labels
+    sentiment = [not set(labels) <= set(EMOTIONS) for labels in (mine, theirs)]
+    read = {label: polarity.get(label) for label in EMOTIONS} if any(sentiment) else {}
+    read |= {label: label for label in SENTIMENTS if any(sentiment)}
+
+    def meaning(label: str) -> str | None:
+        return read.get(label) if any(sentiment) else label
+
+    shared = tuple(
+        label
+        for label in (SENTIMENTS if any(sentiment) else EMOTIONS)
+        if label in set(map(meaning, mine)) & set(map(meaning, theirs))
+    )
+    gold = [meaning(str(example.label)) for example in asked]
+    places = [place for place, label in enumerate(gold) if label in shared]
+    if len(shared) < 2 or not places:
+        return Cell(one, other, shared, 0, None, None, None)
+    right = [str(gold[place]) for place in places]
+
+    def score(probabilities: Floats, labels: Sequence[str]) -> float:
+        columns = np.stack(
+            [probabilities[places][:, [meaning(label) == name for label in labels]].sum(1) for name in shared], axis=1
+        )
+        return float(macro_f1(confusion_matrix(right, [shared[best] for best in columns.argmax(1)], shared)))
+
+    most = max(shared, key=right.count)
+    majority = float(macro_f1(confusion_matrix(right, [most] * len(right), shared), range(len(shared))))
+    within = score(answers[other][other], theirs)
+    return Cell(one, other, shared, len(places), score(answers[one][other], mine), within, majority)
+
+
+def transfer_chart(matrix: TransferMatrix) -> Any:
+    """The matrix as a chart: macro-F1 in each cell, shaded by its share of what training within the corpus gives."""
+    from emoscope.core.plots import FAINT, INK, altair, rows, titled
+
+    alt = altair()
+    names = [Path(name).name for name in matrix.corpora]
+    values = [
+        {
+            "trained on": Path(cell.trained_on).name,
+            "evaluated on": Path(cell.evaluated_on).name,
+            "score": "" if cell.score is None else f"{cell.score:.2f}",
+            "share": 0.0 if not cell.score or not cell.within else min(1.0, cell.score / cell.within),
+        }
+        for cell in matrix.cells
+    ]
+    axis = alt.Axis(domain=False, ticks=False, labelColor=INK, labelLimit=200)
+    turned = alt.Axis(domain=False, ticks=False, labelColor=INK, orient="top", labelAngle=-35, labelLimit=200)
+    base = alt.Chart(rows(values)).encode(
+        x=alt.X("evaluated on:N", sort=names, axis=turned), y=alt.Y("trained on:N", sort=names, axis=axis)
+    )
+    opacity = alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.75]), legend=None)
+    shades = base.mark_rect(fill="#2f6fdc", stroke=FAINT, strokeWidth=1).encode(fillOpacity=opacity)
+    drawn = alt.layer(shades, base.mark_text(fontSize=12, color=INK).encode(text="score:N"))
+    size = 52 * len(names)
+    return titled(
+        drawn.properties(width=size, height=size * 0.7),
+        f"Transfer of {matrix.system}",
+        "Macro-F1 over the labels both corpora have; the darker, the closer to training within the corpus",
+    )
