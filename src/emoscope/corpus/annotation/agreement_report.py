@@ -13,11 +13,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.agreement import cohen_kappa, fleiss_kappa, fleiss_kappa_per_label, krippendorff_alpha
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.judgement import Judgement
 from emoscope.core.metrics import Floats
 from emoscope.core.significance import Interval, check_samples, percentile_interval
-from emoscope.corpus.annotation.agreement import cohen_kappa, fleiss_kappa, fleiss_kappa_per_label, krippendorff_alpha
 
 # A crowd has thousands of pairs with a handful of common items each; only the first get an interval.
 PAIRS_WITH_INTERVAL = 100

@@ -6,19 +6,23 @@ should follow, or raise why none may. Replaying the log gives the same state.
 Every item is judged by a set number of workers, and by none of them twice. A worker who has an item in front of them
 holds one of its places for `HOLD_SECONDS`. Gold questions are for everyone. Workers who fail them are refused: their
 judgements no longer count, and the items are open to others again.
+
+A study may begin with rounds (see `rounds`): everyone judges their items, in order, before any other. What is said in
+them is no judgement of the study.
 """
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.gold_questions import GoldCheck, GoldRules, checks, drawn
+from emoscope.corpus.annotation.rounds import RoundName, Rounds, RoundScore
 
 HOLD_SECONDS = 1800.0
 
-Kind = Literal["given", "judged", "skipped", "undone"]
+Kind = Literal["given", "judged", "skipped", "undone", "revised", "imported"]
 
 
 class NotPossibleError(EmoscopeError):
@@ -76,6 +80,8 @@ class WorkerStanding:
     gold_right: int
     gold_answers: int
     refused: bool
+    training: RoundScore | None = None
+    qualification: RoundScore | None = None
 
 
 @dataclass(slots=True)
@@ -110,12 +116,14 @@ class Assignment:
         gold: GoldRules | None = None,
         *,
         seed: int = 1,
+        rounds: Rounds | None = None,
     ) -> None:
         self._gold_rules = gold or GoldRules()
         self._seed = seed
         self._answers = dict(items)
-        self._gold = [name for name in items if self._is_gold(name)]
-        asked = [name for name in items if not self._is_gold(name)]
+        self._rounds = rounds or Rounds()
+        self._gold = [name for name in items if self._is_gold(name) and self.round_of(name) is None]
+        asked = [name for name in items if not self._is_gold(name) and self.round_of(name) is None]
         self._order = sorted(asked, key=lambda name: (drawn(seed, name), name))
         self._position = {name: position for position, name in enumerate(self._order)}
         self._wanted = [(places or Places()).of(position) for position in range(len(asked))]
@@ -136,25 +144,40 @@ class Assignment:
         return self._workers.get(name) or WorkerState()
 
     def last_checks(self, worker: str) -> tuple[GoldCheck, ...]:
-        """The checks of the worker's last answer, if it was to a gold question."""
+        """The checks of the worker's last answer, if it was to a gold question or in the training round."""
         last = next(reversed(self.worker(worker).done.values()), None)
-        if last is None or last.kind != "judged":
+        if last is None or last.kind != "judged" or self.round_of(last.item) == "qualification":
             return ()
         return checks((answer.label for answer in last.answers), self._answers[last.item])
 
     def standing(self, worker: str) -> WorkerStanding:
         """A worker's progress."""
         state = self.worker(worker)
-        judged = sum(event.kind == "judged" for event in state.done.values())
+        asked = [event for event in state.done.values() if self.round_of(event.item) is None]
+        judged = sum(event.kind == "judged" for event in asked)
         open_but_done = sum(self._is_open(item) for item in state.done)
         return WorkerStanding(
             judged=judged,
-            skipped=len(state.done) - judged,
+            skipped=len(asked) - judged,
             left=0 if state.refused else len(self._open) - open_but_done,
             gold_right=state.right,
             gold_answers=state.answers,
             refused=state.refused,
+            training=self._score(state, "training"),
+            qualification=self._score(state, self._rounds.decides) if self._rounds.decides else None,
         )
+
+    def round_of(self, item: str) -> RoundName | None:
+        """The round an item belongs to, if any."""
+        return self._rounds.of(item)
+
+    def last_item(self, worker: str) -> str | None:
+        """The item the worker was done with last."""
+        return next(reversed(self.worker(worker).done), None)
+
+    def earlier(self, worker: str) -> list[tuple[Event, str | None]]:
+        """What the worker has done, in order, and why the answer may not be changed, if so."""
+        return [(event, self._stands(event.item)) for event in self.worker(worker).done.values()]
 
     def judgements(self, *, refused: bool = False) -> list[Event]:
         """The judgements that stand, by worker and in order, with `refused` also those of refused workers."""
@@ -163,7 +186,7 @@ class Assignment:
             for name in sorted(self._workers)
             if refused or not self._workers[name].refused
             for event in self._workers[name].done.values()
-            if event.kind == "judged"
+            if event.kind == "judged" and self.round_of(event.item) is None
         ]
 
     def judges(self) -> dict[str, tuple[int, int]]:
@@ -196,7 +219,25 @@ class Assignment:
 
     def skip(self, worker: str, at: float) -> Event:
         """Leave the current item to others."""
-        return Event("skipped", worker, self._in_front_of(worker), at)
+        item = self._in_front_of(worker)
+        if (part := self.round_of(item)) is not None:
+            raise NotPossibleError(f"this one cannot be skipped: it is part of the {part}")
+        return Event("skipped", worker, item, at)
+
+    def revise(self, worker: str, place: int, answers: Sequence[Answer], at: float) -> Event:
+        """Another answer to what the worker has done at this place, from 0; what they have in front of them stays."""
+        state = self.worker(worker)
+        done = list(state.done.values())
+        if state.refused or not 0 <= place < len(done):
+            raise NotPossibleError("there is no such earlier item")
+        item = done[place].item
+        if (stands := self._stands(item)) is not None:
+            raise NotPossibleError(stands)
+        if len(answers) != len(self._answers[item]):
+            raise EmoscopeError(f"expected {len(self._answers[item])} answers, found {len(answers)}")
+        if done[place].kind == "skipped" and not self._has_place(item, worker, at):
+            raise NotPossibleError("enough others have judged this one since you skipped it")
+        return Event("revised", worker, item, at, tuple(answers))
 
     def undo(self, worker: str, at: float) -> Event:
         """Take back what the worker did last; skipped items that enough others have judged since are passed over."""
@@ -223,6 +264,9 @@ class Assignment:
         """Fold an event into the state."""
         worker = self._workers.setdefault(event.worker, WorkerState())
         worker.events += 1
+        if event.kind in ("revised", "imported"):
+            self._record(event, worker)
+            return
         if worker.current is not None:
             self._holders[worker.current].discard(event.worker)
         worker.current, worker.draft = None, ()
@@ -246,11 +290,29 @@ class Assignment:
             self.apply(event)
         return self
 
+    def _record(self, event: Event, worker: WorkerState) -> None:
+        """A judgement of another item than the one in front of the worker, unless it was imported meanwhile."""
+        before = worker.done.get(event.item)
+        worker.done[event.item] = replace(event, kind="judged")
+        if worker.current == event.item:
+            self._holders[event.item].discard(event.worker)
+            worker.current, worker.draft = None, ()
+        if before is None or before.kind != "judged":
+            # The judgements of a refused worker are not counted.
+            self._count(event.item, 0 if worker.refused else 1)
+            self._check(event, worker)
+
     def _take(self, event: Event, worker: WorkerState) -> None:
         worker.current, worker.held_since, worker.draft = event.item, event.at, event.answers
         self._holders.setdefault(event.item, set()).add(event.worker)
 
     def _check(self, event: Event, worker: WorkerState) -> None:
+        if (part := self.round_of(event.item)) is not None:
+            if part == self._rounds.decides:
+                score = self._score(worker, part)
+                if score is not None and score.complete and not score.passed:
+                    worker.refused = True
+            return
         gold_checks = checks((answer.label for answer in event.answers), self._answers[event.item])
         worker.answers += len(gold_checks)
         worker.right += sum(check.right for check in gold_checks)
@@ -259,6 +321,25 @@ class Assignment:
             for done in worker.done.values():
                 if done.kind == "judged":
                     self._count(done.item, -1)
+
+    def _score(self, state: WorkerState, name: RoundName) -> RoundScore | None:
+        items = self._rounds.items(name)
+        if not items:
+            return None
+        told = [
+            check.right
+            for item in items
+            if (event := state.done.get(item)) is not None
+            for check in checks((answer.label for answer in event.answers), self._answers[item])
+        ]
+        wanted = sum(answer is not None for item in items for answer in self._answers[item])
+        needed = self._rounds.pass_mark if name == self._rounds.decides else None
+        return RoundScore(sum(told), len(told), wanted, needed)
+
+    def _stands(self, item: str) -> str | None:
+        if self.round_of(item) is not None:
+            return f"the answers of the {self.round_of(item)} stand"
+        return "the answer to a check question stands" if self._is_gold(item) else None
 
     def _count(self, item: str, change: int) -> None:
         """Count a judge in or out; gold questions are not counted."""
@@ -291,9 +372,12 @@ class Assignment:
         return self._judges[position] + holding < self._wanted[position]
 
     def _choose(self, worker: str, state: WorkerState, at: float) -> str | None:
+        for item in self._rounds.all:
+            if item not in state.done:
+                return item
         waiting = (self._order[position] for position in self._open)
         asked = next((item for item in waiting if item not in state.done and self._has_place(item, worker, at)), None)
-        if asked is None or not self._gold_rules.due(self._seed, worker, len(state.done)):
+        if asked is None or not self._gold_rules.due(self._seed, worker, len(state.done) - len(self._rounds.all)):
             return asked
         unmet = (name for name in self._gold if name not in state.done)
         return min(unmet, key=lambda name: (drawn(self._seed, worker, name), name), default=asked)

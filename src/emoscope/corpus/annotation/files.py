@@ -4,9 +4,9 @@
 |---|---|
 | `.csv` | columns `task,worker,label`; without `worker`, the file's name is the worker's |
 | `.json` | Label Studio's JSON export |
-| `.jsonl` | doccano's JSONL; the file's name is the worker's, unless a row names one |
+| `.jsonl` | doccano's JSONL; the file's name is the worker's, unless a row names one; or Prodigy's |
 
-All three keep further labels that a worker found possible. Errors name the file and row; a worker who judges a task
+All keep further labels that a worker found possible. Errors name the file and row; a worker who judges a task
 twice, even in two files, is one.
 """
 
@@ -19,7 +19,7 @@ from urllib.parse import quote
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.judgement import Judgement, as_name, judgement_at
 from emoscope.corpus.annotation.annotations import Annotations
-from emoscope.corpus.annotation.formats import FORMATS
+from emoscope.corpus.annotation.formats import FORMATS, WRITERS
 
 
 def read_annotations(paths: Iterable[str | Path]) -> Annotations:
@@ -67,9 +67,15 @@ def files_in(paths: Iterable[str | Path]) -> list[Path]:
     return files
 
 
-def write_annotations(path: str | Path, annotations: Annotations) -> None:
-    """Write one file in the format of its suffix; CSV holds only the judgements, the others also the tasks' data."""
-    FORMATS[_suffix(Path(path))][1](Path(path), annotations)
+def write_annotations(path: str | Path, annotations: Annotations, file_format: str | None = None) -> None:
+    """Write one file in the format of its suffix, or in one of `formats.WRITERS`.
+
+    CSV holds only the judgements, the others also the tasks' data.
+    """
+    if file_format is not None and file_format not in WRITERS:
+        raise EmoscopeError(f"{file_format}: expected one of {', '.join(WRITERS)}")
+    write = WRITERS[file_format] if file_format is not None else FORMATS[_suffix(Path(path))][1]
+    write(Path(path), annotations)
 
 
 def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str = ".csv") -> list[Path]:

@@ -9,6 +9,8 @@ metadata. Older exports, with `annotations` and users by number, are read too.
 Label Studio's JSON is a list of tasks, each with its `data` and its `annotations`. A choice of the control `other` is a
 further possible label, that of any other control the worker's label. Workers are e-mail addresses or Label Studio's
 numbers; skipped annotations are no judgements.
+
+Prodigy's JSONL is told from doccano's by its rows; see `prodigy`.
 """
 
 import csv
@@ -21,6 +23,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, csv_rows, parse_json, read_json, text_lines
 from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.annotations import Annotations, Answered, FileEntry
+from emoscope.corpus.annotation.prodigy import is_prodigy, prodigy_entry, write_prodigy
 
 _OURS = ("id", "task", "worker", "label", "other", "annotations")  # keys of doccano's rows
 
@@ -66,13 +69,16 @@ def write_doccano(path: Path, annotations: Annotations) -> None:
 
 
 def read_doccano(path: Path) -> Iterator[FileEntry]:
-    """Stream the rows of doccano's JSONL."""
+    """Stream the rows of doccano's JSONL, or of Prodigy's."""
     for row, line in text_lines(path):
         if not line.strip():
             continue
         entry = parse_json(path, line, row)
         if not isinstance(entry, dict):
             raise InputError(path, f"expected an object, found {type(entry).__name__}", row=row)
+        if is_prodigy(entry):
+            yield prodigy_entry(path, row, entry)
+            continue
         data = {key: value for key, value in entry.items() if key not in _OURS and key != "Comments"}
         answers = [Answered(row, *answer, entry.get("other")) for answer in _doccano_labels(path, row, entry)]
         yield FileEntry(row, [entry.get("task"), entry.get("id")], data, answers)
@@ -171,4 +177,12 @@ FORMATS: Mapping[str, tuple[Callable[[Path], Iterator[FileEntry]], Callable[[Pat
     ".csv": (read_csv, write_csv),
     ".json": (read_label_studio, write_label_studio),
     ".jsonl": (read_doccano, write_doccano),
+}
+
+# Formats that a suffix does not tell apart are named.
+WRITERS: Mapping[str, Callable[[Path, Annotations], None]] = {
+    "csv": write_csv,
+    "label-studio": write_label_studio,
+    "doccano": write_doccano,
+    "prodigy": write_prodigy,
 }

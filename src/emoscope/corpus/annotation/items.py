@@ -5,16 +5,19 @@ name; the tasks of a whole dialogue `d7` are `d7:0`, `d7:1` and so on.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import parse_json, text_lines
 from emoscope.core.judgement import Judgement, judgement_at
 from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.assignment import Answer
 from emoscope.corpus.annotation.files import read_annotations
+from emoscope.corpus.annotation.prodigy import is_prodigy
+from emoscope.corpus.annotation.rounds import RoundName
 from emoscope.tables import read_records, turn_columns
 from emoscope.tasks import Task, get_task
 
@@ -37,6 +40,9 @@ class Item:
     turns: tuple[Turn, ...]
     whole: bool = False
     data: Mapping[str, Any] = field(default_factory=dict)
+    round: RoundName | None = None
+    why: tuple[str | None, ...] = ()  # of each answer that is explained
+    suggested: tuple[str | None, ...] = ()  # by a model
 
     @property
     def targets(self) -> tuple[int, ...]:
@@ -60,13 +66,17 @@ class Item:
             texts["turns"] = [{"text": turn.text, **_speaker(turn)} for turn in self.turns]
         return {self.name: {**texts, **self.data}}
 
+    def suggestions(self) -> dict[str, str]:
+        """What a model suggests for each task."""
+        return {task: label for task, label in zip(self.tasks, self.suggested, strict=False) if label is not None}
+
 
 def _speaker(turn: Turn) -> dict[str, str]:
     return {} if turn.speaker is None else {"speaker": turn.speaker}
 
 
 def read_items(path: str | Path, *, whole: bool = False) -> list[Item]:
-    """Items from a table of dialogues (CSV, TSV, JSONL, Parquet, lines), or from Label Studio's JSON.
+    """Items from a table of dialogues (CSV, TSV, JSONL, Parquet, lines), Label Studio's JSON or Prodigy's JSONL.
 
     A column `task` or `id` names them, else they are numbered from 0. Annotators never see labels and other columns.
 
@@ -76,7 +86,7 @@ def read_items(path: str | Path, *, whole: bool = False) -> list[Item]:
     >>> read_items(file)[0].tasks
     ('7',)
     """
-    rows = _label_studio(Path(path)) if Path(path).suffix == ".json" else _table(path)
+    rows = _annotated(Path(path)) if Path(path).suffix == ".json" or _is_prodigy(Path(path)) else _table(path)
     items: dict[str, Item] = {}
     for row, name, dialogue, data in rows:
         # The name must be one that annotation files can hold.
@@ -107,6 +117,26 @@ def gold_of(items: Sequence[Item], gold: Mapping[str, str]) -> dict[str, tuple[s
     return answers
 
 
+def in_round(items: Sequence[Item], name: RoundName, answers: Mapping[str, tuple[str, str]]) -> list[Item]:
+    """Items with those of a round, given as label and explanation by task, marked and moved to the front in its order.
+
+    >>> questions = [Item("a", (Turn("hi"),)), Item("b", (Turn("ha"),))]
+    >>> [(item.name, item.round, item.why) for item in in_round(questions, "training", {"b": ("joy", "laughs")})]
+    [('b', 'training', ('laughs',)), ('a', None, ())]
+    """
+    by_task = {task: item for item in items for task in item.tasks}
+    if unknown := [task for task in answers if task not in by_task]:
+        raise EmoscopeError(f"{name} question {unknown[0]!r} is not among the tasks")
+    marked: dict[str, Item] = {}
+    for task in answers:
+        item = by_task[task]
+        if item.round is not None:
+            raise EmoscopeError(f"{name} question {task!r} is in the {item.round} already")
+        why = tuple(answers.get(own, ("", ""))[1] or None for own in item.tasks)
+        marked[item.name] = replace(item, round=name, why=why if any(why) else ())
+    return [*marked.values(), *(item for item in items if item.name not in marked)]
+
+
 def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Sequence[Answer]]]) -> Annotations:
     """Annotations of items, from judgements given as worker, item and answers.
 
@@ -120,7 +150,13 @@ def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Seque
         for worker, name, answers in judged
         for task, answer in zip(by_name[name].tasks, answers, strict=True)
     )
-    return Annotations(judgements, {task: data for item in by_name.values() for task, data in item.task_data().items()})
+    data = {
+        task: {**own, **({"model_suggestion": suggested[task]} if task in suggested else {})}
+        for item in by_name.values()
+        for suggested in [item.suggestions()]
+        for task, own in item.task_data().items()
+    }
+    return Annotations(judgements, data)
 
 
 def example_names(path: Path, examples: Iterable[Example]) -> dict[str, Example]:
@@ -174,7 +210,15 @@ def _table(path: str | Path) -> Iterator[tuple[int | str, object, Dialogue, dict
         yield record.row, names[0] if names else number, record.dialogue, _as_data(rest)
 
 
-def _label_studio(path: Path) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
+def _is_prodigy(path: Path) -> bool:
+    if path.suffix != ".jsonl" or not path.is_file():
+        return False
+    row, line = next(((row, line) for row, line in text_lines(path) if line.strip()), (1, "{}"))
+    first = parse_json(path, line, row)
+    return isinstance(first, dict) and is_prodigy(first)
+
+
+def _annotated(path: Path) -> Iterator[tuple[int | str, object, Dialogue, dict[str, Any]]]:
     for number, (name, data) in enumerate(read_annotations([path]).data.items(), start=1):
         turns = data.get("turns", [data["text"]] if "text" in data else None)
         if turns is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from emoscope.corpus.annotation.agreement import fleiss_kappa, fleiss_kappa_per_label
+from emoscope.core.agreement import fleiss_kappa, fleiss_kappa_per_label
 from emoscope.corpus.describe.distribution import Distribution
 
 

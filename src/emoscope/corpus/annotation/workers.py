@@ -49,6 +49,13 @@ def read_gold(path: str | Path) -> dict[str, str]:
     return answers
 
 
+def read_round(path: str | Path) -> dict[str, tuple[str, str]]:
+    """A training or qualification round: each task's right answer and why, from a CSV with `task,label[,why]`."""
+    answers = read_gold(path)
+    why = {cells["task"].strip(): cells.get("why", "").strip() for _, cells in csv_rows(path, ("task",), ("why",))}
+    return {task: (label, why.get(task, "")) for task, label in answers.items()}
+
+
 def screen(judgements: Iterable[Judgement], gold: Mapping[str, str], rules: GoldRules = SCREENING_RULES) -> Screening:
     """Refuse workers who fail the gold questions, and discard all they did.
 

@@ -1,4 +1,4 @@
-"""What turns dialogues into vectors: character n-grams, or a sentence encoder."""
+"""What turns dialogues into vectors: character n-grams, an embedded model, or a sentence encoder."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -23,12 +23,38 @@ class Embedder(Protocol):
         """A row for each dialogue, about its last turn."""
 
 
+class JoinedEmbedder:
+    """Several embedders' vectors side by side, each of length one."""
+
+    def __init__(self, parts: Sequence[Embedder]) -> None:
+        self._parts = parts
+        self.name = "-".join(part.name for part in parts)
+
+    def vectors(self, dialogues: Sequence[Dialogue]) -> Floats:
+        """A row for each dialogue."""
+        found = []
+        for part in self._parts:
+            own = np.asarray(part.vectors(dialogues), np.float32)
+            lengths = np.linalg.norm(own, axis=1, keepdims=True)
+            found.append(own / np.where(lengths > 0, lengths, 1))
+        return np.ascontiguousarray(np.concatenate(found, axis=1))
+
+
 def open_embedder(name: str = NGRAMS) -> Embedder:
-    """`ngrams`, which needs no model, or the sentence encoder in a folder."""
+    """`ngrams`, which needs no model, an embedded model (`open` or `default`), or the sentence encoder in a folder.
+
+    Several with "+" between, such as `ngrams+open`, count alike: the joined vectors have the mean of their cosines.
+    """
+    if "+" in name:
+        return JoinedEmbedder([open_embedder(part) for part in name.split("+")])
     if name == NGRAMS:
         from emoscope.corpus.mining.ngrams import NgramEmbedder
 
         return NgramEmbedder()
+    from emoscope.corpus.mining.model_embedder import MODELS, ModelEmbedder
+
+    if name in MODELS:
+        return ModelEmbedder(name)
     from emoscope.models.onnx.sentence_encoder import SentenceEncoder
 
     return SentenceEncoder(name)

@@ -94,8 +94,8 @@ def sample_rows(rows: NDArray[np.int64], count: int, *, seed: int) -> NDArray[np
     return np.sort(chosen)
 
 
-def read_seeds(path: str | Path) -> dict[str, list[Dialogue]]:
-    """The dialogues of each label in a table with a column `label`.
+def read_seeds(path: str | Path, *, any_class: bool = False) -> dict[str, list[Dialogue]]:
+    """The dialogues of each label in a table with a column `label`; with `any_class` they may all be `others`.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "seeds.csv"
@@ -109,9 +109,25 @@ def read_seeds(path: str | Path) -> dict[str, list[Dialogue]]:
         if not isinstance(label, str) or not label.strip():
             raise InputError(path, "expected a seed's class in the column 'label'", row=record.row)
         seeds.setdefault(label.strip(), []).append(record.dialogue)
-    if not set(seeds) - {OTHERS}:
+    if not any_class and not set(seeds) - {OTHERS}:
         raise InputError(path, f"holds no seeds of a class other than {OTHERS!r}")
     return seeds
+
+
+def with_judged(seeds: Seeds, judged: Seeds) -> dict[str, list[Dialogue]]:
+    """Seeds with what people have judged since: emotional ones are seeds, the others counterexamples.
+
+    Dialogues judged are then left out of the next candidates, as all seeds are: `mine` and judging, in turns, is active
+    learning.
+
+    >>> hi, ho = Dialogue.of(["hi"]), Dialogue.of(["ho"])
+    >>> {name: len(each) for name, each in with_judged({"sad": [hi]}, {"sad": [hi, ho], "others": [ho]}).items()}
+    {'sad': 2, 'others': 1}
+    """
+    return {
+        name: list(dict.fromkeys([*seeds.get(name, ()), *judged.get(name, ())]))
+        for name in dict.fromkeys([*seeds, *judged])
+    }
 
 
 def mine(

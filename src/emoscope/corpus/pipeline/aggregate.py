@@ -14,9 +14,10 @@ from emoscope.corpus.annotation.annotations import votes_of
 from emoscope.corpus.annotation.files import files_in, read_annotations
 from emoscope.corpus.annotation.gold_questions import GoldRules
 from emoscope.corpus.annotation.workers import SCREENING_RULES, read_gold, screen, worker_reports
+from emoscope.corpus.mining.mine import OTHERS
 from emoscope.corpus.pipeline.annotate import TASKS_FILE
 from emoscope.corpus.pipeline.plan import CorpusPlan
-from emoscope.corpus.pipeline.rows import read_rows, write_json
+from emoscope.corpus.pipeline.rows import Row, read_rows, write_json
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, WaitingError
 
 AGREEMENT, WORKERS = "agreement.json", "workers.json"
@@ -35,6 +36,7 @@ class AggregateStep(PipelineStep):
     min_gold: float = Field(default=SCREENING_RULES.least_right, ge=0, le=1)
     gold_least: int | None = Field(default=None, ge=1)  # None: the sequential test of the page
     min_votes: int = Field(default=1, ge=1)
+    discard_emotional_others: bool = False  # leave out what `mine` drew as others and judges found emotional
 
     def check(self, plan: CorpusPlan) -> None:
         if self.gold is not None and not plan.files([self.gold]):
@@ -57,9 +59,15 @@ class AggregateStep(PipelineStep):
                     context.counts.dropped[f"fewer than {self.min_votes} judgements"] += 1
                 elif result.label not in context.plan.info.labels:
                     context.counts.dropped[f"label {result.label!r} is not the plan's"] += 1
+                elif self.discard_emotional_others and self._is_emotional_other(context, row, result):
+                    context.counts.dropped["drawn as others, but emotional"] += 1
                 else:
                     soft = {label: round(value, 6) for label, value in result.soft.items()}
                     out.write({**row, "label": result.label, "votes": dict(result.votes), "soft": soft})
+
+    @staticmethod
+    def _is_emotional_other(context: StepContext, row: Row, result: Aggregated) -> bool:
+        return row.get("draw") == OTHERS and result.label != context.plan.info.neutral
 
     def _judgements(self, context: StepContext) -> tuple[list[Judgement], Mapping[str, str], int]:
         """The judgements of this corpus and of gold questions, the gold answers, and how many others there were."""

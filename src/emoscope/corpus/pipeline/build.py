@@ -22,6 +22,7 @@ from typing import Any
 
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.file_lock import try_lock
 from emoscope.core.files import atomic_write, read_json
 from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import COUNTS, RECORD, digests, write_json
@@ -179,18 +180,11 @@ def _locked(root: Path) -> Iterator[None]:
         raise EmoscopeError(f"{root}: holds other files; expected a new folder, or one that this command has made")
     try:
         root.mkdir(parents=True, exist_ok=True)
-        handle = (root / _LOCK).open("w")  # comes first: it marks the folder as a build
+        handle = (root / _LOCK).open("w", encoding="utf-8")  # comes first: it marks the folder as a build
         (root / STEPS_FOLDER).mkdir(exist_ok=True)
     except OSError as error:
         raise EmoscopeError(f"{root}: cannot build here ({error.strerror})") from None
     with handle:
-        try:
-            import fcntl
-        except ImportError:  # Windows has no such locks
-            yield
-            return
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise EmoscopeError(f"{root}: another run is at work here") from None
+        if not try_lock(handle):
+            raise EmoscopeError(f"{root}: another run is at work here")
         yield

@@ -8,13 +8,14 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.frozen import FrozenModel
 from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import turns_of
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.exports import ChatFormat, read_chat
+from emoscope.corpus.sources.messages import Session
+from emoscope.corpus.sources.sampling import TIME, DateRange, as_day, moment_of
 from emoscope.tables import read_records
 
 LogFormat = Literal["csv", "tsv", "jsonl", "parquet", "text", ChatFormat]
@@ -29,15 +30,23 @@ class LogFiles(FrozenModel):
 
 
 class CollectStep(PipelineStep):
-    """Read logs of any kind into dialogues. A silence of `gap_minutes` ends a chat's dialogue."""
+    """Read logs of any kind into dialogues. A silence of `gap_minutes` ends a chat's dialogue.
+
+    `since` and `until` are days, or years: dialogues that began at another time are left out. Tables say when in the
+    column `time`.
+    """
 
     takes = frozenset({Stage.NOTHING})
     gives = Stage.DIALOGUES
 
     inputs: tuple[LogFiles, ...] = Field(min_length=1)
     gap_minutes: float = Field(default=60.0, gt=0)
+    since: str | None = None
+    until: str | None = None
+    time: str = TIME  # the column of a table
 
     def check(self, plan: CorpusPlan) -> None:
+        self._dates()
         for files in self.inputs:
             if not plan.files([files.path]):
                 raise EmoscopeError(f"no file matches {files.path!r} in {plan.path.parent}")
@@ -58,6 +67,9 @@ class CollectStep(PipelineStep):
                 before = out.written
                 for dialogue in context.progress(f"reading {path.name}", self._read(path, name, files, left_out)):
                     counts.read += 1
+                    if dialogue.begun is not None and dialogue.begun not in self._dates():
+                        counts.dropped["outside of the dates"] += 1
+                        continue
                     if not any(text.strip() for text in dialogue.texts):
                         counts.dropped["empty"] += 1
                         continue
@@ -77,11 +89,15 @@ class CollectStep(PipelineStep):
                 named[path.stem if times[path.stem] == 1 else f"{path.stem}-{times[path.stem]}"] = (path, files)
         return named
 
-    def _read(self, path: Path, name: str, files: LogFiles, left_out: Counter[str]) -> Iterator[Dialogue]:
+    def _read(self, path: Path, name: str, files: LogFiles, left_out: Counter[str]) -> Iterator[Session]:
         if files.format in get_args(ChatFormat):
             gap = timedelta(minutes=self.gap_minutes)
             for dialogue in read_chat(path, str(files.format), gap=gap, left_out=left_out):
-                yield Dialogue(dialogue.turns, f"{name}:{str(dialogue.id).partition(':')[2]}")
+                yield Session(dialogue.turns, f"{name}:{str(dialogue.id).partition(':')[2]}", dialogue.begun)
             return
         for record in read_records(str(path), files.format, column=files.column, replace_surrogates=True):
-            yield Dialogue(record.dialogue.turns, f"{name}:{record.row}")
+            begun = moment_of(str(path), record, self.time) if self._dates() else None
+            yield Session(record.dialogue.turns, f"{name}:{record.row}", begun)
+
+    def _dates(self) -> DateRange:
+        return DateRange(as_day(self.since, "since"), as_day(self.until, "until"))

@@ -8,11 +8,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.corpus.sources.json_exports import read_discord, read_slack, read_telegram
-from emoscope.corpus.sources.messages import GAP, Message, sessions
+from emoscope.corpus.sources.messages import GAP, Message, Session, sessions
+from emoscope.corpus.sources.sampling import DateRange
 from emoscope.corpus.sources.whatsapp import read_whatsapp
 from emoscope.tables import open_writer
 
@@ -27,7 +27,7 @@ CHAT_FORMATS: Mapping[str, Callable[[Path, Counter[str]], Iterator[Message]]] = 
 
 def read_chat(
     path: str | Path, format: str, *, gap: timedelta = GAP, left_out: Counter[str] | None = None
-) -> Iterator[Dialogue]:
+) -> Iterator[Session]:
     """The dialogues of an export, with their speakers; a silence longer than `gap` ends one.
 
     Entries that are not turns (a photo without words, "Ann joined") are counted by reason in `left_out`.
@@ -53,17 +53,25 @@ def collect_chats(
     *,
     format: ChatFormat,
     gap: timedelta = GAP,
+    dates: DateRange | None = None,
     progress: ShowProgress = no_progress,
 ) -> dict[str, Any]:
-    """Write the dialogues of exports of one format as a table; returns the counts."""
+    """Write the dialogues of exports of one format as a table; returns the counts.
+
+    With `dates`, only those that began then.
+    """
     left_out: Counter[str] = Counter()
-    dialogues = turns = 0
+    dialogues = turns = outside = 0
     with open_writer(output) as writer:
         for path in paths:
             for dialogue in progress(path.name, read_chat(path, format, gap=gap, left_out=left_out)):
+                if dates and dialogue.begun is not None and dialogue.begun not in dates:
+                    outside += 1
+                    continue
                 dialogues += 1
                 turns += len(dialogue)
                 spoken = [{"speaker": turn.speaker, "text": turn.text} for turn in dialogue.turns]
-                writer.write({"id": dialogue.id, "turns": spoken})
+                begun = None if dialogue.begun is None else dialogue.begun.isoformat(timespec="seconds")
+                writer.write({"id": dialogue.id, "time": begun, "turns": spoken})
     reasons = {str(reason): left_out[reason] for reason in sorted(left_out)}
-    return {"dialogues": dialogues, "turns": turns, "left_out": reasons}
+    return {"dialogues": dialogues, "turns": turns, "outside": outside, "left_out": reasons}

@@ -19,7 +19,16 @@ _DISCORD_TURNS = {"Default", "Reply"}
 
 def read_telegram(path: Path, left_out: Counter[str]) -> Iterator[Message]:
     """The messages of `result.json`: one chat, or all chats of an account."""
-    document = read_json(path)
+    return telegram_messages(path, read_json(path), left_out)
+
+
+def telegram_messages(path: str | Path, document: Any, left_out: Counter[str]) -> Iterator[Message]:
+    """The messages of an export that has been read; `path` is what messages call it.
+
+    >>> said = {"type": "message", "from": "Ann", "text": ["hi ", {"text": "Ben"}], "date_unixtime": "1700000000"}
+    >>> [message.text for message in telegram_messages("result.json", {"messages": [said]}, Counter())]
+    ['hi Ben']
+    """
     several = isinstance(document, dict) and "messages" not in document
     listed = document.get("chats") if several else None
     chats: Any = (listed.get("list") if isinstance(listed, dict) else None) if several else [document]
@@ -118,7 +127,7 @@ def _is_turn(text: str | None, media: object, left_out: Counter[str]) -> TypeGua
     return bool(text)
 
 
-def _objects(path: Path, holder: Any, key: str, within: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _objects(path: str | Path, holder: Any, key: str, within: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects of a list, each with its place for error messages."""
     entries = holder.get(key) if isinstance(holder, dict) else None
     if not isinstance(entries, list):
@@ -130,7 +139,7 @@ def _objects(path: Path, holder: Any, key: str, within: str) -> Iterator[tuple[s
         yield where, entry
 
 
-def _joined(path: Path, where: str, text: Any) -> str:
+def _joined(path: str | Path, where: str, text: Any) -> str:
     """Telegram's text: a string, or a list of strings and of objects (bold text, links, mentions)."""
     parts = [text] if isinstance(text, str) else text
     if not isinstance(parts, list):
@@ -138,7 +147,7 @@ def _joined(path: Path, where: str, text: Any) -> str:
     return "".join(part if isinstance(part, str) else str(part.get("text", "")) for part in parts)
 
 
-def _time(path: Path, where: str, value: Any) -> datetime:
+def _time(path: str | Path, where: str, value: Any) -> datetime:
     """A time from seconds since 1970 or an ISO 8601 date, in UTC unless it names a zone."""
     try:
         text = str(value)

@@ -30,7 +30,14 @@ class Message:
     place: str = ""
 
 
-def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) -> Iterator[Dialogue]:
+@dataclass(frozen=True, slots=True)
+class Session(Dialogue):
+    """A dialogue of a chat, and when its first message was written."""
+
+    begun: datetime | None = None
+
+
+def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) -> Iterator[Session]:
     """The dialogues of a chat: messages of one place, each at most `gap` after the one before.
 
     >>> at = datetime(2024, 1, 1, 9)
@@ -42,13 +49,13 @@ def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) ->
         prefix = f"{name}:{place}:" if place else f"{name}:"
         number = 1
         turns: list[Turn] = []
-        last: datetime | None = None
+        begun = last = None
         for message in chat:
             # A clock that was set back is not a silence.
             if last is not None and message.time - last > gap:
-                yield Dialogue(tuple(turns), f"{prefix}{number}")
+                yield Session(tuple(turns), f"{prefix}{number}", begun)
                 number += 1
-                turns = []
+                turns, begun = [], None
             turns.append(Turn(message.text, message.speaker))
-            last = message.time
-        yield Dialogue(tuple(turns), f"{prefix}{number}")
+            begun, last = begun or message.time, message.time
+        yield Session(tuple(turns), f"{prefix}{number}", begun)

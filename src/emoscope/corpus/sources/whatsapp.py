@@ -6,8 +6,9 @@ Whether the day or the month comes first is inferred from the whole file: no mon
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,17 +18,19 @@ from emoscope.corpus.sources.messages import Message, NoTurn
 
 _HEAD = re.compile(
     r"\[?(\d{1,4})([./-])(\d{1,2})\2(\d{1,4}),?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*([AaPp])\.?\s?[Mm]\.?)?"
-    r"(?:\]\s*|\s+-\s+)"
+    r"(?:\]\s*|\s+[-–]\s+)"
 )
 _SPOKEN = re.compile(r"([^:]{1,100}?): ?(.*)", re.DOTALL)
 _MARKS = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202c\ufeff"))  # invisible marks of writing direction
 _MEDIA = re.compile(
-    r"<[^<>]*(?:omitted|ausgeschlossen|omitido|omis|attached|Anhang)[^<>]*>"
-    r"|(?:image|video|audio|GIF|sticker|document|Contact card) omitted|.+\((?:file attached|Datei angehängt)\)",
+    r"<[^<>]*(?:omitted|ausgeschlossen|weggelassen|omitido|oculto|oculta|omis|omessi|weggelaten|attached|Anhang)[^<>]*>"
+    r"|(?:image|video|audio|GIF|sticker|document|Contact card) omitted|.+\((?:file attached|Datei angehängt)\)"
+    r"|(?:Bild|Video|Audio|GIF|Sticker|Dokument) weggelassen",
     re.IGNORECASE,
 )
-_DELETED = re.compile(r"(?:This message was deleted|You deleted this message)\.?", re.IGNORECASE)
+_DELETED = re.compile(r"(?:This message was deleted|You deleted this message|null)\.?", re.IGNORECASE)
 _ORDERS = {"day": (2, 1, 0), "month": (2, 0, 1), "year": (0, 1, 2)}  # which comes first: where year, month, day are
+Lines = Callable[[], Iterator[tuple[int, str]]]  # rows from 1 with their text, as often as they are asked for
 
 
 class _Head(NamedTuple):
@@ -46,8 +49,18 @@ class _Head(NamedTuple):
 
 def read_whatsapp(path: Path, left_out: Counter[str]) -> Iterator[Message]:
     """Stream the messages of an export; other entries are counted in `left_out` by reason."""
-    order = _date_order(path)
-    for row, head, rest in _entries(path):
+    return whatsapp_messages(path, partial(text_lines, path), left_out)
+
+
+def whatsapp_messages(path: str | Path, lines: Lines, left_out: Counter[str]) -> Iterator[Message]:
+    """The messages of an export that is not in a file; `path` is what messages call it.
+
+    >>> text = ["31/12/2023, 21:15 - Ann: hi", "31/12/2023, 21:16 - Ben: <Media omitted>"]
+    >>> [message.text for message in whatsapp_messages("a.txt", lambda: enumerate(text, start=1), Counter())]
+    ['hi']
+    """
+    order = _date_order(path, lines)
+    for row, head, rest in _entries(path, lines):
         spoken = _SPOKEN.fullmatch(rest)
         if spoken is None:
             left_out[NoTurn.SYSTEM] += 1
@@ -66,23 +79,32 @@ def read_whatsapp(path: Path, left_out: Counter[str]) -> Iterator[Message]:
                 raise InputError(path, f"has no such date ({error})", row=row) from None
 
 
-def _entries(path: Path) -> Iterator[tuple[int, _Head, str]]:
+def begins_entry(line: str) -> bool:
+    """Whether a line begins as every entry of an export does.
+
+    >>> begins_entry("31/12/2023, 21:15 - Ann: hi"), begins_entry("Ann: hi")
+    (True, False)
+    """
+    return _HEAD.match(line.translate(_MARKS)) is not None
+
+
+def _entries(path: str | Path, lines: Lines) -> Iterator[tuple[int, _Head, str]]:
     """Each entry with its row, its head and its text, which may span lines."""
     start: tuple[int, _Head] | None = None
-    lines: list[str] = []
-    for row, raw in text_lines(path):
+    said: list[str] = []
+    for row, raw in lines():
         line = raw.translate(_MARKS)
         match = _HEAD.match(line)
         if match is None:
             if start is None and line.strip():
                 raise InputError(path, "is no WhatsApp export: expected a line that begins with a date", row=row)
-            lines.append(line)
+            said.append(line)
             continue
         if start is not None:
-            yield *start, "\n".join(lines)
-        start, lines = (row, _head(match)), [line[match.end() :]]
+            yield *start, "\n".join(said)
+        start, said = (row, _head(match)), [line[match.end() :]]
     if start is not None:
-        yield *start, "\n".join(lines)
+        yield *start, "\n".join(said)
 
 
 def _head(match: re.Match[str]) -> _Head:
@@ -92,12 +114,12 @@ def _head(match: re.Match[str]) -> _Head:
     return _Head((int(first), int(second), int(third)), clock, half_of_day is not None)
 
 
-def _date_order(path: Path) -> str:
+def _date_order(path: str | Path, lines: Lines) -> str:
     """Which of day, month and year comes first: the order with the fewest impossible dates, then steps back in time."""
     faults = dict.fromkeys(_ORDERS, (0, 0))
     last: dict[str, datetime] = {}
     american = False  # a twelve-hour clock mostly goes with the month first
-    for _, head, _ in _entries(path):
+    for _, head, _ in _entries(path, lines):
         american |= head.twelve_hours
         for order in _ORDERS:
             impossible, back = faults[order]

@@ -1,0 +1,36 @@
+"""The class of no emotion as EmoContext had it: random dialogues, less those that judges found emotional."""
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from emoscope.core.errors import InputError
+from emoscope.corpus.annotation.aggregate import Aggregated
+from emoscope.corpus.mining.mine import OTHERS
+from emoscope.tables import read_records
+
+T = TypeVar("T", bound=Aggregated)
+
+
+def random_tasks(candidates: str | Path) -> frozenset[str]:
+    """The ids of the dialogues that `mine` drew at random, of the candidates it wrote."""
+    found, any_mined = set(), False
+    for record in read_records(str(candidates)):
+        any_mined |= "mined_as" in record.columns
+        if record.columns.get("mined_as") == OTHERS:
+            found.add(str(record.columns.get("id", record.row)))
+    if not any_mined:
+        raise InputError(
+            candidates, "has no column 'mined_as'; expected the candidates that `emoscope corpus mine` wrote"
+        )
+    return frozenset(found)
+
+
+def without_emotional(labels: Iterable[T], tasks: Collection[str], neutral: str = OTHERS) -> list[T]:
+    """The labels without those of random dialogues that judges found emotional.
+
+    >>> made = [Aggregated(task, label, {}, {}) for task, label in (("1", "sad"), ("2", "sad"), ("3", "others"))]
+    >>> [each.task for each in without_emotional(made, {"2", "3"})]
+    ['1', '3']
+    """
+    return [each for each in labels if each.task not in tasks or each.label == neutral]

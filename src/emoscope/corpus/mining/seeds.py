@@ -1,0 +1,181 @@
+"""Gather seeds: dialogues drawn at random are judged, batch by batch, until each class has enough.
+
+The folder holds all there is: `plan.json` with what was asked for, `batch-001.csv`, ... to be judged, and `seeds.csv`,
+what `mine` takes. Judgements may come in pieces and in any order; a batch is drawn when the ones before are judged.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from heapq import nsmallest
+from pathlib import Path
+from typing import Any
+
+from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import read_json, write_file
+from emoscope.corpus.annotation.aggregate import Method, aggregate
+from emoscope.corpus.annotation.files import read_annotations
+from emoscope.corpus.mining.mine import OTHERS
+from emoscope.corpus.progress import ShowProgress, no_progress
+from emoscope.corpus.sources.sampling import random_key
+from emoscope.tables import PIPE, Record, open_writer, read_records
+
+PLAN, SEEDS = "plan.json", "seeds.csv"
+PER_CLASS, BATCH = 300, 1000
+_AT_MOST = 5  # times the first batch, for the next one
+
+
+@dataclass(frozen=True, slots=True)
+class SeedPlan:
+    """What was asked for: enough of each class, and how many dialogues the first batch has."""
+
+    pool: str
+    labels: tuple[str, ...] = ("happy", "sad", "angry")
+    neutral: str = OTHERS
+    per_class: int = PER_CLASS
+    batch: int = BATCH
+    seed: int = 1
+    batches: tuple[int, ...] = ()  # the size of each that was drawn
+
+
+@dataclass(slots=True)
+class SeedProgress:
+    """How far it has come: what was drawn and judged, the seeds of each class, and what to do next."""
+
+    drawn: int
+    judged: int
+    found: dict[str, int]  # judged, of each class, the neutral one last
+    seeds: dict[str, int] = field(default_factory=dict)  # written, at most `per_class` of each
+    undecided: int = 0  # judged, without an absolute majority
+    missing: dict[str, int] = field(default_factory=dict)
+    next_batch: str | None = None
+    waiting: int = 0  # dialogues of the batches so far that nobody has judged
+
+    @property
+    def done(self) -> bool:
+        return not self.missing
+
+
+def gather_seeds(
+    pool: str,
+    folder: str | Path,
+    judgements: Sequence[Path] = (),
+    *,
+    format: str | None = None,
+    progress: ShowProgress = no_progress,
+    **asked: Any,
+) -> SeedProgress:
+    """Draw the first batch, or read judgements, write the seeds there are, and draw another batch if it needs one.
+
+    `asked` are fields of `SeedPlan`; once the folder is there they may be left out, but not changed.
+    """
+    if pool == PIPE:
+        raise EmoscopeError("the pool is read for each batch, which a pipe does not allow; give a file")
+    target = Path(folder)
+    plan = _plan(target, pool, asked)
+    if not plan.batches:
+        plan = _draw(plan, plan.batch, target, format, progress)
+        name = _batch(1)
+        classes = dict.fromkeys([*plan.labels, plan.neutral], 0)
+        missing = dict.fromkeys(plan.labels, plan.per_class)
+        return SeedProgress(plan.batches[0], 0, classes, missing=missing, next_batch=name, waiting=plan.batches[0])
+    items = {
+        str(record.columns["id"]): record
+        for number in range(1, len(plan.batches) + 1)
+        for record in read_records(str(target / _batch(number)))
+    }
+    labels = _labels(plan, judgements, items)
+    found = Counter(labels.values())
+    state = SeedProgress(len(items), len(labels), {name: found[name] for name in (*plan.labels, plan.neutral)})
+    state.undecided = found[""]
+    state.waiting = len(items) - len(labels)
+    state.seeds = _write(target / SEEDS, plan, items, labels)
+    state.missing = {
+        name: plan.per_class - state.found[name] for name in plan.labels if state.found[name] < plan.per_class
+    }
+    if state.missing and not state.waiting:
+        plan = _draw(plan, _needed(plan, state), target, format, progress)
+        state.next_batch = _batch(len(plan.batches))
+        state.drawn, state.waiting = sum(plan.batches), plan.batches[-1]
+    return state
+
+
+def _plan(target: Path, pool: str, asked: Mapping[str, Any]) -> SeedPlan:
+    path = target / PLAN
+    given = {name: value for name, value in asked.items() if value is not None}
+    if not path.is_file():
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise EmoscopeError(f"{target}: is not empty, and has no {PLAN} of an earlier run")
+        return SeedPlan(pool=pool, **given)
+    try:
+        kept = read_json(path)
+        plan = SeedPlan(**{**kept, "labels": tuple(kept["labels"]), "batches": tuple(kept["batches"])})
+    except (TypeError, KeyError):
+        raise InputError(path, "is not a plan that `emoscope corpus seeds` wrote") from None
+    if Path(plan.pool).name != Path(pool).name:
+        raise EmoscopeError(f"{target}: was begun with the pool {plan.pool}; choose another folder for {pool}")
+    for name, value in given.items():
+        if getattr(plan, name) != value:
+            raise EmoscopeError(f"{target}: was begun with {name} {getattr(plan, name)}, not {value}")
+    return plan
+
+
+def _batch(number: int) -> str:
+    return f"batch-{number:03}.csv"
+
+
+def _draw(plan: SeedPlan, size: int, target: Path, format: str | None, progress: ShowProgress) -> SeedPlan:
+    """Write the next batch: the dialogues after those that were drawn, in an order that follows from the seed."""
+    before = sum(plan.batches)
+    keyed = (
+        (random_key(plan.seed, f"row {record.row}"), record.row, record)
+        for record in progress("drawing", read_records(plan.pool, format))
+    )
+    chosen: list[tuple[int, int, Record]] = nsmallest(before + size, keyed, key=lambda item: item[:2])[before:]
+    if not chosen:
+        raise EmoscopeError(f"{plan.pool}: all {before:,} dialogues have been drawn; the pool has too few of a class")
+    target.mkdir(parents=True, exist_ok=True)
+    with open_writer(str(target / _batch(len(plan.batches) + 1))) as writer:
+        for _, row, record in chosen:
+            turns = {f"turn{number}": text for number, text in enumerate(record.dialogue.texts, start=1)}
+            writer.write({"id": str(record.columns.get("id", row)), **turns})
+    plan = SeedPlan(**{**asdict(plan), "batches": (*plan.batches, len(chosen))})
+    write_file(target / PLAN, json.dumps(asdict(plan), indent=1) + "\n")
+    return plan
+
+
+def _labels(plan: SeedPlan, judgements: Sequence[Path], items: Mapping[str, Record]) -> dict[str, str]:
+    """The class that more than half of a dialogue's judges chose; an empty one where there is none."""
+    if not judgements:
+        return {}
+    given = [one for one in read_annotations(judgements).judgements if one.task in items]
+    if not given:
+        raise EmoscopeError(f"none of the judgements is of a dialogue in {_batch(1)} or a later batch: see its ids")
+    known = {*plan.labels, plan.neutral}
+    for one in given:
+        if one.label not in known:
+            raise EmoscopeError(f"task {one.task}: label {one.label!r} is none of {', '.join(sorted(known))}")
+    results = aggregate(given, Method.absolute)
+    return {result.task: "" if result.fallback else result.label for result in results}
+
+
+def _write(path: Path, plan: SeedPlan, items: Mapping[str, Record], labels: Mapping[str, str]) -> dict[str, int]:
+    """Write the seeds in the order they were drawn, at most as many of a class as were asked for."""
+    written: Counter[str] = Counter()
+    with open_writer(str(path)) as writer:
+        for name, record in items.items():
+            label = labels.get(name)
+            if label and written[label] < plan.per_class:
+                written[label] += 1
+                seed = OTHERS if label == plan.neutral else label
+                writer.write({**record.columns, "label": seed})
+    return dict(written)
+
+
+def _needed(plan: SeedPlan, state: SeedProgress) -> int:
+    """How many more dialogues the rarest class needs, by what was found so far; within bounds."""
+    most = plan.batch * _AT_MOST
+    shares = {name: state.found[name] / state.judged for name in state.missing}
+    needed = max(most if not shares[name] else round(missing / shares[name]) for name, missing in state.missing.items())
+    return max(1, min(needed, most))
