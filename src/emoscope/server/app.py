@@ -15,10 +15,13 @@ from emoscope.server.challenge import api as challenge_api
 from emoscope.server.challenge import pages as challenge_pages
 from emoscope.server.challenge.oidc import Provider
 from emoscope.server.challenge.pages.sessions import Sessions
+from emoscope.server.challenge.scoring.measured import measure_jobs
 from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.challenge.upload_gate import is_upload, refused_upload
 from emoscope.server.detect import api as detect_api
+from emoscope.server.detect import pages as detect_pages
 from emoscope.server.detect.described import describe_labels
+from emoscope.server.detect.fast_lane import FastLane
 from emoscope.server.detect.service import DetectService
 from emoscope.server.http import docs, health, static
 from emoscope.server.http.application import new_app
@@ -34,7 +37,7 @@ ROUTERS = (
     *challenge_api.ROUTERS,
     health.router,
     annotate_api.router,
-    detect_api.page_router,
+    detect_pages.router,
     docs.router,
     static.router,
     *challenge_pages.ROUTERS,
@@ -65,6 +68,7 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
             stack.push_async_callback(anyio.to_thread.run_sync, app.state.detect.close)
             app.state.describe = partial(describe_labels, heads=app.state.detect.heads)
             app.openapi_schema = None  # the labels are known now
+            metrics.running(app.state.detect.heads.model)
             open_store = partial(Store.open, settings.data_dir, settings.database_url, clock=clock)
             app.state.store = store = await anyio.to_thread.run_sync(open_store)
             stack.push_async_callback(anyio.to_thread.run_sync, store.close)
@@ -85,6 +89,7 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
         ROUTERS,
         body_limit=lambda path: limits.max_upload_bytes if is_upload(path) else limits.max_body_bytes,
         refuse=refused_upload,
+        fast_lane=FastLane,
         metrics=metrics,
         title="emoscope",
         summary="Finds the emotion in a conversation.",
@@ -95,6 +100,7 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
         redoc_url=None,
     )
     app.state.detect = app.state.store = app.state.annotation_desk = None
+    app.state.measure = lambda: measure_jobs(app.state.store)
     app.state.mailer = Mailer.of(settings.mail_url, settings.mail_from)
     app.state.provider = Provider.of(settings)
     return app

@@ -83,7 +83,11 @@ class Mailer:
             _log.error("mail could not be sent by %s: %s", self.server.host, error)
             raise StoreUnavailable("the mail could not be sent; try again later, or ask the organisers") from None
 
-    def _deliver(self, message: EmailMessage) -> None:
+    def greet(self) -> None:
+        """Sign in at the mail server and send nothing; raises what goes wrong."""
+        self._deliver(None)
+
+    def _deliver(self, message: EmailMessage | None) -> None:
         kind, host, port, user, password = self.server
         secure = ssl.create_default_context()
         if kind == "smtps":
@@ -95,4 +99,5 @@ class Mailer:
                 connection.starttls(context=secure)
             if user is not None:
                 connection.login(user, password or "")
-            connection.send_message(message)
+            if message is not None:
+                connection.send_message(message)

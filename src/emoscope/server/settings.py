@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -53,7 +53,16 @@ class Settings(BaseModel):
     deadline_seconds: float = Field(10.0, gt=0, description="How long a detection may take, waiting included")
     explain_deadline_seconds: float = Field(30.0, gt=0, description="The same for an explanation")
     explain_queue: int = Field(16, ge=1, description="Explanations that may wait")
+    explain_per_client: int = Field(2, ge=1, description="Explanations made for one client at a time")
+    explain_evaluations: int = Field(2000, ge=64, description="Readings of the model an explanation may take")
+    explanations_per_minute: int = Field(60, ge=0, description="Explanations a client may have a minute; 0: any number")
+    dialogues_per_minute: int = Field(0, ge=0, description="Dialogues a client may have judged; 0: any number")
+    api_keys: Literal["optional", "required"] = Field("optional", description="Whether detection needs an API key")
     receive_seconds: float = Field(30.0, gt=0, description="How long a client may pause while sending its body")
+    header_seconds: float = Field(10.0, gt=0, description="How long a client may take to send a request's header")
+    max_connections: int = Field(1000, ge=1, description="Connections a server process holds at once")
+    allowed_hosts: str = Field("", description="Names beside that of public_url, with commas; *: any")
+    log_format: Literal["text", "json"] = Field("text", description="Lines for people, or JSON for machines")
     public_url: str | None = Field(None, description="The address people use, for links; https makes cookies secure")
     mail_url: str | None = Field(
         None, description="smtp://USER:PASSWORD@HOST:587, smtps://..., or console: to log mail"

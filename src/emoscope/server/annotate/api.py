@@ -11,7 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import HTMLResponse
 
 from emoscope.corpus.annotation.assignment import Answer
+from emoscope.server.annotate import manager_pages
 from emoscope.server.annotate.desk import Desk
+from emoscope.server.annotate.markdown import markdown
+from emoscope.server.annotate.notes import MAX_TEXT, Briefing
 from emoscope.server.annotate.rules import KEYS
 from emoscope.server.errors import Unauthenticated
 from emoscope.server.http.problems import Problem, running
@@ -19,6 +22,7 @@ from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
 
 router = APIRouter(prefix="/annotate", include_in_schema=False)
+router.include_router(manager_pages.router)
 
 
 class StepIn(BaseModel):
@@ -44,6 +48,38 @@ class JudgeIn(StepIn):
     answers: list[JudgementIn] = Field(min_length=1, max_length=10_000)
 
 
+class ReviseIn(JudgeIn):
+    """Other answers to what the annotator has done at this place."""
+
+    place: int = Field(ge=0, le=2**31 - 1)
+
+
+class BeginIn(BaseModel):
+    """The version of the briefing that was read and agreed to."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    briefing: str = Field(max_length=64)
+
+
+class EarlierIn(BaseModel):
+    """Where to go on with what the annotator has done; nothing for the latest."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    before: int | None = Field(None, ge=0, le=2**31 - 1)
+
+
+class RemarkIn(BaseModel):
+    """A comment, or a flag that asks the managers to look, on the item at hand or an earlier one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    flag: bool = False
+    text: str = Field("", max_length=4 * MAX_TEXT)
+    place: int | None = Field(None, ge=0, le=2**31 - 1)
+
+
 OpenDesk = Annotated[Desk, Depends(running("annotation_desk", "the store is not open"))]
 
 
@@ -60,9 +96,16 @@ CurrentAnnotator = Annotated[int, Depends(_annotator)]
 
 
 @router.get("")
-async def annotate_page() -> HTMLResponse:
-    """Label one dialogue after another."""
-    return page("annotate.html.j2")
+def annotate_page(request: Request) -> HTMLResponse:
+    """Label one dialogue after another. Guidelines are in the page, so that they can be read without a script."""
+    desk: Desk | None = request.app.state.annotation_desk
+    briefing = Briefing() if desk is None else desk.briefing()
+    return page(
+        "annotate.html.j2",
+        guidelines=markdown(briefing.guidelines),
+        consent=markdown(briefing.consent),
+        briefing=briefing.version,
+    )
 
 
 @router.post("/look")
@@ -81,6 +124,31 @@ def _judge(desk: OpenDesk, annotator: CurrentAnnotator, body: JudgeIn) -> dict[s
 def skip(desk: OpenDesk, annotator: CurrentAnnotator, body: StepIn) -> dict[str, Any]:
     """Leave the item to others."""
     return desk.skip(annotator, body.version)
+
+
+@router.post("/begin")
+def begin(desk: OpenDesk, annotator: CurrentAnnotator, body: BeginIn) -> dict[str, Any]:
+    """The annotator has read the briefing and agrees."""
+    return desk.begin(annotator, body.briefing)
+
+
+@router.post("/earlier")
+def earlier(desk: OpenDesk, annotator: CurrentAnnotator, body: EarlierIn) -> dict[str, Any]:
+    """What the annotator has done, the latest first."""
+    return desk.earlier(annotator, body.before)
+
+
+@router.post("/revise")
+def revise(desk: OpenDesk, annotator: CurrentAnnotator, body: ReviseIn) -> dict[str, Any]:
+    """Answer an earlier item anew."""
+    answers = tuple(Answer(answer.label, tuple(answer.others)) for answer in body.answers)
+    return desk.revise(annotator, body.version, body.place, answers)
+
+
+@router.post("/remark")
+def remark(desk: OpenDesk, annotator: CurrentAnnotator, body: RemarkIn) -> dict[str, Any]:
+    """Flag an item, or comment on it."""
+    return desk.remark(annotator, "flag" if body.flag else "comment", body.text, body.place)
 
 
 @router.post("/undo")

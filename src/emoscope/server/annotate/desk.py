@@ -15,16 +15,27 @@ from sqlalchemy.orm import Session
 
 from emoscope.core.colours import colours_of
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError
-from emoscope.server.annotate.links import annotator_of, claimed_annotator
+from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError, WorkerStanding
+from emoscope.corpus.annotation.items import Item
+from emoscope.server.annotate.links import annotator_of, claimed_annotator, manager_token, same_token
+from emoscope.server.annotate.notes import (
+    Briefing,
+    NoteKind,
+    add_note,
+    add_remark,
+    briefing_of,
+    has_read,
+    manager_link,
+)
 from emoscope.server.annotate.rules import KEYS, StudyRules
 from emoscope.server.annotate.studies import item_row, load_assignment, load_events, load_item, the_study
 from emoscope.server.errors import Invalid, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.models import AnnotationEvent, Annotator, Study
+from emoscope.server.store.models import AnnotationEvent, Annotator, Study, StudyNote
 
 # From the state, a worker and a time to the event that should follow.
 Decision = Callable[[Assignment, str, float], Event | None]
+_EARLIER = 20  # items told at once
 
 
 @dataclass(slots=True)
@@ -35,23 +46,121 @@ class _Opened:
     seen: int = 0  # the last event folded in
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The state of a study at one moment, for its managers."""
+
+    study: Study
+    rules: StudyRules
+    seen: int  # the last event
+    judgements: tuple[Event, ...]  # those that count, answers to gold questions included
+    judges: dict[str, tuple[int, int]]
+    standings: dict[str, WorkerStanding]
+
+
 class Desk:
     """Takes the requests of a study's annotators. The study may be created after the desk."""
 
     def __init__(self, store: Store, key: bytes) -> None:
-        self._store = store
-        self._key = key
+        self.store = store
+        self.key = key
         self._lock = threading.Lock()
         self._opened: _Opened | None = None
 
     def annotator(self, token: str) -> int:
         """The annotator of a token; every invalid token gets the same answer."""
         number = claimed_annotator(token)
-        with self._store.database.read() as session:
+        with self.store.database.read() as session:
             row = None if number is None else session.get(Annotator, number)
-            if row is None or row.revoked_at is not None or annotator_of(self._key, token, row.link) is None:
+            if row is None or row.revoked_at is not None or annotator_of(self.key, token, row.link) is None:
                 raise Unauthenticated("this link is not valid; ask for a new one")
         return row.id
+
+    def is_manager(self, token: str) -> int | None:
+        """The number of the managers' link whose token this is, if that is the valid one."""
+        number = self.manager_link()
+        return number if same_token(token, manager_token(self.key, number)) else None
+
+    def manager_link(self) -> int:
+        """Which of the managers' links is valid."""
+        with self.store.database.read() as session:
+            return manager_link(session)
+
+    def briefing(self) -> Briefing:
+        """What annotators read before they begin; nothing where there is no study yet."""
+        with self.store.database.read() as session:
+            study = session.scalar(select(Study))
+            return Briefing() if study is None else briefing_of(session, study)
+
+    def snapshot(self) -> Snapshot:
+        """The study as it is now."""
+        with self._lock, self.store.database.write() as session:
+            opened = self._catch_up(session)
+            names = session.scalars(select(Annotator.name).where(Annotator.study_id == opened.study.id))
+            desk = opened.assignment
+            return Snapshot(
+                opened.study,
+                opened.rules,
+                opened.seen,
+                tuple(desk.judgements()),
+                desk.judges(),
+                {name: desk.standing(name) for name in names},
+            )
+
+    def begin(self, annotator: int, version: str) -> dict[str, Any]:
+        """Note that an annotator has read the briefing and agrees, and give the first item."""
+        notice = None
+        with self.store.database.write() as session:
+            current = briefing_of(session, the_study(session)).version
+            if version != current:
+                notice = "the guidelines were changed a moment ago; please read them again"
+            else:
+                add_note(session, "briefed", {"version": version}, self.store.clock(), annotator=annotator)
+        return self._act(annotator) | {"notice": notice}
+
+    def revise(self, annotator: int, version: int, place: int, answers: Sequence[Answer]) -> dict[str, Any]:
+        """Answer an earlier item anew."""
+        return self._act(annotator, lambda desk, worker, at: desk.revise(worker, place, answers, at), version, answers)
+
+    def earlier(self, annotator: int, before: int | None = None) -> dict[str, Any]:
+        """What the annotator has done, the latest first: `_EARLIER` items before a place."""
+        with self._lock, self.store.database.write() as session:
+            opened = self._catch_up(session)
+            worker = session.get_one(Annotator, annotator).name
+            done = opened.assignment.earlier(worker)
+            end = len(done) if before is None else max(0, min(before, len(done)))
+            start = max(0, end - _EARLIER)
+            entries = []
+            for place in range(end - 1, start - 1, -1):
+                event, stands = done[place]
+                item = load_item(item_row(session, opened.study, event.item))
+                entries.append(
+                    {
+                        "place": place,
+                        "skipped": event.kind == "skipped",
+                        "turns": _told_turns(item),
+                        "answers": [asdict(answer) for answer in event.answers],
+                        "suggested": _suggested(opened.rules, item),
+                        "stands": stands,
+                    }
+                )
+        return {"entries": entries, "more": start > 0, "version": opened.assignment.worker(worker).events}
+
+    def remark(self, annotator: int, kind: NoteKind, text: str, place: int | None) -> dict[str, Any]:
+        """Flag the item at hand or an earlier one, or comment on it."""
+        with self._lock, self.store.database.write() as session:
+            opened = self._catch_up(session)
+            worker, now = session.get_one(Annotator, annotator).name, self.store.clock()
+            if place is None:
+                name = opened.assignment.at_hand(worker, now.timestamp())
+            else:
+                done = opened.assignment.earlier(worker)
+                name = done[place][0].item if place < len(done) else None
+            if name is None:
+                raise Invalid("there is no item to comment on", field="text")
+            row = item_row(session, opened.study, name)
+            add_remark(session, kind, text, now, annotator=annotator, item=row.id)
+        return self._act(annotator)
 
     def look(self, annotator: int) -> dict[str, Any]:
         """The current item, or the next one."""
@@ -74,17 +183,24 @@ class Desk:
     ) -> dict[str, Any]:
         with self._lock:
             notice = None if decide is None else self._commit(annotator, decide, version, answers)
-            self._commit(annotator, Assignment.next)
-            return self._view(annotator, notice)
+            unread = self._unread_briefing(annotator)
+            self._commit(annotator, Assignment.next if unread is None else lambda *_: None)
+            return self._view(annotator, notice, unread)
+
+    def _unread_briefing(self, annotator: int) -> str | None:
+        """The version of the briefing the annotator has yet to read and agree to."""
+        with self.store.database.read() as session:
+            version = briefing_of(session, the_study(session)).version
+            return version if version and not has_read(session, annotator, version) else None
 
     def _commit(
         self, annotator: int, decide: Decision, version: int | None = None, answers: Sequence[Answer] = ()
     ) -> str | None:
         """Decide and save the event; returns why nothing was done, if the annotator should know."""
-        with self._store.database.write() as session:
+        with self.store.database.write() as session:
             opened = self._catch_up(session)
             _check_answers(opened.rules, answers)
-            now, worker = self._store.clock(), session.get_one(Annotator, annotator).name
+            now, worker = self.store.clock(), session.get_one(Annotator, annotator).name
             # A request sent twice, or from another window, carries an old version and changes nothing.
             if version is not None and version != opened.assignment.worker(worker).events:
                 return "this window was out of date; here is where you are"
@@ -96,12 +212,15 @@ class Desk:
                 raise Invalid(str(error), field="answers") from None
             if event is None:
                 return None
+            item = item_row(session, opened.study, event.item)
+            shown = _suggested(opened.rules, load_item(item)) if event.kind in ("judged", "revised") else []
             row = AnnotationEvent(
                 study_id=opened.study.id,
                 annotator_id=annotator,
-                item_id=item_row(session, opened.study, event.item).id,
+                item_id=item.id,
                 kind=event.kind,
                 answers=[[answer.label, *answer.others] for answer in event.answers],
+                suggested=shown or None,
                 at=now,
             )
             session.add(row)
@@ -124,43 +243,71 @@ class Desk:
         self._opened = opened
         return opened
 
-    def _view(self, annotator: int, notice: str | None) -> dict[str, Any]:
+    def _view(self, annotator: int, notice: str | None, unread: str | None = None) -> dict[str, Any]:
         """What one annotator may see: their own work and one item, never other people's judgements.
 
         The item's name is left out: it might give its label away.
         """
         opened = self._opened
         assert opened is not None  # something was decided just before
-        desk, now = opened.assignment, self._store.clock().timestamp()
-        with self._store.database.read() as session:
+        desk, now = opened.assignment, self.store.clock().timestamp()
+        with self.store.database.read() as session:
             worker = session.get_one(Annotator, annotator).name
-            name = desk.at_hand(worker, now)
-            item = None if name is None else load_item(item_row(session, opened.study, name))
+            name = desk.at_hand(worker, now) if unread is None else None
+            row = None if name is None else item_row(session, opened.study, name)
+            item = None if row is None else load_item(row)
+            notes = [] if row is None else _own_notes(session, annotator, row.id)
+            checks = [asdict(check) | {"right": check.right} for check in desk.last_checks(worker)]
+            if checks and (last := desk.last_item(worker)) is not None and desk.round_of(last) is not None:
+                explained = load_item(item_row(session, opened.study, last)).why
+                checks = [check | {"why": explained[check["place"]] if explained else None} for check in checks]
         labels, standing = opened.rules.labels, desk.standing(worker)
-        turns, targets, draft = ((), (), ()) if item is None else (item.turns, item.targets, desk.worker(worker).draft)
+        draft = () if item is None else desk.worker(worker).draft
+        rounds = {"training": standing.training, "qualification": standing.qualification}
+        state = "refused" if standing.refused else "briefing" if unread else "empty" if item is None else "item"
         return {
             "annotator": worker,
             "version": desk.worker(worker).events,
-            "state": "refused" if standing.refused else "empty" if item is None else "item",
+            "state": state,
+            "briefing": unread,
+            "round": None if name is None else desk.round_of(name),
+            "rounds": {
+                name: asdict(score) | {"passed": score.passed} for name, score in rounds.items() if score is not None
+            },
             "labels": [
                 {"name": label, "key": key, "colour": colour}
                 for (label, colour), key in zip(colours_of(labels).items(), KEYS, strict=False)
             ],
             "other_labels": opened.rules.other_labels,
-            "turns": [
-                {"speaker": turn.speaker, "text": turn.text, "asked": position in targets}
-                for position, turn in enumerate(turns)
-            ],
+            "turns": [] if item is None else _told_turns(item),
+            "suggested": [] if item is None else _suggested(opened.rules, item),
+            "notes": notes,
             "draft": [asdict(answer) for answer in draft],
             "judged": standing.judged,
             "skipped": standing.skipped,
             "left": standing.left,
             "can_undo": desk.can_undo(worker, now),
             # Of the last answer, if it was to a gold question.
-            "checks": [asdict(check) | {"right": check.right} for check in desk.last_checks(worker)],
+            "checks": checks,
             "gold": {"right": standing.gold_right, "answers": standing.gold_answers, "least": opened.rules.min_gold},
             "notice": notice,  # why the request was not carried out
         }
+
+
+def _told_turns(item: Item) -> list[dict[str, Any]]:
+    return [
+        {"speaker": turn.speaker, "text": turn.text, "asked": position in item.targets}
+        for position, turn in enumerate(item.turns)
+    ]
+
+
+def _suggested(rules: StudyRules, item: Item) -> list[str | None]:
+    return list(item.suggested) if rules.suggestions is not None else []
+
+
+def _own_notes(session: Session, annotator: int, item: int) -> list[dict[str, str]]:
+    query = select(StudyNote).where(StudyNote.annotator_id == annotator, StudyNote.item_id == item)
+    return [{"kind": row.kind, "text": row.detail["text"]} for row in session.scalars(query.order_by(StudyNote.id))]
 
 
 def _check_answers(rules: StudyRules, answers: Sequence[Answer]) -> None:

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 
 _PREFIX = "emo_a"
+_MANAGER = "emo_m-"
 
 
 def link_token(key: bytes, annotator: int, link: int = 0) -> str:
@@ -31,8 +32,22 @@ def annotator_of(key: bytes, token: str, link: int = 0) -> int | None:
     number = claimed_annotator(token)
     if number is None:
         return None
-    right = hmac.compare_digest(token.encode("utf-8", "replace"), link_token(key, number, link).encode())
-    return number if right else None
+    return number if same_token(token, link_token(key, number, link)) else None
+
+
+def manager_token(key: bytes, link: int = 0) -> str:
+    """The token of the managers' link; each new link has another number.
+
+    >>> manager_token(b"k" * 32) == manager_token(b"k" * 32, 1)
+    False
+    """
+    signed = hmac.new(key, f"manager:{link}".encode(), hashlib.sha256).digest()
+    return _MANAGER + base64.urlsafe_b64encode(signed).decode().rstrip("=")
+
+
+def same_token(given: str, right: str) -> bool:
+    """Whether two tokens are the same; how long it takes to tell says nothing about them."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), right.encode())
 
 
 def claimed_annotator(token: str) -> int | None:

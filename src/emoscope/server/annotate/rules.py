@@ -8,9 +8,12 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.assignment import Places
 from emoscope.corpus.annotation.gold_questions import GoldRules
+from emoscope.corpus.annotation.people import Requirements
+from emoscope.corpus.annotation.rounds import Rounds
 
 # One key per label, in this order; s and u are skip and undo, and people press n for "next".
 KEYS = "1234567890qwertyiopadfghjklzxcvbm"
+_ADDED = ("pass_mark", "require", "suggestions")  # studies from before do not have them
 
 
 class StudyRules(BaseModel):
@@ -31,6 +34,9 @@ class StudyRules(BaseModel):
     min_gold: float = GoldRules().least_right
     min_gold_answers: int | None = None  # None: the sequential test; studies from before name a number
     seed: int = Field(1, ge=0)
+    pass_mark: float = Rounds().pass_mark
+    require: tuple[str, ...] = ()  # of annotators: country=US, approval_rate>=0.95, tasks>=1000
+    suggestions: str | None = None  # the model whose labels annotators are shown
 
     @classmethod
     def checked(cls, **values: Any) -> "StudyRules":
@@ -46,8 +52,23 @@ class StudyRules(BaseModel):
             raise EmoscopeError("a label is named twice")
         for label in rules.labels:
             Judgement("task", "worker", label, (label,))  # refuses what no annotation file could hold
-        _ = rules.places, rules.gold
+        _ = rules.places, rules.gold, rules.rounds(), rules.requirements
         return rules
+
+    def described(self) -> dict[str, Any]:
+        """The rules as a study is recognised by: later additions only where they are used."""
+        dumped = self.model_dump(mode="json")
+        unused = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
+        return {name: value for name, value in dumped.items() if name not in unused}
+
+    def rounds(self, training: tuple[str, ...] = (), qualification: tuple[str, ...] = ()) -> Rounds:
+        """The rounds of these items."""
+        return Rounds(training, qualification, self.pass_mark)
+
+    @property
+    def requirements(self) -> Requirements:
+        """What annotators must meet."""
+        return Requirements.parse(self.require)
 
     @property
     def places(self) -> Places:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import insert, select
@@ -14,19 +15,29 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.assignment import Answer, Assignment, Event
 from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
+from emoscope.corpus.annotation.people import Person
 from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.rules import StudyRules
+from emoscope.server.errors import Invalid
 from emoscope.server.store import Store
 from emoscope.server.store.models import AnnotationEvent, Annotator, Study, StudyItem
 from emoscope.server.store.names import clean_name, looks_like_any, name_key
 
 _ROWS = 5_000
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
-def create_study(store: Store, rules: StudyRules, items: Sequence[Item], gold: Mapping[str, str]) -> bool:
-    """Store a study, whole or not at all; True if it is new, False if the same one is there already."""
-    known = gold_of(items, gold)
-    _check_gold(rules, items, gold, known)
+def create_study(
+    store: Store, rules: StudyRules, items: Sequence[Item], gold: Mapping[str, str], rounds: Mapping[str, str] = _NONE
+) -> bool:
+    """Store a study, whole or not at all; True if it is new, False if the same one is there already.
+
+    `rounds` has the right answers of the items that are in a round.
+    """
+    if both := sorted(gold.keys() & rounds.keys()):
+        raise EmoscopeError(f"gold question {both[0]!r} is in the training or qualification, too")
+    known = gold_of(items, {**gold, **rounds})
+    _check_gold(rules, items, gold, rounds, known)
     fingerprint = _fingerprint(rules, items, known)
     with store.database.write() as session:
         there = session.scalar(select(Study))
@@ -42,7 +53,13 @@ def create_study(store: Store, rules: StudyRules, items: Sequence[Item], gold: M
         session.flush()
         for start in range(0, len(items), _ROWS):
             rows = [
-                {"study_id": study.id, "name": item.name, "content": _content(item), "gold": list(known[item.name])}
+                {
+                    "study_id": study.id,
+                    "name": item.name,
+                    "content": _content(item),
+                    "gold": list(known[item.name]),
+                    "round": item.round,
+                }
                 for item in items[start : start + _ROWS]
             ]
             session.execute(insert(StudyItem), rows)
@@ -50,11 +67,16 @@ def create_study(store: Store, rules: StudyRules, items: Sequence[Item], gold: M
 
 
 def _check_gold(
-    rules: StudyRules, items: Sequence[Item], gold: Mapping[str, str], known: Mapping[str, tuple[str | None, ...]]
+    rules: StudyRules,
+    items: Sequence[Item],
+    gold: Mapping[str, str],
+    rounds: Mapping[str, str],
+    known: Mapping[str, tuple[str | None, ...]],
 ) -> None:
-    for task, label in gold.items():
-        if label not in rules.labels:
-            raise EmoscopeError(f"gold question {task!r} has the answer {label!r}, which is none of the labels")
+    for kind, answers in (("gold", gold), ("training or qualification", rounds)):
+        for task, label in answers.items():
+            if label not in rules.labels:
+                raise EmoscopeError(f"{kind} question {task!r} has the answer {label!r}, which is none of the labels")
     if gold and len(gold) < rules.gold.fewest:
         raise EmoscopeError(
             f"{len(gold)} gold questions are too few: nobody is refused before {rules.gold.fewest} answers"
@@ -63,18 +85,29 @@ def _check_gold(
         raise EmoscopeError(f"all {len(items):,} items are gold questions; there is nothing left to ask")
 
 
-def add_annotators(store: Store, names: Iterable[str]) -> None:
-    """Add annotators by name, except those who are there already."""
+def add_annotators(store: Store, people: Iterable[str | Person]) -> None:
+    """Add annotators, except those who are there already; somebody the study's requirements do not let in is an error.
+
+    Of those who are there, what is newly known is kept.
+    """
     with store.database.write() as session:
         study = the_study(session)
+        needed = StudyRules.checked(**study.rules).requirements
         there = dict(session.execute(select(Annotator.key, Annotator.name).where(Annotator.study_id == study.id)).all())
-        for name in names:
-            clean = clean_name(name, "annotator")
+        for person in (Person(one) if isinstance(one, str) else one for one in people):
+            clean = clean_name(person.name, "annotator")
             if name_key(clean) not in there:
                 if looks_like_any(clean, there.values()):
                     raise EmoscopeError(f"the annotator name {clean!r} looks like that of another annotator")
+                if (missing := needed.missing(person)) is not None:
+                    raise Invalid(f"{clean} does not meet this study's requirements: {missing}", field="annotator")
                 there[name_key(clean)] = clean
-                session.add(Annotator(study_id=study.id, name=clean, key=name_key(clean), created_at=store.clock()))
+                row = Annotator(study_id=study.id, name=clean, key=name_key(clean), created_at=store.clock())
+                row.profile = person.profile or None
+                session.add(row)
+            elif person.profile:
+                own = select(Annotator).where(Annotator.study_id == study.id, Annotator.key == name_key(clean))
+                session.scalars(own).one().profile = person.profile
 
 
 def annotators(store: Store) -> dict[int, str]:
@@ -127,7 +160,13 @@ def load_assignment(session: Session, study: Study) -> Assignment:
     rules = StudyRules.checked(**study.rules)
     query = select(StudyItem.name, StudyItem.gold).where(StudyItem.study_id == study.id).order_by(StudyItem.id)
     items = {name: tuple(gold) for name, gold in session.execute(query)}
-    return Assignment(items, rules.places, rules.gold, seed=rules.seed)
+    rounds = select(StudyItem.round, StudyItem.name).where(StudyItem.study_id == study.id, StudyItem.round.is_not(None))
+    training: list[str] = []
+    qualification: list[str] = []
+    for kind, name in session.execute(rounds.order_by(StudyItem.id)):
+        (training if kind == "training" else qualification).append(name)
+    in_rounds = rules.rounds(tuple(training), tuple(qualification))
+    return Assignment(items, rules.places, rules.gold, seed=rules.seed, rounds=in_rounds)
 
 
 def load_events(session: Session, study: Study, after: int = 0) -> Iterator[tuple[int, Event]]:
@@ -154,7 +193,8 @@ def item_row(session: Session, study: Study, name: str) -> StudyItem:
 def load_item(row: StudyItem) -> Item:
     """An item with its text."""
     turns = tuple(Turn(text, speaker) for text, speaker in row.content["turns"])
-    return Item(row.name, turns, row.content["whole"], row.content["data"])
+    why, suggested = (tuple(row.content.get(name, ())) for name in ("why", "suggested"))
+    return Item(row.name, turns, row.content["whole"], row.content["data"], row.round, why, suggested)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +213,7 @@ def study_results(store: Store, *, refused: bool = False) -> StudyResults:
         study = the_study(session)
         assignment = load_assignment(session, study).replay(event for _, event in load_events(session, study))
         rows = session.scalars(select(StudyItem).where(StudyItem.study_id == study.id).order_by(StudyItem.id))
-        items = [load_item(row) for row in rows]
+        items = [load_item(row) for row in rows if row.round is None]
         names = session.scalars(select(Annotator.name).where(Annotator.study_id == study.id))
         judgements = [(event.worker, event.item, event.answers) for event in assignment.judgements(refused=refused)]
         workers = tuple(sorted(names))
@@ -182,12 +222,13 @@ def study_results(store: Store, *, refused: bool = False) -> StudyResults:
 
 def _content(item: Item) -> dict[str, Any]:
     turns = [[turn.text, turn.speaker] for turn in item.turns]
-    return {"turns": turns, "whole": item.whole, "data": dict(item.data)}
+    added = {name: list(value) for name in ("why", "suggested") if (value := getattr(item, name))}
+    return {"turns": turns, "whole": item.whole, "data": dict(item.data), **added}
 
 
 def _fingerprint(rules: StudyRules, items: Sequence[Item], known: Mapping[str, tuple[str | None, ...]]) -> str:
-    digest = hashlib.sha256(json.dumps(rules.model_dump(mode="json"), sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(rules.described(), sort_keys=True).encode())
     for item in items:
-        line = [item.name, _content(item), known[item.name]]
+        line = [item.name, _content(item), known[item.name], *([item.round] if item.round else [])]
         digest.update(json.dumps(line, sort_keys=True).encode())
     return digest.hexdigest()

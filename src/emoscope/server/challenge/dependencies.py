@@ -6,19 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from fastapi import Depends, Path, Request, Security, UploadFile
+from fastapi import BackgroundTasks, Depends, Path, Request, Security, UploadFile
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from emoscope.server.challenge.board.export import board_text
 from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.creation import create_from_uploads
+from emoscope.server.challenge.services.notices import post_notice, send_notice
 from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.services.submissions import submit
 from emoscope.server.challenge.services.teams import email_key
 from emoscope.server.challenge.services.throttle import admitted, network_of
 from emoscope.server.challenge.services.tokens import authenticate
-from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, SubmissionView, View
-from emoscope.server.errors import Unauthenticated
+from emoscope.server.challenge.services.uploads import clean_file_name
+from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, ChallengeView, NoticeView, SubmissionView, View
+from emoscope.server.errors import Invalid, NotAllowed, Unauthenticated
 from emoscope.server.http.problems import running
 from emoscope.server.mail import Mailer
 from emoscope.server.settings import Settings
@@ -129,6 +132,36 @@ def hand_in(
     """Submit an uploaded file; without a phase to the open one."""
     name, media_type = file.filename or "", file.content_type
     return caller.ask(submit, slug, phase or None, file.file, file_name=name, media_type=media_type, note=note, key=key)
+
+
+def received(caller: Caller, definition: bytes, name: str, files: Sequence[UploadFile]) -> ChallengeView:
+    """Create a challenge from an uploaded TOML file and the files it names."""
+    try:
+        text = definition.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Invalid("the definition is not UTF-8 text", field="definition") from None
+    named = {clean_file_name(file.filename or ""): file.file for file in files}
+    return caller.ask(create_from_uploads, text, named, source=clean_file_name(name))
+
+
+def posted(
+    caller: Caller,
+    post: Post,
+    later: BackgroundTasks,
+    slug: str,
+    title: str,
+    text: str,
+    *,
+    team_id: int | None = None,
+    mail: bool = False,
+) -> NoticeView:
+    """An announcement, or a message to a team; its mails are sent when the request has been answered."""
+    if mail and post.mailer is None:
+        raise NotAllowed("this server sends no mail", field="mail")
+    notice = caller.ask(post_notice, slug, title=title, text=text, team_id=team_id, mail=mail)
+    if notice.unsent:
+        later.add_task(send_notice, caller.store, caller.actor, slug, notice.id, post)
+    return notice
 
 
 def board_response(board: BoardView, format: Literal["csv", "json"], *, attached: bool) -> Response:

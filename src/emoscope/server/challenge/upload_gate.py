@@ -1,4 +1,4 @@
-"""Who may send a large body: nobody's submission is read before it is known whose it is."""
+"""Who may send a large body: nobody's file is read before it is known whose it is."""
 
 import re
 
@@ -9,31 +9,35 @@ from starlette.types import Scope
 from emoscope.server.challenge.pages.sessions import Sessions
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.tokens import actor_of, authenticate, session_ended
-from emoscope.server.errors import ServerError, Unauthenticated
+from emoscope.server.errors import NotAllowed, ServerError, Unauthenticated
 from emoscope.server.http.problems import Problem, problem_of
 from emoscope.server.store import Store
 
-_UPLOAD = re.compile(r"(/v1)?/challenges/[^/]+/submissions")
+_SUBMISSION = re.compile(r"(/v1)?/challenges/[^/]+/submissions")
+# What organisers send: a challenge with its files, gold. In the pages the latter stands below `organise`.
+_ORGANISING = re.compile(r"/v1/challenges|/organise/new(/toml)?|(/v1)?/challenges/[^/]+(/organise)?/phases/[^/]+/gold")
 
 
 def is_upload(path: str) -> bool:
-    """Whether submissions are sent here.
+    """Whether submissions are sent here, or an organiser's files.
 
     >>> is_upload("/v1/challenges/mine/submissions"), is_upload("/v1/challenges/mine/teams")
     (True, False)
     """
-    return _UPLOAD.fullmatch(path) is not None
+    return _SUBMISSION.fullmatch(path) is not None or _ORGANISING.fullmatch(path) is not None
 
 
 async def refused_upload(scope: Scope) -> Problem | None:
-    """Why a submission is refused before its body is read, if it is."""
-    if scope["method"] != "POST" or not is_upload(scope["path"]) or scope["app"].state.store is None:
+    """Why an upload is refused before its body is read, if it is."""
+    if scope["method"] not in ("POST", "PUT") or not is_upload(scope["path"]) or scope["app"].state.store is None:
         return None
     request = Request(scope)
     try:
         actor = await anyio.to_thread.run_sync(_sender, request)
         if actor.role == "public":
-            raise Unauthenticated("this needs a team's token")
+            raise Unauthenticated("this needs a token")
+        if actor.role != "organiser" and _ORGANISING.fullmatch(scope["path"]):
+            raise NotAllowed("this is for organisers")
     except ServerError as error:
         problem = problem_of(request, error)
         problem.headers["Connection"] = "close"  # the body will not be read
@@ -49,5 +53,5 @@ def _sender(request: Request) -> Actor:
     sessions: Sessions = request.app.state.sessions
     session = sessions.decoded(request.cookies.get(sessions.cookie, ""))
     if session is None or not session.token_id or session_ended(store, session.id):
-        raise Unauthenticated("sign in before you submit")
+        raise Unauthenticated("sign in before you send files")
     return actor_of(store, session.token_id)

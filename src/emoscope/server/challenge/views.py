@@ -55,6 +55,8 @@ class PhaseView(View):
     max_bytes: int
     unlabelled_name: str
     items: int
+    labels: Literal["secret", "closed", "next"] = "secret"  # when teams get them
+    labels_released: bool = False
     public_items: int | None  # how many of them an open board scores; the others decide at the close
 
 
@@ -71,8 +73,61 @@ class ChallengeView(View):
     metric_description: str
     registration: Registration
     phases: tuple[PhaseView, ...]
+    texts: Mapping[str, str] = Field(default_factory=dict)  # rules, data, timeline, faq, in Markdown
+    downloads: Literal["open", "registered"] = "open"
+    has_survey: bool = False
+    report: Literal["optional", "ranked"] = "optional"
     teams: int
+    max_teams: int
     deleted: bool = False
+
+
+class FileView(View):
+    """A file that participants get besides those of the phases."""
+
+    name: str
+    title: str
+    size: int
+    sha256: str
+    phase: str | None  # with whose opening it is given out
+    given_out: bool
+
+
+class QuestionView(View):
+    """A question of a survey."""
+
+    name: str
+    title: str
+    options: tuple[str, ...]
+
+
+class ReportView(View):
+    """What a team tells about its system."""
+
+    answers: Mapping[str, tuple[str, ...]]  # by question
+    summary: str
+    paper: str
+    updated: datetime
+
+
+class SurveyRow(View):
+    """A team's answers to one question: a mark for each column."""
+
+    rank: int | None
+    team: str
+    marks: tuple[bool, ...]
+    paper: str = ""
+    summary: str = ""
+
+
+class SurveyTable(View):
+    """A question with the answers of all teams, the most popular first."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    counts: tuple[int, ...]
+    rows: tuple[SurveyRow, ...]
 
 
 class MemberView(View):
@@ -83,6 +138,22 @@ class MemberView(View):
     email: str | None
     joined: datetime
     verified: bool = False  # the address is known to be theirs
+
+
+class TeamCounts(View):
+    """What a team has sent, by what became of it; deleted ones are counted apart."""
+
+    scored: int = 0
+    waiting: int = 0  # to be scored, or being scored
+    failed: int = 0
+    rejected: int = 0
+    deleted: int = 0
+    last: datetime | None = None  # when it sent the newest
+
+    @property
+    def sent(self) -> int:
+        """How many were accepted."""
+        return self.scored + self.waiting + self.failed + self.deleted
 
 
 class TeamView(View):
@@ -96,6 +167,8 @@ class TeamView(View):
     merge_offers: tuple["MergeView", ...] = ()
     approved: bool = True  # False: the organisers have yet to let it in
     deleted: bool = False
+    disqualified_for: str | None = None
+    counts: TeamCounts | None = None  # for organisers
 
 
 class MergeView(View):
@@ -138,6 +211,7 @@ class TokenView(View):
     role: Literal["organiser", "participant"]
     name: str
     team: str | None
+    member_id: int | None = None
     created: datetime
     used: datetime | None
     revoked: datetime | None
@@ -188,6 +262,8 @@ class SubmissionView(View):
     stale: bool = False
     deleted: bool = False
     charged: bool = True
+    chosen: bool = False  # by its team, as the one that counts
+    can_choose: bool = False  # the phase is open, and not simply the last one counts
     log: tuple["LogLine", ...] = ()
     repeated: bool = False  # the same request came again; this is what it was answered with before
 
@@ -202,6 +278,13 @@ class LogLine(View):
 
     at: datetime
     text: str
+
+
+class HistoryPoint(View):
+    """What a team stood at from a moment on."""
+
+    at: datetime
+    score: float
 
 
 class Entry(View):
@@ -221,9 +304,38 @@ class Entry(View):
     submissions: int | None = None
     stale: bool = False
     state: SubmissionState | None = None
+    former_rank: int | None = None  # in the phase before
+    reported: bool | None = None  # whether the team has described its system, where that is asked for
+    history: tuple[HistoryPoint, ...] = ()
     mine: bool = False
     submission: str | None = None  # the id, for the own team and the organisers
     note: str | None = None
+
+
+class ClassWinner(View):
+    """The best team on a class, and how all teams did on it."""
+
+    label: str
+    team: str
+    precision: float
+    recall: float
+    f1: float
+    mean_f1: float
+    best_for: int  # of how many teams it is the best class
+    worst_for: int
+
+
+class Statistics(View):
+    """The scores of all teams, as in Table 6 of the EmoContext paper."""
+
+    teams: int
+    max: float
+    min: float
+    mean: float
+    median: float
+    first_quartile: float
+    third_quartile: float
+    deviation: float
 
 
 class BoardView(View):
@@ -245,6 +357,9 @@ class BoardView(View):
     clusters_ready: bool  # False: teams have changed since the last comparison, which is on its way
     comparison_failed: bool = False  # it is not on its way: organisers see why among their jobs
     level: float
+    former: str | None = None  # the title of the phase before, whose ranks the teams had
+    winners: tuple[ClassWinner, ...] = ()  # once the phase has closed
+    statistics: Statistics | None = None  # once the phase has closed
     notes: tuple[str, ...] = ()
 
 
@@ -267,6 +382,40 @@ class JobsView(View):
 
     counts: Mapping[str, int]
     unfinished: tuple[JobView, ...]
+
+
+class GoldView(View):
+    """New gold labels: the hashes of the files before and now, and how many submissions are scored again."""
+
+    phase: str
+    before: str
+    after: str
+    queued: int
+
+
+class NoticeView(View):
+    """What organisers told everybody, or one team; who was mailed only for organisers."""
+
+    id: int
+    title: str
+    text: str
+    author: str
+    posted: datetime
+    team_id: int | None = None
+    team: str | None = None
+    withdrawn: bool = False
+    mailed: int = 0
+    unsent: int = 0  # members to whom it has yet to be mailed
+
+
+class StorageView(View):
+    """How much space is used; a file that was sent twice is kept once."""
+
+    submissions: int  # files
+    submission_bytes: int
+    data_bytes: int  # what participants get, and gold
+    database_bytes: int | None = None  # of the whole server, as what is free: for those who organise everything
+    free_bytes: int | None = None
 
 
 class AuditLine(View):

@@ -1,86 +1,98 @@
-"""The detection page, `/v1/detect`, `/v1/detect/batch`, `/v1/timeline`, `/v1/explain` and `/v1/models`."""
+"""`/v1/detect`, `/v1/detect/batch`, `/v1/timeline`, `/v1/explain` and `/v1/models`."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from fastapi import APIRouter, Request, Response
-from starlette.responses import HTMLResponse
+from fastapi import APIRouter, Request, Response, Security
+from fastapi.security import APIKeyHeader
 
 from emoscope.core.colours import colours_of
 from emoscope.core.dialogue import Detection, Dialogue, Turn
 from emoscope.server.detect import schemas
+from emoscope.server.detect.access import HEADER, Client
 from emoscope.server.detect.batcher import BatchResult
 from emoscope.server.detect.service import DetectService
 from emoscope.server.http.problems import invalid, responses, running
-from emoscope.server.http.rendering import page
 from emoscope.server.settings import Limits
 
 Result = TypeVar("Result")
-page_router = APIRouter(include_in_schema=False)
-router = APIRouter(prefix="/v1", tags=["detect"], responses=responses(400, 408, 413, 415, 422, 429, 503))
+_api_key = Security(APIKeyHeader(name=HEADER, auto_error=False, description="An API key, where one is needed"))
+router = APIRouter(
+    prefix="/v1",
+    tags=["detect"],
+    responses=responses(400, 401, 408, 413, 415, 422, 429, 503),
+    dependencies=[_api_key],
+)
+_NO_KEY_NEEDED: dict[str, Any] = {"security": [{}]}  # by default
 
 
 # Read from the request rather than injected: a dependency costs as much time as the smallest model takes to answer.
 _running_service = running("detect", "the model is not loaded")
 
 
-def _served(request: Request) -> tuple[DetectService, Limits]:
+def served(request: Request) -> tuple[DetectService, Limits]:
+    """The running model and the limits."""
     return _running_service(request), request.app.state.settings.limits
 
 
-@page_router.get("/")
-async def _detect_page(request: Request) -> HTMLResponse:
-    state = request.app.state  # the page is there before the model is
-    heads = getattr(getattr(state, "detect", None), "heads", None)
-    return page("detect.html.j2", here="detect", limits=state.settings.limits, heads=heads)
+def _asked(request: Request) -> tuple[DetectService, Limits, Client]:
+    """The running model, the limits, and who asks."""
+    service, limits = served(request)
+    return service, limits, service.access.client(request.scope)
 
 
-@router.post("/detect", summary="The emotion of a dialogue's last turn")
+@router.post("/detect", summary="The emotion of a dialogue's last turn", openapi_extra=_NO_KEY_NEEDED)
 async def detect(body: schemas.DetectIn, request: Request, response: Response) -> schemas.DetectOut:
     """Judges the last turn, given the turns before it."""
-    service, limits = _served(request)
+    service, limits, client = _asked(request)
     detector = service.heads.detector(body.labels, body.prior)
-    results = _timed(response, await service.detect(detector, [_dialogue(body.turns, limits)]))
+    dialogue = dialogue_of(body.turns, limits)
+    service.access.count(client, 1)
+    results = _timed(response, await service.detect(detector, [dialogue], client.name))
     return schemas.DetectOut(**results[0].as_dict(), model=service.heads.model)
 
 
-@router.post("/detect/batch", summary="The emotions of many dialogues")
+@router.post("/detect/batch", summary="The emotions of many dialogues", openapi_extra=_NO_KEY_NEEDED)
 async def detect_batch(body: schemas.BatchIn, request: Request, response: Response) -> schemas.BatchOut:
     """Judges each dialogue's last turn; the results come in the dialogues' order."""
-    service, limits = _served(request)
+    service, limits, client = _asked(request)
     if len(body.dialogues) > limits.max_dialogues:
         raise invalid("dialogues", f"holds {len(body.dialogues):,} dialogues; at most {limits.max_dialogues:,} go")
     detector = service.heads.detector(body.labels, body.prior)
-    dialogues = [_dialogue(one.turns, limits, f"dialogues[{row}].") for row, one in enumerate(body.dialogues)]
-    results = _timed(response, await service.detect(detector, dialogues))
+    dialogues = [dialogue_of(one.turns, limits, f"dialogues[{row}].") for row, one in enumerate(body.dialogues)]
+    service.access.count(client, len(dialogues))
+    results = _timed(response, await service.detect(detector, dialogues, client.name))
     return schemas.BatchOut(results=_all(results), model=service.heads.model)
 
 
-@router.post("/timeline", summary="The emotion of every turn")
+@router.post("/timeline", summary="The emotion of every turn", openapi_extra=_NO_KEY_NEEDED)
 async def timeline(body: schemas.TimelineIn, request: Request, response: Response) -> schemas.TimelineOut:
     """Judges every turn, each given only what was said up to it."""
-    service, limits = _served(request)
+    service, limits, client = _asked(request)
     detector = service.heads.detector(body.labels, body.prior)
-    dialogue = _dialogue(body.turns, limits)
-    results = _timed(response, await service.detect(detector, list(detector.upto_each_turn(dialogue))))
+    dialogue = dialogue_of(body.turns, limits)
+    service.access.count(client, len(dialogue))
+    parts = list(detector.upto_each_turn(dialogue))
+    results = _timed(response, await service.detect(detector, parts, client.name))
     return schemas.TimelineOut(turns=_all(results), model=service.heads.model)
 
 
-@router.post("/explain", summary="The turns and words that carried an answer")
+@router.post("/explain", summary="The turns and words that carried an answer", openapi_extra=_NO_KEY_NEEDED)
 async def explain(body: schemas.ExplainIn, request: Request, response: Response) -> schemas.ExplainOut:
     """Shares the log-odds of a label among the turns and words (Shapley values)."""
-    service, limits = _served(request)
+    service, limits, client = _asked(request)
     detector = service.heads.detector(body.labels, body.prior)
     if body.label is not None and body.label not in detector.labels:
         raise invalid("label", f"is not one of: {', '.join(detector.labels)}")
-    results = _timed(response, await service.explain(detector, (_dialogue(body.turns, limits), body.label)))
+    asked = (dialogue_of(body.turns, limits), body.label)
+    results = _timed(response, await service.explain(detector, asked, client))
     return schemas.ExplainOut(**results[0].as_dict(), model=service.heads.model)
 
 
-@router.get("/models", summary="What can be asked of this server")
+@router.get("/models", summary="What can be asked of this server", openapi_extra=_NO_KEY_NEEDED)
 async def models(request: Request) -> schemas.ModelsOut:
     """The model, its sets of labels, and the limits."""
-    service, limits = _served(request)
+    service, limits = served(request)
     sets = []
     for name in service.heads.names:
         detector = service.heads.detector(name)
@@ -94,7 +106,7 @@ async def models(request: Request) -> schemas.ModelsOut:
     return schemas.ModelsOut(models=[model], limits=limits)
 
 
-def _dialogue(turns: Sequence[schemas.TurnIn], limits: Limits, within: str = "") -> Dialogue:
+def dialogue_of(turns: Sequence[schemas.TurnIn], limits: Limits, within: str = "", id: str | None = None) -> Dialogue:
     """The dialogue of a request, if it is within the limits."""
     if len(turns) > limits.max_turns:
         raise invalid(f"{within}turns", f"holds {len(turns):,} turns; at most {limits.max_turns:,} go")
@@ -103,7 +115,7 @@ def _dialogue(turns: Sequence[schemas.TurnIn], limits: Limits, within: str = "")
             if len(text) > limits.max_characters:
                 field = f"{within}turns[{number}].{name}"
                 raise invalid(field, f"is {len(text):,} characters long; at most {limits.max_characters:,} go")
-    return Dialogue(tuple(Turn(turn.text, turn.speaker) for turn in turns))
+    return Dialogue(tuple(Turn(turn.text, turn.speaker) for turn in turns), id)
 
 
 def _all(detections: Sequence[Detection]) -> list[schemas.DetectionOut]:

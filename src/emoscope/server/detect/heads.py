@@ -7,7 +7,7 @@ from pathlib import Path
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector, load
 from emoscope.detector.bundle import resolve
-from emoscope.evaluation.card import terms_of
+from emoscope.evaluation.card import card_of, terms_of
 from emoscope.server.http.problems import invalid
 
 
@@ -27,7 +27,9 @@ class Heads:
         self.names = tuple(self._standard)  # the first is the one meant when none is named
         self.model = detector.name
         self.task = detector.task
-        self.terms = terms_of(resolve(model)) if not str(model).startswith("hf:") else None
+        folder = None if str(model).startswith("hf:") else resolve(model)
+        self.terms = terms_of(folder) if folder else None
+        self.card = card_of(folder) if folder else None  # in Markdown
 
     def detector(self, labels: str | None = None, prior: Mapping[str, float] | None = None) -> Detector:
         """The detector a request asks for, or the problem with what it asks for."""

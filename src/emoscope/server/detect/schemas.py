@@ -51,14 +51,14 @@ Prior = Annotated[
 ]
 
 
-class _Choice(StrictInput):
+class Choice(StrictInput):
     """What every question may choose."""
 
     labels: LabelSet = None
     prior: Prior = None
 
 
-class DetectIn(_Choice):
+class DetectIn(Choice):
     """A dialogue whose last turn is to be judged."""
 
     model_config = example({"turns": EXAMPLE_TURNS})
@@ -71,21 +71,21 @@ class DialogueIn(StrictInput):
     turns: Turns
 
 
-class BatchIn(_Choice):
+class BatchIn(Choice):
     """Dialogues, each of whose last turn is to be judged."""
 
     model_config = example({"dialogues": [{"turns": EXAMPLE_TURNS}, {"turns": ["leave me alone"]}]})
     dialogues: Annotated[list[DialogueIn], Field(min_length=1)]
 
 
-class TimelineIn(_Choice):
+class TimelineIn(Choice):
     """A dialogue of which every turn is to be judged."""
 
     model_config = example({"turns": [{"speaker": "A", "text": "we won!"}, "so happy for you"]})
     turns: Turns
 
 
-class ExplainIn(_Choice):
+class ExplainIn(Choice):
     """A dialogue whose answer is to be explained."""
 
     model_config = example({"turns": ["how was it", "tell me", "I am so happy"]})

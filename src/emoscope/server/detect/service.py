@@ -1,10 +1,16 @@
 """Detection for many clients at once."""
 
+import contextlib
+import os
+import threading
 from collections.abc import Sequence
+from functools import partial
 
 from emoscope.core.dialogue import Detection, Dialogue
 from emoscope.detector import Detector
 from emoscope.detector.explain import Explanation
+from emoscope.parallel.threads import one_core
+from emoscope.server.detect.access import Access, Client
 from emoscope.server.detect.batcher import Batcher, BatchResult
 from emoscope.server.detect.heads import Heads
 from emoscope.server.http.metrics import Metrics
@@ -12,12 +18,15 @@ from emoscope.server.settings import Settings
 
 ExplainRequest = tuple[Dialogue, str | None]  # and the label to explain, if it is not the detected one
 
+_LARGE_BYTES = 1 << 14
+
 
 class DetectService:
     """The model behind two queues: detections, and explanations, which take a thousand times as long."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self.heads = Heads(settings.model)
+        self.access = Access(settings, metrics)
         self._metrics = metrics
         self._detections: Batcher[Detector, Dialogue, Detection] = Batcher(
             lambda detector, dialogues: list(detector.detect_many(dialogues)),
@@ -28,7 +37,7 @@ class DetectService:
             metrics=metrics,
         )
         self._explanations: Batcher[Detector, ExplainRequest, Explanation] = Batcher(
-            lambda detector, asked: [detector.explain(dialogue, label=label) for dialogue, label in asked],
+            partial(_explained, settings.explain_evaluations),
             lane="explain",
             size=1,
             capacity=settings.explain_queue,
@@ -36,18 +45,33 @@ class DetectService:
             metrics=metrics,
         )
 
-    async def detect(self, detector: Detector, dialogues: Sequence[Dialogue]) -> BatchResult[Detection]:
-        """A detection for each dialogue."""
-        answer = await self._detections.submit(detector, dialogues)
+    async def detect(self, detector: Detector, dialogues: Sequence[Dialogue], client: str) -> BatchResult[Detection]:
+        """A detection for each dialogue. Clients take turns."""
+        answer = await self._detections.submit(detector, dialogues, client)
         for detection in answer.results:
             self._metrics.labels.labels(detector.head, detection.label or "none").inc()
         return answer
 
-    async def explain(self, detector: Detector, request: ExplainRequest) -> BatchResult[Explanation]:
-        """Which turns and words carried the answer."""
-        return await self._explanations.submit(detector, [request])
+    def refuse_large(self, length: int) -> None:
+        """Refuse a large body before it is read, while too much waits already."""
+        if length > _LARGE_BYTES:
+            self._detections.refuse_if_full()
+
+    async def explain(self, detector: Detector, request: ExplainRequest, client: Client) -> BatchResult[Explanation]:
+        """Which turns and words carried the answer. A client may ask for so many at a time, and a minute."""
+        with self.access.explaining(client):
+            return await self._explanations.submit(detector, [request], client.name)
 
     def close(self) -> None:
         """Finish what was accepted."""
         self._detections.close()
         self._explanations.close()
+
+
+def _explained(evaluations: int, detector: Detector, asked: Sequence[ExplainRequest]) -> list[Explanation]:
+    """Explanations, in this thread alone and behind all others: the cores are for the answers that people wait for."""
+    if hasattr(os, "setpriority"):
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+    with one_core():
+        return [detector.explain(dialogue, label=label, evaluations=evaluations) for dialogue, label in asked]

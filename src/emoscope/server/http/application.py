@@ -7,9 +7,11 @@ from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
+from emoscope.server.http.front import Front, allowed_hosts
 from emoscope.server.http.limits import BodyLimit, Refuse
 from emoscope.server.http.metrics import Metrics, RequestMetrics
 from emoscope.server.http.problems import Faults, Problem, ProblemDocument, answer
@@ -40,12 +42,13 @@ def new_app(
     *,
     body_limit: Callable[[str], int],
     refuse: Refuse | None = None,
+    fast_lane: Callable[[ASGIApp], ASGIApp] | None = None,
     metrics: Metrics | None = None,
     **options: Any,
 ) -> FastAPI:
     """An application with these routes. `body_limit` is the number of bytes a path takes; `options` go to FastAPI.
 
-    `refuse` is asked before a body is read.
+    `refuse` is asked before a body is read. `fast_lane` answers some requests before the framework sees them.
     """
     app = DescribedApp(
         version=__version__,
@@ -62,9 +65,12 @@ def new_app(
     app.state.routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
     app.mount("/static", ASSETS, name="static")
     # The last one added is the outermost.
-    app.add_middleware(Faults)
     app.add_middleware(BodyLimit, limit_of=body_limit, receive_seconds=settings.receive_seconds, refuse=refuse)
+    if fast_lane is not None:
+        app.add_middleware(fast_lane)
+    app.add_middleware(Faults)
     if metrics is not None:
         app.add_middleware(RequestMetrics, metrics=metrics)
     app.add_middleware(SecurityHeaders, https=settings.https)
+    app.add_middleware(Front, hosts=allowed_hosts(settings))
     return app

@@ -22,6 +22,21 @@ async def healthz() -> Health:
     return Health()
 
 
+class Seen(BaseModel):
+    """A request as it arrived."""
+
+    address: str
+    scheme: str
+    host: str
+
+
+@router.get("/seen", summary="How does the server see me?")
+async def seen(request: Request) -> Seen:
+    """The address, scheme and Host of this request, by which `emoscope doctor` checks a proxy."""
+    address = request.client.host if request.client else "unknown"
+    return Seen(address=address, scheme=request.url.scheme, host=request.headers.get("host", ""))
+
+
 @router.get("/readyz", summary="Can it answer?", responses=responses(503))
 def readyz(request: Request) -> Health:
     """Answers 503 until the model is loaded, while the database does not answer, and while shutting down."""
@@ -33,6 +48,8 @@ def readyz(request: Request) -> Health:
 
 
 @router.get("/metrics", summary="Counters for Prometheus", response_class=Response)
-async def metrics(request: Request) -> Response:
-    """Counters and histograms in Prometheus' text format."""
-    return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+def metrics(request: Request) -> Response:
+    """Counters and histograms in Prometheus' text format; of scoring jobs how many are in which state."""
+    state = request.app.state
+    text = state.metrics.text(*state.measure())
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

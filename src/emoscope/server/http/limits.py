@@ -1,6 +1,7 @@
 """Refuses bodies that are too large or too slow while they arrive."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -41,17 +42,20 @@ class BodyLimit:
             return
         received = 0
         complete = False
+        begun = time.monotonic()
 
         async def counted() -> MutableMapping[str, Any]:
             nonlocal received, complete
             if complete:
                 return await receive()
             try:
-                async with asyncio.timeout(self._receive_seconds):
+                # A body may not trickle either: its sender has one second more for each kibibyte it has sent.
+                left = begun + self._receive_seconds + received / 1024 - time.monotonic()
+                async with asyncio.timeout(min(self._receive_seconds, max(0.0, left))):
                     message = await receive()
             except TimeoutError:
                 # An HTTPException, because the framework takes any other error here for a body it cannot parse.
-                raise HTTPException(408, "the body did not arrive in time") from None
+                raise HTTPException(408, too_slow().detail) from None
             if message["type"] == "http.request":
                 received += len(message.get("body", b""))
                 complete = not message.get("more_body", False)
@@ -60,6 +64,11 @@ class BodyLimit:
             return message
 
         await self._app(scope, counted, send)
+
+
+def too_slow() -> Problem:
+    """The problem of a body that does not arrive."""
+    return Problem(408, "http", "the body did not arrive in time", headers={"Connection": "close"})
 
 
 def _too_large(limit: int) -> Problem:

@@ -1,14 +1,21 @@
 """The server's Prometheus metrics."""
 
 import os
+import platform
+import re
 import time
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from emoscope import __version__
 
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -34,14 +41,54 @@ class Metrics:
         self.waiting = Gauge(
             "emoscope_waiting", "Work waiting now", ["lane"], registry=self._registry, multiprocess_mode="livesum"
         )
+        self._build = Gauge(
+            "emoscope_build_info",
+            "The version that runs",
+            ["version", "python", "model"],
+            registry=self._registry,
+            multiprocess_mode="livemax",
+        )
 
-    def text(self) -> bytes:
-        """Everything in Prometheus' format."""
-        if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # several workers answer as one server
-            shared = CollectorRegistry()
-            MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
-            return generate_latest(shared)
-        return generate_latest(self._registry)
+    def running(self, model: str) -> None:
+        """Tell which version answers, and with which model."""
+        self._build.labels(__version__, platform.python_version(), model).set(1)
+
+    def text(self, *more: Metric) -> bytes:
+        """Everything in Prometheus' format, and what else was measured now."""
+        folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+        registry = CollectorRegistry()
+        if folder:  # several workers answer as one server
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        else:
+            registry.register(_Given(self._registry.collect()))
+        registry.register(_Given([*_processes(folder), *more]))
+        return generate_latest(registry)
+
+
+class _Given(Collector):
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = list(metrics)
+
+    def collect(self) -> Iterable[Metric]:
+        return self._metrics
+
+
+def _processes(folder: str | None) -> list[Metric]:
+    """Memory, processor time and open files, of all processes of this server together; the oldest one's start."""
+    pids = {os.getpid()}
+    for path in Path(folder).glob("*.db") if folder else ():
+        if (found := re.search(r"_(\d+)\.db$", path.name)) and Path("/proc", found[1]).exists():
+            pids.add(int(found[1]))
+    sums: dict[str, Metric] = {}
+    for pid in pids:
+        for metric in ProcessCollector(pid=lambda pid=pid: pid, registry=None).collect():  # type: ignore[misc]
+            if metric.name not in sums:
+                sums[metric.name] = metric
+                continue
+            (one,), (other,) = sums[metric.name].samples, metric.samples
+            merge = min if metric.name in ("process_start_time_seconds", "process_max_fds") else float.__add__
+            sums[metric.name].samples = [one._replace(value=merge(float(one.value), float(other.value)))]
+    return list(sums.values())
 
 
 class RequestMetrics:

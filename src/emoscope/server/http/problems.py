@@ -191,7 +191,8 @@ def _methods_of(request: Request) -> list[str]:
     """All methods an address takes; the framework names those of one of its routes."""
     routes = [*request.app.state.routes, *(route for route in request.app.routes if isinstance(route, Route))]
     matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
-    return sorted({method for route in matching for method in route.methods or ()})
+    found = {method for route in matching for method in route.methods or ()}
+    return sorted(found | {"HEAD"} if "GET" in found else found)
 
 
 async def answer(request: Request, error: Exception) -> Response:

@@ -25,6 +25,7 @@ def templates() -> jinja2.Environment:
     )
     environment.globals["version"] = __version__
     environment.filters["local"] = local
+    environment.filters["in_zone"] = in_zone
     return environment
 
 
@@ -35,6 +36,15 @@ def local(moment: datetime, zone: str) -> str:
     '2018-09-01 17:30 Asia/Kolkata'
     """
     return f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}"
+
+
+def in_zone(moment: datetime, zone: str) -> str:
+    """A moment in a time zone, as a form's field for a date and time holds it.
+
+    >>> in_zone(datetime(2018, 9, 1, 12, tzinfo=UTC), "Asia/Kolkata")
+    '2018-09-01T17:30'
+    """
+    return f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
 
 
 def page(template: str, *, status: int = 200, **values: Any) -> HTMLResponse:

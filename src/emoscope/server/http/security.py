@@ -43,15 +43,23 @@ class SecurityHeaders:
                 # What a person's session shows must not be kept by a cache in between.
                 if not any(name == b"cache-control" for name, _ in headers):
                     headers.append((b"cache-control", b"no-store"))
-                message["headers"] = [*headers, *self._headers]
+                # A response may say otherwise, such as a badge, which is for pages elsewhere.
+                said = {name.lower() for name, _ in headers}
+                message["headers"] = [*headers, *(header for header in self._headers if header[0] not in said)]
             await send(message)
 
         await self._app(scope, receive, with_headers)
 
 
 def is_cross_site(request: Request) -> bool:
-    """Whether the browser says that another site sent the request."""
+    """Whether the browser says that another site sent the request: another than `public_url`, where that is set."""
     if request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
         return True
     origin = request.headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+    if origin is None:
+        return False
+    public = urlsplit(request.app.state.settings.public_url or "")
+    given = urlsplit(origin.lower())
+    if public.netloc:
+        return (given.scheme, given.netloc) != (public.scheme.lower(), public.netloc.lower())
+    return given.netloc != request.headers.get("host", "").lower()

@@ -29,8 +29,9 @@ def backup(store: Store, target: str | Path) -> Path:
     try:
         if store.database.is_sqlite:
             _copy(str(store.database.url.database), part / DATABASE_FILE)
-        if (store.data_dir / KEY_FILE).exists():  # without it every annotator's link would change
-            shutil.copy2(store.data_dir / KEY_FILE, part / KEY_FILE)
+        for name in (KEY_FILE, "api-keys.json"):  # without the first every annotator's link would change
+            if (store.data_dir / name).exists():
+                shutil.copy2(store.data_dir / name, part / name)
         shutil.copytree(store.files.root, part / "files", ignore=shutil.ignore_patterns("*.part"))
         part.rename(target)
     except (OSError, shutil.Error) as error:

@@ -4,6 +4,8 @@ On SQLite a write takes the write lock at its start (BEGIN IMMEDIATE), so writer
 On PostgreSQL a write locks the rows it decides on; the services say which.
 """
 
+import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +20,10 @@ from emoscope.server.errors import StoreUnavailable
 
 # How long a writer waits for another before it gives up.
 LOCK_SECONDS = 30
+# How often an outage that goes on is logged.
+LOG_SECONDS = 30
+_outages: dict[str, float] = {}
+_log = logging.getLogger("emoscope.server")
 
 
 class Database:
@@ -92,13 +98,26 @@ def _clear_errors() -> Iterator[None]:
     try:
         yield
     except TimeoutError:
-        raise StoreUnavailable("all connections to the database are in use; try again") from None
+        raise _outage("all connections to the database are in use; try again") from None
     except (OperationalError, InterfaceError) as error:
-        raise StoreUnavailable(_reason(error)) from None
+        raise _outage(_reason(error), error) from None
     except DBAPIError as error:
         if error.connection_invalidated:
-            raise StoreUnavailable("the database connection was lost; try again") from None
+            raise _outage("the database connection was lost; try again", error) from None
         raise
+    else:
+        if _outages.pop("last", None) is not None:
+            _log.warning("the database answers again")
+
+
+def _outage(reason: str, error: DBAPIError | None = None) -> StoreUnavailable:
+    """Log it, for the operator; in a long outage one line in so many seconds."""
+    now = time.monotonic()
+    if now > _outages.get("last", -LOG_SECONDS) + LOG_SECONDS:
+        _outages["last"] = now
+        first = next(iter(str(error.orig).strip().splitlines()), "") if error else ""
+        _log.error("%s%s", reason, f" ({first})" if first else "")
+    return StoreUnavailable(reason)
 
 
 def _reason(error: DBAPIError) -> str:

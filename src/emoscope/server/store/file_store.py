@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -99,7 +100,7 @@ class FileStore:
         for part in (self.root / "incoming").iterdir():
             try:
                 if part.stat().st_mtime < old:
-                    part.unlink()
+                    shutil.rmtree(part) if part.is_dir() else part.unlink()
                     removed += 1
             except FileNotFoundError:  # another process swept it
                 continue
@@ -107,6 +108,8 @@ class FileStore:
 
 
 def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # which opens no folders, and keeps names by itself
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

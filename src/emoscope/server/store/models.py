@@ -79,6 +79,10 @@ class Challenge(Numbered):
     metric: Mapped[str | None] = mapped_column(String(64))  # None: the task's own
     registration: Mapped[Keyword]
     max_teams: Mapped[int]
+    texts: Mapped[dict[str, Any] | None]  # rules, data, timeline and faq, in Markdown
+    downloads: Mapped[Keyword] = mapped_column(default="open")  # or "registered": for teams only
+    survey: Mapped[list[dict[str, Any]] | None] = mapped_column(sa.JSON)  # what teams are asked about their systems
+    report: Mapped[Keyword] = mapped_column(default="optional")  # or "ranked": no rank without an answer
     created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
     phases: Mapped[list["Phase"]] = relationship(back_populates="challenge", order_by="Phase.position")
@@ -108,10 +112,27 @@ class Phase(Numbered):
     unlabelled_sha256: Mapped[Sha256]
     unlabelled_name: Mapped[str] = mapped_column(String(120))
     gold_sha256: Mapped[Sha256]
+    labels: Mapped[Keyword] = mapped_column(default="secret")  # when teams get the gold: "closed", "next" or never
     humans: Mapped[dict[str, Any] | None]  # the figures of the human baseline, where there is one
     # How scores are told while the phase is open: step, margin, how many items are public, the file of which they are
     public: Mapped[dict[str, Any] | None]
     challenge: Mapped[Challenge] = relationship(back_populates="phases")
+
+
+class ChallengeFile(Numbered):
+    """A file that is given out besides those of the phases, such as training data; with a phase, once that opens."""
+
+    __tablename__ = "challenge_files"
+    __table_args__ = (UniqueConstraint("challenge_id", "name"),)
+
+    challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
+    phase_id: Mapped[int | None] = mapped_column(ForeignKey("phases.id"))
+    name: Mapped[str] = mapped_column(String(120))
+    title: Mapped[str] = mapped_column(String(200))
+    sha256: Mapped[Sha256]
+    size: Mapped[int] = mapped_column(sa.BigInteger)
+    created_at: Mapped[datetime]
+    phase: Mapped[Phase | None] = relationship()
 
 
 class Team(Named):
@@ -124,6 +145,7 @@ class Team(Named):
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
     approved_at: Mapped[datetime | None]  # None: the organisers have yet to let it in
     deleted_at: Mapped[datetime | None]
+    disqualified_for: Mapped[str | None] = mapped_column(String(500))  # None: it is not
     challenge: Mapped[Challenge] = relationship()
     members: Mapped[list["Member"]] = relationship(viewonly=True, order_by="Member.id")
 
@@ -131,6 +153,18 @@ class Team(Named):
     def is_active(self) -> bool:
         """Whether the team is neither deleted nor merged into another."""
         return self.deleted_at is None and self.merged_into is None
+
+
+class Report(Base):
+    """What a team tells about its system: its answers to the challenge's survey, a summary and a paper."""
+
+    __tablename__ = "reports"
+
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True, autoincrement=False)
+    answers: Mapped[dict[str, Any]]
+    summary: Mapped[str] = mapped_column(Text)
+    paper: Mapped[str] = mapped_column(String(500))
+    updated_at: Mapped[datetime]
 
 
 class Member(Numbered):
@@ -247,6 +281,7 @@ class Submission(Numbered):
     state: Mapped[Keyword]
     charged: Mapped[bool]
     problems: Mapped[list[str]]
+    chosen_at: Mapped[datetime | None]  # when the team chose it as its final one; the latest choice holds
     deleted_at: Mapped[datetime | None]
     phase: Mapped[Phase] = relationship()
     team: Mapped[Team] = relationship()
@@ -330,6 +365,24 @@ class AuditEntry(Numbered):
     detail: Mapped[dict[str, Any]]
 
 
+class Notice(Numbered):
+    """What organisers tell everybody, or one team. `unsent` are the members to whom it has yet to be mailed."""
+
+    __tablename__ = "notices"
+
+    challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"), index=True)
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
+    author: Mapped[str] = mapped_column(String(64))
+    title: Mapped[str] = mapped_column(String(200))
+    text: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]
+    withdrawn_at: Mapped[datetime | None]
+    mailed: Mapped[int]
+    unsent: Mapped[list[int]] = mapped_column(sa.JSON)
+    sending_until: Mapped[datetime | None]  # somebody is mailing it; if they are lost, another may go on from then
+    team: Mapped[Team | None] = relationship()
+
+
 class Study(Numbered):
     """A study; a database holds one. `fingerprint` identifies the tasks and rules it was made from."""
 
@@ -350,6 +403,7 @@ class StudyItem(Numbered):
     name: Mapped[str] = mapped_column(Text)
     content: Mapped[dict[str, Any]]
     gold: Mapped[list[str | None]] = mapped_column(sa.JSON)  # an entry for each label that is asked for
+    round: Mapped[Keyword | None]  # training or qualification
 
 
 class Annotator(Named):
@@ -361,10 +415,11 @@ class Annotator(Named):
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
     link: Mapped[int] = mapped_column(default=0)  # which of their links is valid; a new one makes the old one worthless
     revoked_at: Mapped[datetime | None]
+    profile: Mapped[dict[str, Any] | None]  # country, approval_rate, tasks
 
 
 class AnnotationEvent(Numbered):
-    """An item was given, judged, skipped or taken back; `id` gives the order."""
+    """An item was given, judged, skipped, taken back, judged anew or imported; `id` gives the order."""
 
     __tablename__ = "annotation_events"
     __table_args__ = (Index(None, "study_id", "id"),)
@@ -374,4 +429,19 @@ class AnnotationEvent(Numbered):
     item_id: Mapped[int] = mapped_column(ForeignKey("study_items.id"))
     kind: Mapped[Keyword]
     answers: Mapped[list[list[str]]] = mapped_column(sa.JSON)  # each the label, then others that might apply
+    suggested: Mapped[list[str | None] | None] = mapped_column(sa.JSON)  # by a model, where the annotator saw it
+    at: Mapped[datetime]
+
+
+class StudyNote(Numbered):
+    """What is said beside the judgements: guidelines, flags, comments, adjudications. The last of a kind holds."""
+
+    __tablename__ = "study_notes"
+    __table_args__ = (Index(None, "study_id", "kind", "id"),)
+
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    annotator_id: Mapped[int | None] = mapped_column(ForeignKey("annotators.id"))  # None: a manager
+    item_id: Mapped[int | None] = mapped_column(ForeignKey("study_items.id"))
+    kind: Mapped[Keyword]
+    detail: Mapped[dict[str, Any]]
     at: Mapped[datetime]

@@ -1,5 +1,12 @@
 """The challenge platform's JSON API."""
 
-from emoscope.server.challenge.api import challenges, submissions, teams
+from emoscope.server.challenge.api import challenges, downloads, organising, submissions, teams
 
-ROUTERS = (challenges.router, teams.router, submissions.router, challenges.organising)
+ROUTERS = (
+    challenges.router,
+    downloads.router,
+    teams.router,
+    submissions.router,
+    challenges.organising,
+    organising.router,
+)

@@ -1,11 +1,13 @@
 """The request bodies of the challenge routes, which answer with the views of `emoscope.server.challenge.views`."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
+from emoscope.server.challenge.services.reports import MAX_ANSWER, MAX_ANSWERS, MAX_SUMMARY
 from emoscope.server.challenge.services.teams import clean_email
-from emoscope.server.challenge.views import PHASE_PATTERN
+from emoscope.server.challenge.views import PHASE_PATTERN, Registration
 from emoscope.server.errors import Invalid
 from emoscope.server.http.schemas import StrictInput, example, whole_characters
 from emoscope.server.store.names import MAX_NAME
@@ -29,17 +31,19 @@ def _address(value: str) -> str:
 
 # What validators refuse is said in the schemas too. Names have more rules than a pattern can say, so a format has.
 _ONE_LINE = {"pattern": r"^[^\x00-\x1f\x7f]*$"}
+_NAME = r"^[^\x00-\x1f\x7f-\x9f<>\"`\\/=+@-][^\x00-\x1f\x7f-\x9f<>\"`\\/]*$"
 _Whole = AfterValidator(whole_characters)
 Line = Annotated[str, _Whole, AfterValidator(_no_control), Field(json_schema_extra=_ONE_LINE)]
 Name = Annotated[
     str,
-    Field(min_length=1, max_length=MAX_NAME, json_schema_extra={"format": "display-name"}),
+    Field(min_length=1, max_length=MAX_NAME, json_schema_extra={"format": "display-name", "pattern": _NAME}),
     _Whole,
     AfterValidator(_no_control),
 ]
 Secret = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
 Address = Annotated[str, _Whole, AfterValidator(_address), Field(json_schema_extra={"format": "email"})]
 Email = Address | None
+Answer = Annotated[Line, Field(max_length=MAX_ANSWER)]
 
 
 class RegisterIn(StrictInput):
@@ -95,6 +99,22 @@ class JoinIn(StrictInput):
     email: Email = None
 
 
+class NoteIn(StrictInput):
+    """A team's note on its submission."""
+
+    model_config = example({"note": "with the larger encoder"})
+    note: Annotated[Line, Field(max_length=300)]
+
+
+class ReportIn(StrictInput):
+    """What a team tells about its system: answers by question of the survey, a summary, the address of a paper."""
+
+    model_config = example({"answers": {"representations": ["GloVe", "BERT"]}, "paper": "https://example.org/paper"})
+    answers: dict[Annotated[str, Field(max_length=64)], Annotated[list[Answer], Field(max_length=MAX_ANSWERS)]]
+    summary: Annotated[str, _Whole, Field(max_length=MAX_SUMMARY)] = ""
+    paper: Annotated[Line, Field(max_length=500)] = ""
+
+
 class MergeIn(StrictInput):
     """The team to join with."""
 
@@ -107,6 +127,60 @@ class AnswerIn(StrictInput):
 
     model_config = example({"accept": True})
     accept: bool
+
+
+class ChangesIn(StrictInput):
+    """What is to be changed of a challenge; what is not named stays."""
+
+    model_config = example({"registration": "closed"})
+    title: Annotated[Line, Field(min_length=1, max_length=200)] | None = None
+    description: Annotated[str, _Whole, Field(max_length=20_000)] | None = None
+    registration: Registration | None = None
+    max_teams: Annotated[int, Field(ge=1, le=100_000)] | None = None
+
+
+def _moment(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("must be a time such as 2030-01-20T00:00:00")
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        raise ValueError("is not a time such as 2030-01-20T00:00:00") from None
+
+
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+
+
+class ScheduleIn(StrictInput):
+    """When a phase opens and closes; a time without an offset is in its time zone, and what is not named stays."""
+
+    model_config = example({"closes": "2030-01-20T00:00:00"})
+    opens: Moment | None = None
+    closes: Moment | None = None
+    clear: Annotated[list[Literal["opens", "closes"]], Field(description="Times to be removed", default_factory=list)]
+
+
+class ReasonIn(StrictInput):
+    """Why a team is disqualified; its members see it."""
+
+    model_config = example({"reason": "two accounts of one person"})
+    reason: Annotated[Line, Field(min_length=1, max_length=500)]
+
+
+class NoticeIn(StrictInput):
+    """What organisers tell everybody, or one team."""
+
+    model_config = example({"title": "One day more", "text": "The phase closes on Sunday."})
+    title: Annotated[Line, Field(min_length=1, max_length=200)]
+    text: Annotated[str, _Whole, Field(min_length=1, max_length=10_000)]
+    mail: Annotated[bool, Field(description="Also mail it to all members with an address")] = False
+
+
+class OrganiserIn(StrictInput):
+    """Whose token it is, for the audit log."""
+
+    model_config = example({"name": "Olga"})
+    name: Name
 
 
 class RescoreIn(StrictInput):

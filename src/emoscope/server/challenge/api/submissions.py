@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Header, Query, UploadFile
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from emoscope.server.challenge.api.schemas import Line
+from emoscope.server.challenge.api.schemas import Line, NoteIn
 from emoscope.server.challenge.dependencies import (
     MAX_ID,
     PhaseName,
@@ -86,3 +86,21 @@ def delete(caller: TokenCaller, submission: SubmissionId) -> None:
 def restore(caller: TokenCaller, submission: SubmissionId) -> None:
     """Brings a deleted submission back."""
     caller.ask(submissions.restore_submission, submission)
+
+
+@router.put("/submissions/{submission}/note", summary="Change the note", status_code=204)
+def note(caller: TokenCaller, submission: SubmissionId, body: NoteIn) -> None:
+    """The team's note on its submission."""
+    caller.ask(submissions.annotate_submission, submission, body.note)
+
+
+@router.put("/submissions/{submission}/chosen", summary="Choose the final submission", status_code=204)
+def choose(caller: TokenCaller, submission: SubmissionId) -> None:
+    """Makes it the one that counts for its team, in place of the best."""
+    caller.ask(submissions.choose_submission, submission)
+
+
+@router.delete("/submissions/{submission}/chosen", summary="Choose no longer", status_code=204)
+def unchoose(caller: TokenCaller, submission: SubmissionId) -> None:
+    """The best submission counts again."""
+    caller.ask(submissions.choose_submission, submission, chosen=False)

@@ -26,6 +26,8 @@ _COLUMNS = (
     "submissions",
     "stale",
     "state",
+    "former_rank",
+    "reported",
 )
 
 
@@ -40,12 +42,12 @@ def board_text(board: BoardView, kind: Literal["csv", "json"]) -> str:
     for entry in board.entries:
         values = entry.as_dict()
         figures = [entry.per_class.get(label, {}).get(key) for label in labels for key in ("precision", "recall", "f1")]
-        writer.writerow([_cell(value) for value in [*(values[column] for column in _COLUMNS), *figures]])
+        writer.writerow([cell(value) for value in [*(values[column] for column in _COLUMNS), *figures]])
     return out.getvalue()
 
 
-def _cell(value: object) -> object:
-    """Escapes text that a spreadsheet would run as a formula."""
+def cell(value: object) -> object:
+    """Escape text that a spreadsheet would run as a formula."""
     if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"}:
         return f"'{value}"
     return "" if value is None else value

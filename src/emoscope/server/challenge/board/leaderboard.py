@@ -1,12 +1,18 @@
 """The leaderboard of a phase, for those who may see it."""
 
-from typing import cast
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import count
+from typing import Any, cast
 
 import numpy as np
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.evaluation.compare import significance_clusters
+from emoscope.server.challenge.board.history import histories
+from emoscope.server.challenge.board.summary import class_winners, statistics
 from emoscope.server.challenge.scoring.public_part import resolution_of, told
 from emoscope.server.challenge.scoring.scorer import LEVEL, measured, scorer_sha256
 from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
@@ -22,7 +28,7 @@ from emoscope.server.challenge.services.submissions import told_figures
 from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
 from emoscope.server.errors import NotAllowed
 from emoscope.server.store import Store
-from emoscope.server.store.models import BoardComparison, Job, Phase
+from emoscope.server.store.models import BoardComparison, Challenge, Job, Phase, Report
 from emoscope.tasks.published import published as published_results
 
 
@@ -50,16 +56,33 @@ def leaderboard(
         scorer = scorer_sha256(challenge.task, challenge.metric)
         teams = standings(session, phase, scorer, final=not running)
         ranked = [standing for standing in teams if standing.ranked]
+        reported = set(session.scalars(select(Report.team_id))) if challenge.survey else None
+        former, former_ranks = _former(session, actor, phase, scorer, now, reported)
+        told_history = histories(session, phase, scorer, final=not running)
         comparison = session.get(BoardComparison, phase.id)
         failed = session.scalar(select(Job.id).where(Job.key == f"compare:{phase.id}", Job.state == "failed"))
     known = resolution_of(phase)
     current = fingerprint([standing.submission for standing in ranked], phase, scorer)
     ready = running or (comparison is not None and comparison.fingerprint == current)
     compared = _told_clusters(phase, ranked) if running else comparison.rows if ready and comparison is not None else {}
-    entries = [
-        _team(actor, phase, standing, rank, compared.get(standing.submission.public_id, {}), running=running)
-        for rank, standing in enumerate(ranked, start=1)
-    ]
+    silent = _silent(challenge, [standing.team.id for standing in ranked], reported, running=running)
+    ranks = count(1)
+
+    def entry_of(standing: TeamStanding, row: int | None = None) -> Entry:
+        team = standing.team.id
+        values = {
+            **compared.get(standing.submission.public_id, {}),
+            "row": row,
+            "rank": None if row is None or team in silent else next(ranks),
+            "former_rank": former_ranks.get(team),
+            "reported": None if reported is None else team in reported,
+            "history": told_history.get(team, ()),
+        }
+        return _team(actor, phase, standing, values, running=running)
+
+    entries = [entry_of(standing, row) for row, standing in enumerate(ranked, start=1)]
+    scores = [entry.score for entry in entries if entry.score is not None]
+    winners, spread = (class_winners(entries), statistics(scores)) if not running else ((), None)
     beside = _published(task.name) if published and phase.published else []
     if people := phase.humans:
         note = f"{people['items']:,} judgements"
@@ -68,7 +91,7 @@ def leaderboard(
         # After the teams that are as good.
         place = next((at for at, entry in enumerate(entries) if (entry.score or 0) < (other.score or 0)), len(entries))
         entries.insert(place, other)
-    unranked = [_team(actor, phase, standing, None, {}, running=running) for standing in teams if not standing.ranked]
+    unranked = [entry_of(standing) for standing in teams if not standing.ranked]
     return BoardView.of(
         phase,
         challenge=challenge.slug,
@@ -83,11 +106,40 @@ def leaderboard(
         digits=known.digits if running else 4,
         computed=now,
         entries=(*entries, *unranked),
+        former=former,
+        winners=winners,
+        statistics=spread,
         clusters_ready=ready or not ranked,
         comparison_failed=failed is not None and not ready,
         level=LEVEL,
-        notes=(*_notes(teams, beside), *_part_notes(phase, running=running)),
+        notes=(*_notes(teams, beside), *_report_notes(challenge, len(silent)), *_part_notes(phase, running=running)),
     )
+
+
+def _former(
+    session: Session, actor: Actor, phase: Phase, scorer: str, now: datetime, reported: set[int] | None
+) -> tuple[str | None, dict[int, int]]:
+    """The phase before, if the actor may see its board and teams stood there, with each team's rank."""
+    before = [one for one in phase.challenge.phases if one.position < phase.position]
+    if not before or not board_visible(actor, before[-1], now):
+        return None, {}
+    running = provisional(before[-1], now)
+    stood = [one.team.id for one in standings(session, before[-1], scorer, final=not running) if one.ranked]
+    silent = _silent(phase.challenge, stood, reported, running=running)
+    ranks = {team: rank for rank, team in enumerate((team for team in stood if team not in silent), start=1)}
+    return before[-1].title if ranks else None, ranks
+
+
+def _silent(challenge: Challenge, teams: Sequence[int], reported: set[int] | None, *, running: bool) -> set[int]:
+    """The teams that get no rank, as they have not described their systems."""
+    return set() if running or challenge.report != "ranked" else set(teams) - (reported or set())
+
+
+def _report_notes(challenge: Challenge, silent: int) -> list[str]:
+    if challenge.report != "ranked":
+        return []
+    waiting = f"; {silent} {'has' if silent == 1 else 'have'} not yet" if silent else ""
+    return [f"only teams that have described their system get a rank when the phase has closed{waiting}"]
 
 
 def _told_clusters(phase: Phase, ranked: list[TeamStanding]) -> dict[str, dict[str, int | None]]:
@@ -109,23 +161,16 @@ def _part_notes(phase: Phase, *, running: bool) -> list[str]:
     parted = part is not None and part["sha256"] is not None
     where = f" on a public part of the gold ({part['items']:,} of {phase.items:,} items)" if part and parted else ""
     if running:
-        rest = "the rest decides when the phase closes, and " if parted else ""
+        rest = "; the rest decides when the phase closes" if parted else ""
         step, where = f"{resolution_of(phase).step:g}", f"{where}," if where else ""
-        return [f"scores are{where} rounded to {step}; {rest}exact figures of each class are shown then"]
+        then = "exact figures and those of each class are shown at the close"
+        return [f"scores are{where} rounded to {step}{rest}; {then}"]
     if part and parted:
         return [f"scores are on the {phase.items - part['items']:,} items that were private while the phase was open"]
     return []
 
 
-def _team(
-    actor: Actor,
-    phase: Phase,
-    standing: TeamStanding,
-    rank: int | None,
-    compared: dict[str, int | None],
-    *,
-    running: bool,
-) -> Entry:
+def _team(actor: Actor, phase: Phase, standing: TeamStanding, values: dict[str, Any], *, running: bool) -> Entry:
     result = standing.result
     figures = {} if result is None else {"score": result.score, **result.figures}
     if result is not None and running:
@@ -135,11 +180,7 @@ def _team(
     return Entry(
         kind="team",
         name=standing.team.name,
-        rank=rank,
-        row=rank,
-        **{"score": None, **figures},
-        cluster=compared.get("cluster"),
-        first_different=compared.get("first_different"),
+        **{"score": None, **figures, **values},
         received=submission.received_at,
         submissions=standing.submissions,
         stale=standing.stale,

@@ -1,5 +1,14 @@
 """The challenge platform's web pages."""
 
-from emoscope.server.challenge.pages import account, challenges, oidc, organiser, submissions, team
+from emoscope.server.challenge.pages import account, board, challenges, console, oidc, reports, submissions, team
 
-ROUTERS = (account.router, oidc.router, challenges.router, team.router, submissions.router, organiser.router)
+ROUTERS = (
+    account.router,
+    oidc.router,
+    challenges.router,
+    board.router,
+    reports.router,
+    team.router,
+    submissions.router,
+    *console.ROUTERS,
+)

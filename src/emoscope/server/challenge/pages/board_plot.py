@@ -12,7 +12,7 @@ def board_plot(board: BoardView, *, at_most: int = 40) -> dict[str, Any] | None:
     if not entries:
         return None
     values = [value for entry in entries for value in (entry.score, entry.low, entry.high) if value is not None]
-    step, low, high = _scale(min(values), max(values))
+    step, low, high = scale(min(values), max(values))
 
     def place(value: float) -> float:
         return round((value - low) / (high - low) * 100, 2)
@@ -36,10 +36,10 @@ def board_plot(board: BoardView, *, at_most: int = 40) -> dict[str, Any] | None:
     return {"rows": rows, "ticks": [(place(value), f"{value:.2f}") for value in values]}
 
 
-def _scale(low: float, high: float) -> tuple[float, float, float]:
+def scale(low: float, high: float) -> tuple[float, float, float]:
     """A round step, and round ends around the values.
 
-    >>> _scale(0.61, 0.79)
+    >>> scale(0.61, 0.79)
     (0.05, 0.6, 0.8)
     """
     step = next((step for step in (0.01, 0.02, 0.05, 0.1) if (high - low) / step <= 6), 0.2)

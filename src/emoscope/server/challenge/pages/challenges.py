@@ -1,18 +1,19 @@
-"""Challenges, registration and boards."""
+"""Challenges and registration."""
 
 import contextlib
-from typing import Literal
+from datetime import datetime
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from emoscope.server.challenge.board.leaderboard import leaderboard
-from emoscope.server.challenge.dependencies import PhaseName, Slug, board_response, download
-from emoscope.server.challenge.pages.board_plot import board_plot
+from emoscope.server.challenge.dependencies import PhaseName, Slug, download
+from emoscope.server.challenge.pages.texts import markdown, remaining
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
-from emoscope.server.challenge.services import challenges, registration, submissions, teams
-from emoscope.server.challenge.views import MailSent
-from emoscope.server.errors import NotAllowed, ServerError
+from emoscope.server.challenge.services import challenges, handouts, notices, registration, submissions, teams
+from emoscope.server.challenge.services.definition import TEXTS
+from emoscope.server.challenge.views import ChallengeView, MailSent
+from emoscope.server.errors import ServerError
 
 router = APIRouter(include_in_schema=False)
 
@@ -43,7 +44,26 @@ def show_challenge(visitor: Visitor, slug: str, error: ServerError | None = None
         organises=visitor.ask(challenges.organises, slug),
         rows=getattr(error, "rows", []),
         filled=filled,
+        notices=visitor.ask(notices.list_notices, slug),
+        files=visitor.ask(handouts.list_files, slug) if not challenge.deleted else [],
+        description=markdown(challenge.description),
+        texts={name: markdown(challenge.texts.get(name, "")) for name in TEXTS},
+        **_timeline(challenge, visitor.store.clock()),
     )
+
+
+def _timeline(challenge: ChallengeView, now: datetime) -> dict[str, Any]:
+    """What happens when, in order, and how long it is until the next."""
+    events: list[dict[str, Any]] = []
+    for phase in challenge.phases:
+        for happens, happened, at in (("opens", "opened", phase.opens), ("closes", "closed", phase.closes)):
+            if at is not None:
+                what = f"{phase.title} {happened if at <= now else happens}"
+                events.append({"at": at, "zone": phase.time_zone, "what": what, "over": at <= now})
+    events.sort(key=lambda event: event["at"])
+    coming = next((event for event in events if not event["over"]), None)
+    left = None if coming is None else remaining(coming["at"] - now)
+    return {"events": events, "coming": coming, "left": left, "now": now}
 
 
 @router.post("/challenges/{slug}/register")
@@ -71,19 +91,3 @@ def register(
 @router.get("/challenges/{slug}/phases/{phase}/data")
 def _data(visitor: CurrentVisitor, slug: Slug, phase: PhaseName) -> Response:
     return download(visitor.ask(challenges.unlabelled_file, slug, phase))
-
-
-@router.get("/challenges/{slug}/board/{phase}")
-def _board_page(visitor: CurrentVisitor, slug: Slug, phase: PhaseName) -> Response:
-    challenge = visitor.ask(challenges.get_challenge, slug)
-    try:
-        board = visitor.ask(leaderboard, slug, phase)
-    except NotAllowed as hidden:
-        return visitor.page("board_hidden.html.j2", error=hidden, challenge=challenge, phase=phase)
-    labels = [label for label in challenge.labels if any(label in entry.per_class for entry in board.entries)]
-    return visitor.page("board.html.j2", challenge=challenge, board=board, plot=board_plot(board), labels=labels)
-
-
-@router.get("/challenges/{slug}/board/{phase}/{kind}")
-def _board_file(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, kind: Literal["csv", "json"]) -> Response:
-    return board_response(visitor.ask(leaderboard, slug, phase), kind, attached=True)

@@ -1,5 +1,6 @@
 """Submitting a file and following its state."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, UploadFile
@@ -7,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 
 from emoscope.server.challenge.dependencies import Slug, SubmissionId, download, hand_in
 from emoscope.server.challenge.pages.challenges import show_challenge
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Service, Visitor
 from emoscope.server.challenge.services import challenges, submissions
 from emoscope.server.errors import Invalid, ServerError
 
@@ -34,7 +35,7 @@ def submit(
     except ServerError as error:
         if wants_json:
             raise
-        return show_challenge(visitor, slug, error=error)
+        return show_challenge(visitor, slug, error=error, phase=phase, note=note)
     address = f"/submissions/{accepted.id}"
     return JSONResponse({"location": address}, 201) if wants_json else visitor.go(address)
 
@@ -65,6 +66,28 @@ def state(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
 @router.get("/submissions/{submission}/file")
 def _file(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
     return download(visitor.ask(submissions.submission_file, submission))
+
+
+@router.post("/submissions/{submission}/choose")
+def _choose(visitor: FormVisitor, submission: SubmissionId, chosen: Annotated[bool, Form()] = True) -> Response:
+    """Choose a submission as the final one, or none; what is refused is said on its page."""
+    return _changed(visitor, submission, partial(submissions.choose_submission, chosen=chosen))
+
+
+@router.post("/submissions/{submission}/note")
+def _note(
+    visitor: FormVisitor, submission: SubmissionId, note: Annotated[str, Form(max_length=2_000)] = ""
+) -> Response:
+    return _changed(visitor, submission, submissions.annotate_submission, note)
+
+
+def _changed(visitor: Visitor, submission: str, service: Service, *values: str) -> Response:
+    try:
+        visitor.ask(service, submission, *values)
+    except ServerError as error:
+        current = visitor.ask(submissions.get_submission, submission)
+        return visitor.page("submission.html.j2", submission=current, error=error)
+    return visitor.go(f"/submissions/{submission}")
 
 
 @router.post("/submissions/{submission}/delete")

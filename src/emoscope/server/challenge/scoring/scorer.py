@@ -9,7 +9,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import resource
 import sys
 import tempfile
 import threading
@@ -191,7 +190,9 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     request = json.load(sys.stdin)
-    with contextlib.suppress(ValueError, OSError):
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
+        import resource
+
         resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"] + 5, request["seconds"] + 5))
     json.dump(answer(request), out, allow_nan=False)
     out.flush()

@@ -37,6 +37,7 @@ class _Scored(NamedTuple):
     result_id: int | None
     fresh: bool
     score: float  # by which the team's best is found
+    chosen: float = 0.0  # when the team chose it
 
 
 def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True) -> list[TeamStanding]:
@@ -62,7 +63,14 @@ def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True
     is_fresh = (Result.scorer_sha256 == scorer) & (Result.gold_sha256 == phase.gold_sha256)
     sent = (
         select(
-            Submission.team_id, Submission.id, Submission.state, Result.id, is_fresh, Result.score, Result.public_score
+            Submission.team_id,
+            Submission.id,
+            Submission.state,
+            Submission.chosen_at,
+            Result.id,
+            is_fresh,
+            Result.score,
+            Result.public_score,
         )
         .join(Submission.team)
         .outerjoin(Submission.results)
@@ -71,14 +79,16 @@ def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True
             Submission.state != "rejected",
             Submission.deleted_at.is_(None),
             Team.deleted_at.is_(None),
+            Team.disqualified_for.is_(None),
         )
         .order_by(Submission.received_at, Submission.id, Result.id)
     )
     teams: dict[int, dict[int, _Scored]] = defaultdict(dict)
-    for team_id, submission_id, state, result_id, fresh, score, public in session.execute(sent):
+    for team_id, submission_id, state, chosen, result_id, fresh, score, public in session.execute(sent):
         earlier = teams[team_id].get(submission_id)
         if earlier is None or not earlier.fresh:
-            entry = _Scored(submission_id, state == "failed", result_id, bool(fresh), known(score, public))
+            value, when = known(score, public), 0.0 if chosen is None else chosen.timestamp()
+            entry = _Scored(submission_id, state == "failed", result_id, bool(fresh), value, when)
             teams[team_id][submission_id] = entry
     counting = {one.id: one for one in (_counting(phase, list(entries.values())) for entries in teams.values())}
     result_ids = [one.result_id for one in counting.values() if one.result_id is not None]
@@ -101,6 +111,8 @@ def _counting(phase: Phase, entries: list[_Scored]) -> _Scored:
     """The one of a team's submissions, in the order they were received, that counts."""
     if phase.counts == "last":
         return next((one for one in reversed(entries) if not one.failed), entries[-1])
+    if chosen := [one for one in entries if one.chosen and not one.failed]:
+        return max(chosen, key=lambda one: one.chosen)
     if any(one.result_id is not None for one in entries):
         # The first of equals.
         return max(entries, key=lambda one: (one.fresh, one.result_id is not None, round(one.score, 12)))

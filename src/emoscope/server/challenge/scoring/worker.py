@@ -189,7 +189,7 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
     with process:  # which closes its pipes and waits
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
 
 
 def _parsed(out: bytes, status: int) -> dict[str, Any]:

@@ -7,15 +7,34 @@ if TYPE_CHECKING:
     from emoscope.server.challenge.services import (
         audit,
         challenges,
+        creation,
         definition,
+        handouts,
         jobs,
+        notices,
         registration,
+        reports,
+        storage,
         submissions,
         teams,
         tokens,
     )
 
-__all__ = ["audit", "challenges", "definition", "jobs", "registration", "submissions", "teams", "tokens"]
+__all__ = [
+    "audit",
+    "challenges",
+    "creation",
+    "definition",
+    "handouts",
+    "jobs",
+    "notices",
+    "registration",
+    "reports",
+    "storage",
+    "submissions",
+    "teams",
+    "tokens",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,10 +1,13 @@
-"""Challenges: create, schedule, open, close, replace gold, rescore, delete and restore."""
+"""Challenges: create, change, schedule, open, close, replace gold, rescore, delete and restore."""
 
 import io
+import json
 import secrets
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import func, select
@@ -15,22 +18,37 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.scoring import public_part
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import measured, scorer_sha256
+from emoscope.server.challenge.services import handouts
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.definition import Definition, PhaseDefinition, read_definition
+from emoscope.server.challenge.services.definition import (
+    Changes,
+    Definition,
+    PhaseDefinition,
+    check_year,
+    read_definition,
+)
 from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
 from emoscope.server.challenge.services.phase_files import PhaseFiles, check_files
-from emoscope.server.challenge.views import ChallengeView, PhaseView
+from emoscope.server.challenge.views import ChallengeView, GoldView, PhaseView
 from emoscope.server.errors import Conflict, Invalid, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Phase, Result, Submission, Team
+from emoscope.tasks import Task
 
 
 def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | Path | None = None) -> ChallengeView:
     """Create a challenge from a TOML file; the files it names lie beside it or in `files`."""
+    folder = Path(path).parent if files is None else Path(files)
     require_organiser(actor, None)
-    definition = read_definition(path)
-    phase_files = check_files(definition, Path(path), Path(path).parent if files is None else Path(files))
+    return create_defined(store, actor, read_definition(path), Path(path), folder)
+
+
+def create_defined(store: Store, actor: Actor, definition: Definition, source: Path, folder: Path) -> ChallengeView:
+    """Create a challenge from a definition, which mistakes name by its source, and the files it names in a folder."""
+    require_organiser(actor, None)
+    phase_files = check_files(definition, source, folder)
+    given = handouts.stored_files(store, definition, folder)
     phases = [
         Phase(
             position=position,
@@ -46,10 +64,10 @@ def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | 
         with store.database.write() as session:
             if session.scalar(select(Challenge.id).where(Challenge.slug == definition.slug)):
                 raise Conflict(f"there is a challenge {definition.slug!r} already", field="slug")
-            values = definition.model_dump(exclude={"phases"})
-            challenge = Challenge(**values, phases=phases, created_at=store.clock())
+            challenge = Challenge(**definition.row, phases=phases, created_at=store.clock())
             session.add(challenge)
             session.flush()
+            handouts.keep_all(session, store, challenge, given)
             slug, number = challenge.slug, challenge.id
             record(session, store, actor, "challenge.create", slug, challenge_id=number, task=challenge.task)
             return challenge_view(session, store, actor, challenge)
@@ -130,6 +148,7 @@ def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) ->
             if state == "planned":
                 phase.opens_at = now
             if phase.closes_at is not None and phase.closes_at <= now:
+                handouts.check_labels_unseen(session, phase)
                 phase.closes_at = None
         else:
             if state != "open":
@@ -148,29 +167,85 @@ close_phase = partial(_move, opening=False)
 
 
 def reschedule(
-    store: Store, actor: Actor, slug: str, phase: str, *, opens: datetime | None = None, closes: datetime | None = None
+    store: Store,
+    actor: Actor,
+    slug: str,
+    phase: str,
+    *,
+    opens: datetime | None = None,
+    closes: datetime | None = None,
+    clear: Collection[str] = (),
 ) -> ChallengeView:
-    """Change when a phase opens or closes; a time without an offset is in the phase's time zone."""
+    """Change when a phase opens or closes; a time without an offset is in the phase's time zone.
+
+    `clear` names times to be removed, "opens" or "closes": the phase is then opened or closed by command.
+    """
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
         changed = find_phase(challenge, phase)
         zone = ZoneInfo(changed.time_zone)
         begin, end = (
-            before if time is None else time if time.tzinfo else time.replace(tzinfo=zone)
-            for before, time in ((changed.opens_at, opens), (changed.closes_at, closes))
+            None if name in clear else before if time is None else time if time.tzinfo else time.replace(tzinfo=zone)
+            for name, before, time in (("opens", changed.opens_at, opens), ("closes", changed.closes_at, closes))
         )
+        try:
+            check_year(opens)
+            check_year(closes)
+        except ValueError as error:
+            raise Invalid(str(error), field="opens") from None
         if end is not None and (begin is None or end <= begin):
             raise Invalid("the phase must close after it opens", field="closes")
+        over = phase_state(changed, store.clock()) == "closed"
         changed.opens_at, changed.closes_at = begin, end
-        moments = {name: time.isoformat() for name, time in (("opens", begin), ("closes", end)) if time is not None}
+        if over and phase_state(changed, store.clock()) != "closed":
+            handouts.check_labels_unseen(session, changed)
+        moments = {name: time and time.isoformat() for name, time in (("opens", begin), ("closes", end))}
         record(session, store, actor, "phase.schedule", f"{slug}/{phase}", challenge_id=challenge.id, **moments)
         session.flush()
         return challenge_view(session, store, actor, challenge)
 
 
-def replace_gold(store: Store, actor: Actor, slug: str, phase: str, path: str | Path) -> None:
-    """Replace a phase's gold labels. All its results become stale until `rescore`."""
+def rewrite(store: Store, actor: Actor, slug: str, path: str | Path) -> ChallengeView:
+    """Take title, texts, survey and whether a report is needed for a rank from the challenge's edited file."""
+    definition = read_definition(path)
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        require_organiser(actor, challenge.id)
+        if definition.slug != slug:
+            raise Conflict(f"{path} is for {definition.slug!r}, not {slug!r}", field="slug")
+        challenge.title, challenge.description = definition.title, definition.description
+        challenge.texts, challenge.report = definition.texts, definition.report
+        challenge.survey = [question.model_dump(mode="json") for question in definition.survey]
+        record(session, store, actor, "challenge.texts", slug, challenge_id=challenge.id)
+        session.flush()
+        return challenge_view(session, store, actor, challenge)
+
+
+def change_challenge(store: Store, actor: Actor, slug: str, changes: Mapping[str, Any]) -> ChallengeView:
+    """Change a challenge's title, description, registration or max_teams; what is not named stays."""
+    checked = Changes.of(dict(changes))
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        require_organiser(actor, challenge.id)
+        new = {name: value for name, value in checked.items() if getattr(challenge, name) != value}
+        for name, value in new.items():
+            setattr(challenge, name, value)
+        if new:
+            detail = {name: str(value)[:200] for name, value in new.items()}
+            record(session, store, actor, "challenge.change", slug, challenge_id=challenge.id, **detail)
+        session.flush()
+        return challenge_view(session, store, actor, challenge)
+
+
+def replace_gold(
+    store: Store, actor: Actor, slug: str, phase: str, path: str | Path, *, rescoring: bool = True
+) -> GoldView:
+    """Replace a phase's gold labels, and queue all its submissions to be scored anew, in one transaction.
+
+    The public items stay those that were chosen, as some of their labels may be known by now, and scores are never told
+    more finely than before. Without `rescoring` all results are stale until `rescore`.
+    """
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         require_organiser(actor, challenge.id)
@@ -182,13 +257,34 @@ def replace_gold(store: Store, actor: Actor, slug: str, phase: str, path: str | 
     files = PhaseFiles.checked(task, unlabelled, Path(path), judgements)
     if humans is not None and files.humans is not None:
         humans = {**files.humans, "sha256": humans["sha256"]}
+    public = _kept_part(store, task, old, files.labels)
     gold = store.files.keep_file(files.gold, "gold")
     with store.database.write() as session:
         changed = session.get_one(Phase, old.id)
         before, changed.gold_sha256, changed.humans = changed.gold_sha256, gold.sha256, humans
-        queue_comparison(session, changed.id, store.clock())
-        change = {"before": before, "after": gold.sha256}
+        changed.public = public
+        scorer, now = scorer_sha256(challenge.task, challenge.metric), store.clock()
+        queued = _rescore_phase(session, changed, scorer, now) if rescoring else 0
+        queue_comparison(session, changed.id, now)
+        change = {"before": before, "after": gold.sha256, "queued": queued}
         record(session, store, actor, "phase.gold", f"{slug}/{phase}", challenge_id=challenge.id, **change)
+        return GoldView(phase=phase, before=before, after=gold.sha256, queued=queued)
+
+
+def _kept_part(store: Store, task: Task, phase: Phase, labels: Sequence[str]) -> dict[str, object] | None:
+    """The same public items with new labels; two roundings of one score would tell more, so none is finer."""
+    if phase.public is None:
+        return None
+    public = labels
+    if (sha256 := phase.public["sha256"]) is not None:
+        chosen = set(json.loads(store.files.path("gold", sha256).read_bytes()))
+        public = [label for item, label in enumerate(labels) if item in chosen]
+        private = [label for item, label in enumerate(labels) if item not in chosen]
+        if not any(map(task.scored, public)) or not any(map(task.scored, private)):
+            raise Invalid("the new gold scores no item of the public part, or none of the private rest", field="file")
+    told = public_part.resolution(task, [label for label in public if task.scored(label)])
+    step, margin = (max(phase.public["step"], told.step), max(phase.public["margin"], told.margin))
+    return {**phase.public, "step": step, "margin": margin}
 
 
 def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> int:
@@ -240,6 +336,7 @@ def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[
         chosen = find_phase(challenge, phase)
         if phase_state(chosen, store.clock()) == "planned" and not actor.organises(challenge.id):
             raise NotFound(f"the file is given out when phase {phase} opens")
+        handouts.check_download(session, actor, challenge)
         return store.files.path("unlabelled", chosen.unlabelled_sha256), chosen.unlabelled_name
 
 
@@ -260,9 +357,12 @@ def challenge_view(session: Session, store: Store, actor: Actor, challenge: Chal
                 phase,
                 state=phase_state(phase, now),
                 board_visible=board_visible(actor, phase, now),
+                labels_released=handouts.labels_released(session, phase, now),
                 public_items=phase.public["items"] if phase.public and phase.public["sha256"] else None,
             )
             for phase in challenge.phases
         ),
+        texts=challenge.texts or {},
+        has_survey=bool(challenge.survey),
         teams=session.scalar(select(func.count()).where(*standing)) or 0,
     )

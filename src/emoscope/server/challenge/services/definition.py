@@ -12,16 +12,32 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
 from emoscope.server.challenge.scoring.scorer import measured
+from emoscope.server.challenge.services.survey import Question, ready_surveys
 from emoscope.server.challenge.views import Registration
+from emoscope.server.errors import Invalid
 from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)]
+MaxTeams = Annotated[int, Field(ge=1, le=100_000)]
 DEFAULT_MAX_BYTES = 16 << 20
+TEXTS = ("rules", "data", "timeline", "faq")  # besides the description
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def check_year(time: datetime | None) -> None:
+    """Refuse a time that some time zone or database cannot hold.
+
+    >>> check_year(datetime(1, 1, 1))
+    Traceback (most recent call last):
+    ValueError: a time lies in the years 1970 to 9000
+    """
+    if time is not None and not 1970 <= time.year <= 9000:
+        raise ValueError("a time lies in the years 1970 to 9000")
 
 
 class PhaseDefinition(_Strict):
@@ -43,6 +59,7 @@ class PhaseDefinition(_Strict):
     max_bytes: int = Field(default=DEFAULT_MAX_BYTES, ge=1_000, le=1 << 30)
     published: bool = False  # show the paper's systems beside the teams
     humans: str | None = None  # "published", or a file of judgements (task,worker,label)
+    labels: Literal["secret", "closed", "next"] = "secret"  # teams get the gold at the close, or when the next opens
 
     @field_validator("time_zone")
     @classmethod
@@ -56,6 +73,8 @@ class PhaseDefinition(_Strict):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         opens, closes = self.moment(self.opens), self.moment(self.closes)
+        for time in (opens, closes):
+            check_year(time)
         if closes is not None and (opens is None or closes <= opens):
             raise ValueError("'closes' must come after 'opens'")
         if self.board == "hidden" and self.public_share is not None:
@@ -69,6 +88,14 @@ class PhaseDefinition(_Strict):
         return time.replace(tzinfo=ZoneInfo(self.time_zone))
 
 
+class FileDefinition(_Strict):
+    """A file to give out, such as training data: at once, or when a phase opens."""
+
+    file: str = Field(min_length=1)
+    title: Title | None = None
+    phase: str | None = None
+
+
 class Definition(_Strict):
     """A whole challenge."""
 
@@ -76,9 +103,17 @@ class Definition(_Strict):
     title: Title
     task: str
     metric: str | None = None  # the task's official one, unless another is named
-    description: Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)] = ""
+    description: Description = ""
+    rules: Description = ""
+    data: Description = ""
+    timeline: Description = ""
+    faq: Description = ""
     registration: Registration = "open"
-    max_teams: int = Field(default=2_000, ge=1, le=100_000)
+    max_teams: MaxTeams = 2_000
+    downloads: Literal["open", "registered"] = "open"  # files for everybody, or for teams that are let in
+    files: tuple[FileDefinition, ...] = Field(default=(), max_length=50)
+    survey: tuple[Question, ...] = Field(default=(), max_length=20)  # or the name of a ready one
+    report: Literal["optional", "ranked"] = "optional"  # "ranked": no rank at the close without a report
     phases: tuple[PhaseDefinition, ...] = Field(min_length=1, max_length=20)
 
     @field_validator("task")
@@ -89,6 +124,26 @@ class Definition(_Strict):
         except EmoscopeError as error:
             raise ValueError(str(error)) from None
         return name
+
+    @field_validator("survey", mode="before")
+    @classmethod
+    def _ready_survey(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        if value not in (ready := ready_surveys()):
+            raise ValueError(f"no ready survey {value!r}; there are: {', '.join(ready)}")
+        return ready[value]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """What is kept of it besides phases and files."""
+        values = self.model_dump(exclude={"phases", "files", "survey", *TEXTS})
+        return values | {"texts": self.texts, "survey": [one.model_dump(mode="json") for one in self.survey]}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts besides the description, those that there are."""
+        return {name: text for name in TEXTS if (text := getattr(self, name))}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -101,7 +156,42 @@ class Definition(_Strict):
             raise ValueError(f"the paper's figures are not by {self.metric}; leave out 'published', or 'metric'")
         if len({phase.name for phase in self.phases}) != len(self.phases):
             raise ValueError("two phases have the same name")
+        names = {phase.name for phase in self.phases}
+        for file in self.files:
+            if file.phase is not None and file.phase not in names:
+                raise ValueError(f"the file {file.file} is for an unknown phase {file.phase!r}")
+        if len({Path(file.file).name for file in self.files}) != len(self.files):
+            raise ValueError("two files have the same name")
+        if self.phases[-1].labels == "next":
+            raise ValueError(f'labels = "next" in {self.phases[-1].name}, after which no phase comes')
+        if len({question.name for question in self.survey}) != len(self.survey):
+            raise ValueError("two questions of the survey have the same name")
+        if self.report == "ranked" and not self.survey:
+            raise ValueError('report = "ranked" needs a survey for teams to answer')
         return self
+
+
+class Changes(_Strict):
+    """What may be changed of a challenge that is there."""
+
+    title: Title | None = None
+    description: Description | None = None
+    registration: Registration | None = None
+    max_teams: MaxTeams | None = None
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """The checked values that are named.
+
+        >>> Changes.of({"title": " Mine ", "max_teams": None})
+        {'title': 'Mine'}
+        """
+        try:
+            return cls.model_validate(values).model_dump(exclude_none=True)
+        except ValidationError as error:
+            (location, problem), *_ = _mistakes(error)
+            field = ".".join(map(str, location))
+            raise Invalid(f"{field}: {problem}", field=field) from None
 
 
 def read_definition(path: str | Path) -> Definition:
@@ -126,11 +216,27 @@ def checked(document: dict[str, Any], path: str | Path) -> Definition:
     try:
         return Definition.model_validate(document)
     except ValidationError as error:
-        first, *others = error.errors(include_url=False, include_context=False)
-        where = _field(first["loc"], document)
-        problem = first["msg"].removeprefix("Value error, ")
+        (location, problem), *others = _mistakes(error)
         more = f" (and {len(others)} more mistake{'s' if len(others) > 1 else ''})" if others else ""
-        raise InputError(path, f"{problem}{more}", row=where or None) from None
+        raise InputError(path, f"{problem}{more}", row=_field(location, document) or None) from None
+
+
+def mistakes(document: dict[str, Any]) -> dict[str, str]:
+    """All mistakes in a definition's plain values, by the field's place, such as `phases.0.per_day`.
+
+    >>> mistakes({"slug": "Mine", "title": "Mine", "task": "emocontext", "phases": [{}]})["slug"]
+    "String should match pattern '^[a-z0-9][a-z0-9-]{0,62}$'"
+    """
+    try:
+        Definition.model_validate(document)
+    except ValidationError as error:
+        return {".".join(map(str, location)): problem for location, problem in reversed(_mistakes(error))}
+    return {}
+
+
+def _mistakes(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
+    found = error.errors(include_url=False, include_context=False)
+    return [(one["loc"], one["msg"].removeprefix("Value error, ")) for one in found]
 
 
 def _field(location: tuple[int | str, ...], document: dict[str, Any]) -> str:

@@ -29,9 +29,14 @@ def find_phase(challenge: Challenge, name: str) -> Phase:
 
 def phase_state(phase: Phase, now: datetime) -> PhaseState:
     """Whether a phase is yet to open, open or closed."""
-    if phase.opens_at is None or now < phase.opens_at:
+    return state_between(phase.opens_at, phase.closes_at, now)
+
+
+def state_between(opens: datetime | None, closes: datetime | None, now: datetime) -> PhaseState:
+    """The state of a phase with these times."""
+    if opens is None or now < opens:
         return "planned"
-    return "open" if phase.closes_at is None or now < phase.closes_at else "closed"
+    return "open" if closes is None or now < closes else "closed"
 
 
 def require_running(challenge: Challenge, now: datetime) -> None:

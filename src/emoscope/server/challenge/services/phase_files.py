@@ -70,4 +70,7 @@ def check_files(definition: Definition, source: Path, folder: Path) -> list[Phas
         except EmoscopeError as error:
             raise InputError(source, str(error), row=f"phases.{phase.name}") from None
         checked.append(files)
+    for file in definition.files:
+        if not (folder / file.file).is_file():
+            raise InputError(source, f"{folder / file.file}: no such file", row="files")
     return checked

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from emoscope.server.challenge.scoring.public_part import resolution_of, told
@@ -121,6 +121,8 @@ def submit(
 def _check_approved(team: Team) -> None:
     if team.approved_at is None:
         raise NotAllowed("your team waits for the organisers to let it in; they have been told")
+    if team.disqualified_for is not None:
+        raise NotAllowed(f"your team is disqualified: {team.disqualified_for}")
 
 
 def _check_open(phase: Phase, now: datetime) -> None:
@@ -223,6 +225,39 @@ delete_submission = partial(_set_deleted, deleted=True)
 restore_submission = partial(_set_deleted, deleted=False)
 
 
+def choose_submission(store: Store, actor: Actor, submission_id: str, *, chosen: bool = True) -> None:
+    """Make a submission the one that counts for its team, in place of the best; or take the choice back."""
+    with store.database.write() as session:
+        submission, phase, challenge = _find(session, actor, submission_id)
+        now = store.clock()
+        if phase.counts == "last":
+            raise Conflict(f"in phase {phase.name} the last submission counts; there is nothing to choose")
+        if submission.state in {"rejected", "failed"} or submission.deleted_at is not None:
+            raise Conflict("only a submission that can be on the board can be chosen")
+        if not actor.organises(challenge.id) and phase_state(phase, now) != "open":
+            raise Conflict("only an organiser can change this after the phase has closed")
+        # Nobody else decides for this team until the transaction ends.
+        find_team(session, challenge, submission.team_id, lock=True)
+        team_ones = (Submission.phase_id == phase.id, Submission.team_id == submission.team_id)
+        session.execute(update(Submission).where(*team_ones).values(chosen_at=None))
+        if chosen:
+            submission.chosen_at = now
+        queue_comparison(session, phase.id, now)
+        action = "submission.choose" if chosen else "submission.unchoose"
+        record(session, store, actor, action, f"submission {submission.public_id}", challenge_id=challenge.id)
+
+
+def annotate_submission(store: Store, actor: Actor, submission_id: str, note: str) -> None:
+    """Change the team's note on a submission."""
+    note = uploads.clean_note(note)
+    with store.database.write() as session:
+        submission, _, challenge = _find(session, actor, submission_id)
+        if not actor.plays(submission.team_id):
+            raise NotAllowed("only the team writes its notes")
+        submission.note = note
+        record(session, store, actor, "submission.note", f"submission {submission_id}", challenge_id=challenge.id)
+
+
 def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submission, Phase, Challenge]:
     """A submission the actor may see; anybody else gets NotFound."""
     if actor.role == "public":
@@ -271,5 +306,7 @@ def _view(
         member=submission.member.name,
         figures=figures_of(actor, phase, newest, now) if newest and board_visible(actor, phase, now) else None,
         stale=newest is not None and not fresh,
+        chosen=submission.chosen_at is not None,
+        can_choose=phase.counts != "last" and phase_state(phase, now) == "open",
         log=tuple(LogLine.of(line) for line in submission.log) if with_log else (),
     )

@@ -1,8 +1,9 @@
 """Teams: register, invite, join, show, merge, delete and restore."""
 
 import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from sqlalchemy import func, select, update
@@ -15,11 +16,11 @@ from emoscope.server.challenge.services.lookup import find_challenge, find_team,
 from emoscope.server.challenge.services.one_time import use_link
 from emoscope.server.challenge.services.quotas import days_running, usage
 from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
-from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamView
+from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamCounts, TeamView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
-from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Submission, Team
-from emoscope.server.store.names import clean_name, looks_like_any, name_key
+from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Notice, Phase, Report, Submission, Team
+from emoscope.server.store.names import clean_name, has_control_characters, looks_like_any, name_key
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50
@@ -198,7 +199,8 @@ def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) 
         challenge = find_challenge(session, actor, slug)
         team_id = require_member(actor, challenge.id) if team_id is None else team_id
         require_team(actor, challenge.id, team_id)
-        return team_view(session, find_team(session, challenge, team_id))
+        team = find_team(session, challenge, team_id)
+        return team_view(session, team, _counts(session, challenge) if actor.organises(challenge.id) else None)
 
 
 def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
@@ -207,7 +209,24 @@ def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
         challenge = find_challenge(session, actor, slug, deleted=True)
         require_organiser(actor, challenge.id)
         query = select(Team).where(Team.challenge_id == challenge.id, Team.merged_into.is_(None)).order_by(Team.id)
-        return [team_view(session, team) for team in session.scalars(query)]
+        counts = _counts(session, challenge)
+        return [team_view(session, team, counts) for team in session.scalars(query)]
+
+
+def _counts(session: Session, challenge: Challenge) -> dict[int, TeamCounts]:
+    """What each team has sent; one that has sent nothing is not among them."""
+    gone = Submission.deleted_at.is_not(None)
+    query = select(Submission.team_id, Submission.state, gone, func.count(), func.max(Submission.received_at))
+    query = query.join(Submission.phase).where(Phase.challenge_id == challenge.id)
+    numbers: dict[int, Counter[str]] = defaultdict(Counter)
+    last: dict[int, datetime] = {}
+    for team_id, state, deleted, count, newest in session.execute(
+        query.group_by(Submission.team_id, Submission.state, gone)
+    ):
+        kind = "deleted" if deleted else state if state in ("scored", "failed", "rejected") else "waiting"
+        numbers[team_id][kind] += count
+        last[team_id] = max(newest, last.get(team_id, newest))
+    return {team_id: TeamCounts(last=last[team_id], **count) for team_id, count in numbers.items()}
 
 
 def invite(store: Store, actor: Actor, slug: str) -> Issued:
@@ -277,6 +296,35 @@ def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted
 # A deleted team is off the board and its tokens do not work, but nothing of it is lost.
 delete_team = partial(_set_deleted, deleted=True)
 restore_team = partial(_set_deleted, deleted=False)
+
+
+def disqualify_team(store: Store, actor: Actor, slug: str, team_id: int, reason: str) -> TeamView:
+    """Take a team off the boards for a reason that its members see; they can sign in, but not submit or merge."""
+    reason = " ".join(reason.split())
+    if not reason or len(reason) > 500 or has_control_characters(reason):
+        raise Invalid("a team is disqualified for a reason of at most 500 characters", field="reason")
+    return _set_reason(store, actor, slug, team_id, reason)
+
+
+def reinstate_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamView:
+    """Bring a disqualified team back."""
+    return _set_reason(store, actor, slug, team_id, None)
+
+
+def _set_reason(store: Store, actor: Actor, slug: str, team_id: int, reason: str | None) -> TeamView:
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        require_organiser(actor, challenge.id)
+        team = find_team(session, challenge, team_id, lock=True)
+        if team.merged_into is not None:
+            raise Conflict("the team has merged into another")
+        if reason is None and team.disqualified_for is None:
+            raise Conflict("the team is not disqualified")
+        before, team.disqualified_for = team.disqualified_for, reason
+        queue_comparisons(session, challenge.id, store.clock())
+        action = "team.reinstate" if reason is None else "team.disqualify"
+        record(session, store, actor, action, f"team {team.id}", challenge_id=challenge.id, reason=reason or before)
+        return team_view(session, team, _counts(session, challenge))
 
 
 def approve_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamView:
@@ -354,6 +402,8 @@ def _check_rule(session: Session, store: Store, challenge: Challenge, first: Tea
     for team in (first, second):
         if not team.is_active:
             raise Conflict(f"team {team.name!r} is no longer there")
+        if team.disqualified_for is not None:
+            raise Conflict(f"team {team.name!r} is disqualified")
     now = store.clock()
     require_running(challenge, now)
     people = _count_members(session, first.id, second.id)
@@ -374,6 +424,9 @@ def _check_rule(session: Session, store: Store, challenge: Challenge, first: Tea
 def _join(session: Session, store: Store, joining: Team, staying: Team) -> None:
     session.execute(update(Member).where(Member.team_id == joining.id).values(team_id=staying.id))
     session.execute(update(Submission).where(Submission.team_id == joining.id).values(team_id=staying.id))
+    if session.get(Report, staying.id) is None:
+        session.execute(update(Report).where(Report.team_id == joining.id).values(team_id=staying.id))
+    session.execute(update(Notice).where(Notice.team_id == joining.id).values(team_id=staying.id))
     joining.merged_into = staying.id
     queue_comparisons(session, staying.challenge_id, store.clock())
     others = (Merge.from_team_id == joining.id) | (Merge.to_team_id == joining.id)
@@ -390,8 +443,8 @@ def _merge_view(merge: Merge) -> MergeView:
     return MergeView.of(merge, offered=merge.created_at, **names)
 
 
-def team_view(session: Session, team: Team) -> TeamView:
-    """A team with its members and the offers that wait for an answer."""
+def team_view(session: Session, team: Team, counts: dict[int, TeamCounts] | None = None) -> TeamView:
+    """A team with its members and the offers that wait for an answer; of these counts its own."""
     offers = select(Merge).where(
         (Merge.from_team_id == team.id) | (Merge.to_team_id == team.id), Merge.state == "offered"
     )
@@ -401,4 +454,5 @@ def team_view(session: Session, team: Team) -> TeamView:
         registered=team.created_at,
         members=tuple(MemberView.of(member, joined=member.created_at) for member in team.members),
         merge_offers=tuple(_merge_view(offer) for offer in session.scalars(offers.order_by(Merge.id))),
+        counts=None if counts is None else counts.get(team.id, TeamCounts()),
     )

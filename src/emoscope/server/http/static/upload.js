@@ -35,6 +35,9 @@ for (const form of document.querySelectorAll("form.upload")) {
         return;
       }
       outcome.replaceChildren(refusal(answer));
+      const fields = { file: input, note: form.elements.note };
+      for (const [name, field] of Object.entries(fields)) field.setAttribute("aria-invalid", String((answer.errors ?? []).some((one) => one.field === name)));
+      fields[answer.errors?.[0]?.field]?.focus();
       renewKey();
     } catch {
       outcome.replaceChildren(element("p", { class: "notice error" }, "The server cannot be reached. Try again: the same file is counted once."));
@@ -50,6 +53,7 @@ function refusal(problem) {
     "div",
     { class: "notice error" },
     element("p", {}, "The file was refused and does not count:"),
-    element("ul", {}, ...rows.slice(0, 20).map((row) => element("li", {}, row))),
+    element("ul", {}, ...rows.slice(0, 50).map((row) => element("li", {}, row))),
+    rows.length <= 50 ? null : element("p", {}, `and ${(rows.length - 50).toLocaleString("en")} more: `, element("a", { href: `/submissions/${problem.submission}` }, "see them all")),
   );
 }

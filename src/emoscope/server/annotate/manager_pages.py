@@ -1,0 +1,300 @@
+"""The managers' pages of a study. All of them work without a script."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Form, Query, Request, UploadFile
+from sqlalchemy import select
+from starlette.responses import RedirectResponse, Response
+
+from emoscope.core.colours import colours_of
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.annotation.files import read_annotations, write_annotations
+from emoscope.corpus.annotation.people import FIELDS, Person
+from emoscope.server.annotate.exchange import (
+    final_labels,
+    import_judgements,
+    write_comments,
+    write_final_labels,
+    write_log,
+)
+from emoscope.server.annotate.managers import HOME, Manager, OwnForm, Place, SignedIn, manager_of
+from emoscope.server.annotate.markdown import markdown
+from emoscope.server.annotate.notes import Briefing, adjudicate, set_briefing, settle
+from emoscope.server.annotate.overview import ItemRow
+from emoscope.server.annotate.studies import (
+    add_annotators,
+    load_item,
+    renew_link,
+    revoke_annotator,
+    study_results,
+    the_study,
+)
+from emoscope.server.errors import Invalid, NotFound, Unauthenticated
+from emoscope.server.http.problems import Problem
+from emoscope.server.http.rendering import page
+from emoscope.server.http.security import is_cross_site
+from emoscope.server.store.models import Annotator, StudyItem
+
+router = APIRouter(prefix="/desk", include_in_schema=False)
+
+PAGE = 50
+SHOWN = {
+    "all": "All items",
+    "open": "Judges missing",
+    "complete": "All judges",
+    "split": "No majority",
+    "flagged": "Flagged",
+    "adjudicated": "Adjudicated",
+    "gold": "Gold, training and qualification",
+}
+FILES = {
+    "judgements.csv": "Judgements as a table: task, worker, label",
+    "label-studio.json": "Judgements and tasks for Label Studio",
+    "doccano.jsonl": "Judgements and tasks for doccano",
+    "prodigy.jsonl": "Judgements and tasks for Prodigy (prodigy db-in)",
+    "labels.csv": "Final labels: adjudicated, or that of most judges; ties are left out",
+    "log.csv": "Everything annotators did, with what a model suggested to them",
+    "comments.csv": "Flags, comments, and what became of them",
+}
+_FORMATS = {"judgements": "csv", "label-studio": "label-studio", "doccano": "doccano", "prodigy": "prodigy"}
+Field = Annotated[str, Form(max_length=300)]
+LongField = Annotated[str, Form(max_length=200_000)]
+
+
+@router.get("")
+def overview_page(request: Request, place: Place) -> Response:
+    """How the study stands, or the form that takes the managers' token."""
+    try:
+        manager = manager_of(request, place)
+    except Problem:
+        return page("desk_enter.html.j2", error=None)
+    return manager.page("desk_overview.html.j2")
+
+
+@router.post("/enter")
+def enter(request: Request, place: Place, token: Field = "") -> Response:
+    """Sign in with the token of the managers' link."""
+    number = None if is_cross_site(request) else place.desk.is_manager(token.strip().rpartition("#")[2])
+    if number is None:
+        wrong = Unauthenticated("this is not the managers' token of this study, or no longer")
+        return page("desk_enter.html.j2", status=401, error=wrong)
+    response = RedirectResponse(HOME, 303)
+    place.sessions.write(response, place.sessions.begin(number + 1))
+    return response
+
+
+@router.post("/leave")
+def leave(manager: OwnForm) -> Response:
+    """Forget the session."""
+    response = RedirectResponse(HOME, 303)
+    response.delete_cookie(manager.place.sessions.cookie, path="/")
+    return response
+
+
+@router.get("/annotators")
+def annotators_page(manager: SignedIn) -> Response:
+    """Everyone's progress, gold answers and links."""
+    return _annotators(manager)
+
+
+def _annotators(manager: Manager, error: EmoscopeError | None = None) -> Response:
+    with manager.store.database.read() as session:
+        query = select(Annotator).where(Annotator.study_id == the_study(session).id)
+        links = {one.id: f"{manager.base}/annotate#{manager.place.link(one)}" for one in session.scalars(query)}
+    return manager.page("desk_annotators.html.j2", error=error, links=links, fields=FIELDS)
+
+
+@router.post("/annotators")
+def invite(
+    manager: OwnForm, name: Field = "", country: Field = "", approval_rate: Field = "", tasks: Field = ""
+) -> Response:
+    """Let somebody in."""
+
+    def act() -> None:
+        known = {"country": country, "approval_rate": approval_rate, "tasks": tasks}
+        add_annotators(manager.store, [Person.checked(name, known)])
+
+    return manager.attempt(act, f"{HOME}/annotators", lambda error: _annotators(manager, error))
+
+
+@router.post("/annotators/{number}/{action}")
+def change_link(manager: OwnForm, number: int, action: Literal["revoke", "renew"]) -> Response:
+    """Make a link worthless, or give a new one."""
+
+    def act() -> None:
+        with manager.store.database.read() as session:
+            one = session.get(Annotator, number)
+        if one is None:
+            raise NotFound("there is no such annotator")
+        (revoke_annotator if action == "revoke" else renew_link)(manager.store, one.name)
+
+    return manager.attempt(act, f"{HOME}/annotators", lambda error: _annotators(manager, error))
+
+
+@router.get("/items")
+def items_page(
+    manager: SignedIn, show: str = "all", at: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1
+) -> Response:
+    """Every item with its votes."""
+    overview = manager.overview()
+    show = show if show in SHOWN else "all"
+    chosen = [item for item in overview.items if _is_shown(item, show)]
+    pages = max(1, -(-len(chosen) // PAGE))
+    at = min(at, pages)
+    listed = chosen[(at - 1) * PAGE : at * PAGE]
+    with manager.store.database.read() as session:
+        texts = {item.id: load_item(session.get_one(StudyItem, item.id)).turns[-1].text for item in listed}
+    counts = {name: sum(_is_shown(item, name) for item in overview.items) for name in SHOWN}
+    values: dict[str, Any] = {"items": listed, "texts": texts, "show": show, "shown": SHOWN, "counts": counts}
+    return manager.page("desk_items.html.j2", overview=overview, at=at, pages=pages, **values)
+
+
+def _is_shown(item: ItemRow, show: str) -> bool:
+    if show == "gold":
+        return item.kind != "asked"
+    return (
+        item.kind == "asked"
+        and {
+            "all": True,
+            "open": not item.complete,
+            "complete": item.complete,
+            "split": bool(item.judges) and item.split,
+            "flagged": item.notes.flags > 0,
+            "adjudicated": item.notes.adjudicated is not None,
+        }[show]
+    )
+
+
+@router.get("/items/{number}")
+def item_page(manager: SignedIn, number: int) -> Response:
+    """One item: what was said, the votes, the comments, and the form to decide it."""
+    return _item(manager, number)
+
+
+def _item(manager: Manager, number: int, error: EmoscopeError | None = None, *, queue: bool = False) -> Response:
+    overview = manager.overview()
+    row = next((item for item in overview.items if item.id == number), None)
+    if row is None:
+        missing = NotFound("there is no such item")
+        return manager.page("desk_message.html.j2", error=missing, here="items", title="Not found", text="")
+    with manager.store.database.read() as session:
+        stored = session.get_one(StudyItem, number)
+        item, gold = load_item(stored), stored.gold
+    snapshot = manager.place.desk.snapshot()
+    said = [event for event in snapshot.judgements if event.item == item.name]
+    values = {"row": row, "item": item, "gold": gold, "said": said, "queue": queue}
+    return manager.page(
+        "desk_item.html.j2", error=error, overview=overview, colours=colours_of(overview.rules.labels), **values
+    )
+
+
+@router.get("/queue")
+def queue_page(manager: SignedIn) -> Response:
+    """The next item that somebody has to decide."""
+    overview = manager.overview()
+    if not overview.queue:
+        text = "No item is flagged, and where all have judged, most agree."
+        return manager.page(
+            "desk_message.html.j2", overview=overview, here="queue", title="Nothing to decide", text=text
+        )
+    return _item(manager, overview.queue[0].id, queue=True)
+
+
+@router.post("/items/{number}/adjudicate")
+def decide(
+    manager: OwnForm,
+    number: int,
+    label: Annotated[list[str] | None, Form()] = None,
+    why: LongField = "",
+    queue: Field = "",
+) -> Response:
+    """Give an item its final labels."""
+    labels = manager.overview().rules.labels
+    then = f"{HOME}/queue" if queue else f"{HOME}/items/{number}"
+    return manager.attempt(
+        lambda: adjudicate(manager.store, number, label or [], why, labels),
+        then,
+        lambda error: _item(manager, number, error, queue=bool(queue)),
+    )
+
+
+@router.post("/items/{number}/{action}")
+def settle_item(
+    manager: OwnForm, number: int, action: Literal["resolved", "reopened"], why: LongField = "", queue: Field = ""
+) -> Response:
+    """Deal with an item's flags, or take its adjudication back."""
+    then = f"{HOME}/queue" if queue else f"{HOME}/items/{number}"
+    return manager.attempt(
+        lambda: settle(manager.store, number, action, why), then, lambda error: _item(manager, number, error)
+    )
+
+
+@router.get("/guidelines")
+def guidelines_page(manager: SignedIn) -> Response:
+    """What annotators read, and the form to change it."""
+    return _guidelines(manager, manager.place.desk.briefing())
+
+
+def _guidelines(manager: Manager, briefing: Briefing, error: EmoscopeError | None = None) -> Response:
+    shown = {"guidelines": markdown(briefing.guidelines), "consent": markdown(briefing.consent)}
+    return manager.page("desk_guidelines.html.j2", error=error, briefing=briefing, shown=shown)
+
+
+@router.post("/guidelines")
+def change_guidelines(manager: OwnForm, guidelines: LongField = "", consent: LongField = "") -> Response:
+    """Change what annotators read; all of them are asked to read it again."""
+    briefing = Briefing(guidelines.replace("\r\n", "\n").strip(), consent.replace("\r\n", "\n").strip())
+    return manager.attempt(
+        lambda: set_briefing(manager.store, briefing),
+        f"{HOME}/guidelines",
+        lambda error: _guidelines(manager, briefing, error),
+    )
+
+
+@router.get("/files")
+def files_page(manager: SignedIn) -> Response:
+    """What can be taken out and put in."""
+    return manager.page("desk_files.html.j2", files=FILES, imported=None)
+
+
+@router.get("/files/{name}")
+def download(manager: SignedIn, name: str) -> Response:
+    """A file of what was said so far."""
+    if name not in FILES:
+        missing = NotFound("there is no such file")
+        return manager.page("desk_message.html.j2", error=missing, here="files", title="Not found", text="")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        _write(manager, path)
+        content = path.read_bytes()
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    media = {".csv": "text/csv", ".json": "application/json"}.get(path.suffix, "application/jsonl")
+    return Response(content, headers=headers, media_type=media)
+
+
+def _write(manager: Manager, path: Path) -> None:
+    match path.stem:
+        case "labels":
+            write_final_labels(path, final_labels(manager.overview()))
+        case "log":
+            write_log(path, manager.store)
+        case "comments":
+            write_comments(path, manager.store)
+        case stem:
+            write_annotations(path, study_results(manager.store).annotations, _FORMATS[stem])
+
+
+@router.post("/import")
+def take_over(manager: OwnForm, file: UploadFile) -> Response:
+    """Judgements that were made elsewhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / Path(file.filename or "file").name
+        path.write_bytes(file.file.read())
+        try:
+            imported = import_judgements(manager.store, read_annotations([path]))
+        except EmoscopeError as error:
+            shown = Invalid(str(error).replace(f"{folder}/", ""), field="file")
+            return manager.page("desk_files.html.j2", error=shown, files=FILES, imported=None)
+    return manager.page("desk_files.html.j2", files=FILES, imported=imported)

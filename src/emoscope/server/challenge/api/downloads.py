@@ -1,0 +1,86 @@
+"""Files besides those of the phases, labels of phases that are over, and what teams tell about their systems."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from emoscope.server.challenge.api import schemas
+from emoscope.server.challenge.board.techniques import techniques, techniques_text
+from emoscope.server.challenge.dependencies import (
+    NO_TOKEN_NEEDED,
+    AnyCaller,
+    PhaseName,
+    Slug,
+    TokenCaller,
+    download,
+    shown,
+)
+from emoscope.server.challenge.services import handouts, reports
+from emoscope.server.challenge.views import FileView, QuestionView, ReportView, SurveyTable
+from emoscope.server.errors import NotFound
+from emoscope.server.http.problems import responses
+
+router = APIRouter(prefix="/v1/challenges/{slug}", tags=["challenges"], responses=responses(401, 403, 404, 422, 503))
+FileName = Annotated[str, Path(max_length=120, pattern=r"^[^/\\\x00-\x1f]+$", examples=["train.txt"])]
+
+
+@router.get("/files", summary="Files to download", response_model=list[FileView], openapi_extra=NO_TOKEN_NEEDED)
+def files(caller: AnyCaller, slug: Slug) -> JSONResponse:
+    """Training data and the like, besides the files of the phases."""
+    return shown(caller.ask(handouts.list_files, slug))
+
+
+@router.get("/files/{name}", summary="One file", response_class=Response, openapi_extra=NO_TOKEN_NEEDED)
+def file(caller: AnyCaller, slug: Slug, name: FileName) -> FileResponse:
+    """A file; where downloads are for teams, with a team's token."""
+    return download(caller.ask(handouts.challenge_file, slug, name))
+
+
+@router.get("/phases/{phase}/labels", summary="The labels of a phase that is over", response_class=Response)
+def labels(caller: TokenCaller, slug: Slug, phase: PhaseName) -> FileResponse:
+    """The gold of a phase that has closed, for teams, where the challenge gives it out."""
+    return download(caller.ask(handouts.labels_file, slug, phase))
+
+
+@router.get("/survey", summary="The survey", response_model=list[QuestionView], openapi_extra=NO_TOKEN_NEEDED)
+def survey(caller: AnyCaller, slug: Slug) -> JSONResponse:
+    """What teams are asked about their systems."""
+    return shown(caller.ask(reports.survey, slug))
+
+
+@router.get("/report", summary="The own report", response_model=ReportView)
+def report(caller: TokenCaller, slug: Slug) -> JSONResponse:
+    """What the own team has told about its system; 404 if nothing."""
+    found = caller.ask(reports.get_report, slug)
+    if found is None:
+        raise NotFound("your team has not written its report")
+    return shown(found)
+
+
+@router.put(
+    "/report", summary="Write the own report", response_model=ReportView, responses=responses(400, 409, 413, 415)
+)
+def keep_report(caller: TokenCaller, slug: Slug, body: schemas.ReportIn) -> JSONResponse:
+    """Tell about the own team's system; it may be changed at any time."""
+    return shown(caller.ask(reports.keep_report, slug, **body.model_dump()))
+
+
+@router.get(
+    "/techniques",
+    summary="What teams used",
+    response_model=list[SurveyTable],
+    responses={200: {"content": {"text/csv": {}}}},
+    openapi_extra=NO_TOKEN_NEEDED,
+)
+def used(
+    caller: AnyCaller,
+    slug: Slug,
+    format: Annotated[Literal["json", "csv"], Query(description="json or csv")] = "json",
+) -> Response:
+    """The answers to the survey as tables, once all phases have closed."""
+    tables = caller.ask(techniques, slug)
+    if format == "json":
+        return shown(tables)
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-techniques.csv"'}
+    return Response(techniques_text(tables), media_type="text/csv; charset=utf-8", headers=headers)

@@ -1,0 +1,47 @@
+"""A closed board in numbers: the best team on each class, and the spread of all scores."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from emoscope.server.challenge.views import ClassWinner, Entry, Statistics
+
+
+def class_winners(teams: Sequence[Entry]) -> tuple[ClassWinner, ...]:
+    """For each class the team with the best F1, the first of equals; none where no class figures may be seen."""
+    told = [entry for entry in teams if entry.per_class]
+    labels = list(dict.fromkeys(label for entry in told for label in entry.per_class))
+    f1 = {label: [entry.per_class[label]["f1"] for entry in told] for label in labels}
+    best = Counter(max(entry.per_class, key=lambda label: entry.per_class[label]["f1"]) for entry in told)
+    worst = Counter(min(entry.per_class, key=lambda label: entry.per_class[label]["f1"]) for entry in told)
+    winners = []
+    for label in labels:
+        winner = max(told, key=lambda entry: entry.per_class[label]["f1"])
+        figures = {name: winner.per_class[label][name] for name in ("precision", "recall", "f1")}
+        counts = {"best_for": best[label], "worst_for": worst[label]}
+        winners.append(
+            ClassWinner(label=label, team=winner.name, mean_f1=float(np.mean(f1[label])), **figures, **counts)
+        )
+    return tuple(winners)
+
+
+def statistics(scores: Sequence[float]) -> Statistics | None:
+    """Largest, smallest, mean, median, quartiles and standard deviation of the teams' scores.
+
+    >>> statistics([0.5, 0.7, 0.6]).median
+    0.6
+    """
+    if not scores:
+        return None
+    first, median, third = (float(value) for value in np.quantile(scores, (0.25, 0.5, 0.75)))
+    return Statistics(
+        teams=len(scores),
+        max=max(scores),
+        min=min(scores),
+        mean=float(np.mean(scores)),
+        median=median,
+        first_quartile=first,
+        third_quartile=third,
+        deviation=float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0,
+    )

@@ -1,0 +1,77 @@
+"""What teams told about their systems as tables, like Table 4 of the EmoContext and Tables 6 to 8 of the IEST paper."""
+
+import csv
+import io
+from collections import Counter
+
+from sqlalchemy import select
+
+from emoscope.server.challenge.board.export import cell
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.lookup import board_visible, find_challenge, phase_state
+from emoscope.server.challenge.services.survey import Question
+from emoscope.server.challenge.views import SurveyRow, SurveyTable
+from emoscope.server.errors import NotAllowed, NotFound
+from emoscope.server.store import Store
+from emoscope.server.store.models import Report, Team
+
+
+def techniques(store: Store, actor: Actor, slug: str) -> list[SurveyTable]:
+    """A table for each question: a row for each team by its rank, a column for each answer by its popularity.
+
+    Everybody sees them once all phases have closed, organisers at any time.
+    """
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        if not challenge.survey:
+            raise NotFound(f"{slug} asks for no report")
+        now = store.clock()
+        over = all(phase_state(phase, now) == "closed" for phase in challenge.phases)
+        if not over and not actor.organises(challenge.id):
+            raise NotAllowed("what teams tell about their systems is shown when the last phase has closed")
+        there = (Team.deleted_at, Team.merged_into, Team.disqualified_for)
+        query = select(Team.name, Report).join(Report, Report.team_id == Team.id).order_by(Team.name)
+        query = query.where(Team.challenge_id == challenge.id, *(column.is_(None) for column in there))
+        reports: dict[str, Report] = {row[0]: row[1] for row in session.execute(query)}
+        questions = [Question(**one) for one in challenge.survey]
+        shown = [phase.name for phase in challenge.phases if board_visible(actor, phase, now)]
+    ranks = {entry.name: entry.rank for entry in leaderboard(store, actor, slug, shown[-1]).entries} if shown else {}
+    names = sorted(reports, key=lambda name: (ranks.get(name) is None, ranks.get(name) or 0, name))
+    tables = []
+    for question in questions:
+        told = {name: reports[name].answers.get(question.name, []) for name in names}
+        counts = Counter(answer for answers in told.values() for answer in answers)
+        # The options in their order first, so that it decides among equals.
+        columns = sorted(dict.fromkeys([*question.options, *counts]), key=lambda column: -counts[column])
+        rows = (
+            SurveyRow(
+                rank=ranks.get(name),
+                team=name,
+                marks=tuple(column in told[name] for column in columns),
+                paper=reports[name].paper,
+                summary=reports[name].summary,
+            )
+            for name in names
+        )
+        tables.append(
+            SurveyTable(
+                name=question.name,
+                title=question.title,
+                columns=tuple(columns),
+                counts=tuple(counts[column] for column in columns),
+                rows=tuple(rows),
+            )
+        )
+    return tables
+
+
+def techniques_text(tables: list[SurveyTable]) -> str:
+    """The tables as one CSV: a row for each team, a column for each answer, `x` where it was given."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["rank", "team", "paper", *(f"{table.name}: {name}" for table in tables for name in table.columns)])
+    for row in zip(*(table.rows for table in tables), strict=True):
+        marks = ["x" if mark else "" for one in row for mark in one.marks]
+        writer.writerow([cell(value) for value in (row[0].rank, row[0].team, row[0].paper, *marks)])
+    return out.getvalue()

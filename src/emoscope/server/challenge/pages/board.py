@@ -1,0 +1,99 @@
+"""Leaderboards, their files and badges, and what teams told about their systems."""
+
+import contextlib
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from emoscope.server.challenge.board.badge import badge
+from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.board.techniques import techniques, techniques_text
+from emoscope.server.challenge.dependencies import PhaseName, Slug, board_response
+from emoscope.server.challenge.pages.board_history import history_plot, sorted_entries
+from emoscope.server.challenge.pages.board_plot import board_plot
+from emoscope.server.challenge.pages.visitors import CurrentVisitor
+from emoscope.server.challenge.services import challenges
+from emoscope.server.challenge.services.actor import PUBLIC
+from emoscope.server.errors import NotAllowed
+
+router = APIRouter(prefix="/challenges/{slug}", include_in_schema=False)
+_ASCENDING = {"rank", "team", "received"}
+_SORTS = {"rank", "team", "score", "change", "submissions", "received"}
+Text = Annotated[str, Query(max_length=100)]
+
+
+@router.get("/board/{phase}")
+def _board_page(
+    visitor: CurrentVisitor,
+    slug: Slug,
+    phase: PhaseName,
+    sort: Text = "rank",
+    order: Text = "",
+    q: Text = "",
+    line: Text = "",
+) -> Response:
+    challenge = visitor.ask(challenges.get_challenge, slug)
+    try:
+        board = visitor.ask(leaderboard, slug, phase)
+    except NotAllowed as hidden:
+        return visitor.page("board_hidden.html.j2", error=hidden, challenge=challenge, phase=phase)
+    labels = [label for label in challenge.labels if any(label in entry.per_class for entry in board.entries)]
+    if sort not in _SORTS | {f"f1-{label}" for label in labels}:
+        sort = "rank"
+    order = order if order in ("asc", "desc") else "asc" if sort in _ASCENDING else "desc"
+    entries = list(board.entries)
+    if (sort, order) != ("rank", "asc"):
+        entries = sorted_entries(entries, sort, descending=order == "desc")
+    found = [entry for entry in entries if q.strip().casefold() in entry.name.casefold()]
+    shown = next(one for one in challenge.phases if one.name == phase)
+    return visitor.page(
+        "board.html.j2",
+        challenge=challenge,
+        board=board,
+        entries=found,
+        teams=[entry for entry in board.entries if entry.kind == "team"],
+        mine=next((entry for entry in board.entries if entry.mine), None),
+        plot=board_plot(board),
+        histories=history_plot(board, shown.opens, shown.closes, line),
+        labels=labels,
+        rows_differ=any(entry.row is not None and entry.rank is None for entry in board.entries),
+        ascending=_ASCENDING,
+        sort=sort,
+        order=order,
+        q=q,
+        line=line,
+    )
+
+
+@router.get("/board/{phase}/badge.svg")
+def _badge(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, team: Text = "") -> Response:
+    """A team's place, for a page elsewhere: what everybody may see, whoever asks."""
+    title = challenges.get_challenge(visitor.store, PUBLIC, slug).title
+    board = None
+    with contextlib.suppress(NotAllowed):
+        board = leaderboard(visitor.store, PUBLIC, slug, phase, published=False)
+    headers = {"Cache-Control": "public, max-age=300", "Cross-Origin-Resource-Policy": "cross-origin"}
+    return Response(badge(board, team, title), media_type="image/svg+xml", headers=headers)
+
+
+@router.get("/board/{phase}/{kind}")
+def _board_file(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, kind: Literal["csv", "json"]) -> Response:
+    return board_response(visitor.ask(leaderboard, slug, phase), kind, attached=True)
+
+
+@router.get("/techniques")
+def _techniques_page(visitor: CurrentVisitor, slug: Slug) -> Response:
+    challenge = visitor.ask(challenges.get_challenge, slug)
+    try:
+        tables = visitor.ask(techniques, slug)
+    except NotAllowed as hidden:
+        return visitor.page("techniques.html.j2", error=hidden, challenge=challenge, tables=[])
+    return visitor.page("techniques.html.j2", challenge=challenge, tables=tables)
+
+
+@router.get("/techniques/csv")
+def _techniques_file(visitor: CurrentVisitor, slug: Slug) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-techniques.csv"'}
+    text = techniques_text(visitor.ask(techniques, slug))
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)

@@ -1,0 +1,185 @@
+"""The console's front page: all challenges one organises, a new one from a form or a TOML file, the whole server."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
+from starlette.datastructures import FormData
+from starlette.datastructures import UploadFile as FormFile
+from starlette.responses import Response
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.server.challenge.dependencies import Number, received
+from emoscope.server.challenge.pages.console.overview import AUDIT_LINES, Before
+from emoscope.server.challenge.pages.console.shell import refused
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
+from emoscope.server.challenge.services import audit, challenges, creation, definition, storage, tokens
+from emoscope.server.challenge.services.actor import require_organiser
+from emoscope.server.challenge.services.uploads import clean_file_name
+from emoscope.server.errors import Invalid, NotAllowed, NotFound, ServerError, Unauthenticated
+from emoscope.tasks import TASKS
+
+router = APIRouter(prefix="/organise", include_in_schema=False)
+PHASES = 4  # that the form has room for
+_FILES = ("unlabelled", "gold", "humans")
+
+
+@router.get("")
+def _front_page(visitor: CurrentVisitor) -> Response:
+    return _front(visitor)
+
+
+def _front(visitor: Visitor, **values: Any) -> Response:
+    actor = visitor.actor
+    if actor.role != "organiser":
+        raise (Unauthenticated if actor.role == "public" else NotAllowed)("this is for organisers")
+    everything = actor.organises(None)
+    found = visitor.ask(challenges.list_challenges)
+    own = [one for one in found if visitor.ask(challenges.organises, one.slug)]
+    values = {"done": None, "undo": None, "filled": {}, **values}
+    return visitor.page(
+        "console_front.html.j2",
+        challenges=own,
+        everything=everything,
+        storage=visitor.ask(storage.storage) if everything else None,
+        tokens=[one for one in visitor.ask(tokens.list_tokens) if one.role == "organiser"] if everything else [],
+        **values,
+    )
+
+
+@router.get("/audit")
+def _audit_page(visitor: CurrentVisitor, before: Before = None) -> Response:
+    lines = visitor.ask(audit.read_audit, limit=AUDIT_LINES, before=before)
+    return visitor.page("console_whole_audit.html.j2", audit=lines, more=len(lines) == AUDIT_LINES)
+
+
+@router.post("/tokens")
+def _issue(visitor: FormVisitor, name: ShortField = "") -> Response:
+    """A token for another organiser of all challenges."""
+    try:
+        issued = visitor.ask(tokens.issue_organiser_token, name=name)
+    except ServerError as error:
+        return _front(visitor, error=error, filled={"name": name})
+    return _front(visitor, done=f"This token of {name.strip()} is shown only now:", secret=issued.token)
+
+
+@router.post("/tokens/{token_id}/revoke")
+def _revoke(visitor: FormVisitor, token_id: Number, confirm: ShortField = "") -> Response:
+    """Make an organiser's token worthless, once their name was typed."""
+    require_organiser(visitor.actor, None)
+    token = next((one for one in visitor.ask(tokens.list_tokens) if one.id == token_id), None)
+    if token is None:
+        raise NotFound("no such token")
+    own = token_id == visitor.actor.token_id
+    question = visitor.must_confirm(
+        confirm,
+        token.name,
+        challenge=None,
+        title=f"Revoke the token of {token.name}?",
+        text="It will not work any more, nor will sessions that were begun with it."
+        + (" You are signed in with it." if own else ""),
+        action=f"/organise/tokens/{token_id}/revoke",
+        back="/organise",
+        buttons=[("Revoke it", "", "", "danger")],
+    )
+    if question is not None:
+        return question
+    if error := refused(visitor, tokens.revoke_token, token_id):
+        return _front(visitor, error=error)
+    return visitor.go("/sign-in") if own else _front(visitor, done=f"The token of {token.name} is revoked.")
+
+
+@router.get("/new")
+def _form_page(visitor: CurrentVisitor) -> Response:
+    return _form(visitor)
+
+
+def _form(visitor: Visitor, filled: dict[str, str] | None = None, error: ServerError | None = None) -> Response:
+    require_organiser(visitor.actor, None)
+    return visitor.page(
+        "console_new.html.j2",
+        error=error,
+        filled=filled or {},
+        wrong=getattr(error, "fields", {}),
+        tasks=sorted(TASKS),
+        rooms=range(PHASES),
+        opened=_used(filled or {}),
+    )
+
+
+def _used(filled: dict[str, str]) -> set[int]:
+    """The phases of a form in which something was filled in; the first one always."""
+    names = (f"phases.{number}.{field}" for number in range(PHASES) for field in ("name", "title", "per_day"))
+    return {0, *(int(name.split(".")[1]) for name in names if filled.get(name))}
+
+
+async def _whole_form(request: Request) -> FormData:
+    return await request.form()
+
+
+@router.post("/new")
+def _create(visitor: FormVisitor, form: Annotated[FormData, Depends(_whole_form)]) -> Response:
+    """Create a challenge from the form's fields and files."""
+    filled = {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
+    try:
+        document, uploads = _document(form, filled)
+        made = visitor.ask(creation.create_from_uploads, document, uploads, source="the form")
+    except ServerError as error:
+        return _form(visitor, filled, error)
+    return visitor.go(f"/challenges/{made.slug}/organise")
+
+
+def _document(form: FormData, filled: dict[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The form as a definition, whose files are named so that those of two phases never mix."""
+    document: dict[str, Any] = {name: value for name, value in filled.items() if "." not in name and value.strip()}
+    uploads: dict[str, Any] = {}
+    phases = []
+    for number in sorted(_used(filled)):
+        start = f"phases.{number}."
+        phase: dict[str, Any] = {
+            name.removeprefix(start): value
+            for name, value in filled.items()
+            if name.startswith(start) and value.strip()
+        }
+        for field in _FILES:
+            file = form.get(start + field)
+            if isinstance(file, FormFile) and file.filename:
+                phase[field] = f"{number}-{field}/{clean_file_name(file.filename)}"
+                uploads[phase[field]] = file.file
+        if phase.pop("published_humans", None):
+            phase["humans"] = "published"
+        phases.append(phase)
+    return {**document, "phases": phases}, uploads
+
+
+@router.get("/new/toml")
+def _toml_page(visitor: CurrentVisitor, template: Annotated[str, Query(max_length=64)] = "") -> Response:
+    try:
+        text = definition.ready_challenge(template) if template else ""
+    except EmoscopeError as error:
+        raise NotFound(str(error)) from None
+    return _toml(visitor, text)
+
+
+def _toml(visitor: Visitor, text: str = "", error: ServerError | None = None) -> Response:
+    require_organiser(visitor.actor, None)
+    return visitor.page("console_toml.html.j2", error=error, text=text, templates=definition.ready_challenges())
+
+
+@router.post("/new/toml")
+def _create_from_toml(
+    visitor: FormVisitor,
+    text: Annotated[str, Form(max_length=200_000)] = "",
+    toml: UploadFile | None = None,
+    files: Annotated[list[UploadFile] | None, File()] = None,
+) -> Response:
+    """Create a challenge from a TOML file, uploaded or written into the page, and the files it names."""
+    content, name = text.encode(errors="replace"), "definition"
+    try:
+        if toml is not None and toml.filename:
+            content, name = toml.file.read(), toml.filename
+        if not content.strip():
+            raise Invalid("choose a TOML file, or write one", field="text")
+        made = received(visitor, content, name, [file for file in files or [] if file.filename])
+    except ServerError as error:
+        return _toml(visitor, content.decode("utf-8", errors="replace"), error)
+    return visitor.go(f"/challenges/{made.slug}/organise")

@@ -1,0 +1,49 @@
+"""What the console's pages share: the challenge, its tabs, and the message after something was done."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from starlette.responses import Response
+
+from emoscope.server.challenge.dependencies import Slug
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, Service, Visitor
+from emoscope.server.challenge.services import challenges
+from emoscope.server.errors import ServerError
+
+TABS = (
+    ("", "Overview"),
+    ("phases", "Phases"),
+    ("teams", "Teams"),
+    ("announcements", "Announcements"),
+    ("scoring", "Scoring"),
+    ("tokens", "Tokens"),
+    ("exports", "Exports"),
+    ("audit", "Audit log"),
+    ("settings", "Settings"),
+)
+
+
+def _organisers_only(visitor: CurrentVisitor, slug: Slug) -> None:
+    visitor.ask(challenges.check_organiser, slug)
+
+
+def console_router(path: str = "") -> APIRouter:
+    """A router of a challenge's console, whose every route is for the challenge's organisers."""
+    prefix = f"/challenges/{{slug}}/organise{path}"
+    return APIRouter(prefix=prefix, include_in_schema=False, dependencies=[Depends(_organisers_only)])
+
+
+def console(visitor: Visitor, slug: str, tab: str, **values: Any) -> Response:
+    """A page of a challenge's console."""
+    challenge = visitor.ask(challenges.get_challenge, slug)
+    values = {"done": None, "undo": None, "tabs": TABS, "tab": tab, "filled": {}, **values}
+    return visitor.page(f"console_{values.pop('template', tab) or 'overview'}.html.j2", challenge=challenge, **values)
+
+
+def refused(visitor: Visitor, service: Service, *values: Any, **options: Any) -> ServerError | None:
+    """Do something; why it was refused, if it was."""
+    try:
+        visitor.ask(service, *values, **options)
+    except ServerError as error:
+        return error
+    return None

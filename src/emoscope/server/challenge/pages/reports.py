@@ -1,0 +1,64 @@
+"""Files to download, and the form by which a team tells about its system."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from emoscope.server.challenge.dependencies import PhaseName, Slug, download
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Visitor
+from emoscope.server.challenge.services import challenges, handouts, reports
+from emoscope.server.challenge.views import ReportView
+from emoscope.server.errors import Invalid, ServerError
+
+router = APIRouter(prefix="/challenges/{slug}", include_in_schema=False)
+
+
+@router.get("/files/{name}")
+def _file(visitor: CurrentVisitor, slug: Slug, name: str) -> Response:
+    return download(visitor.ask(handouts.challenge_file, slug, name))
+
+
+@router.get("/phases/{phase}/labels")
+def _labels(visitor: CurrentVisitor, slug: Slug, phase: PhaseName) -> Response:
+    return download(visitor.ask(handouts.labels_file, slug, phase))
+
+
+@router.get("/report")
+def _report_page(visitor: CurrentVisitor, slug: Slug) -> Response:
+    return _show(visitor, slug, visitor.ask(reports.get_report, slug))
+
+
+def _show(
+    visitor: Visitor, slug: str, report: ReportView | None, *, error: ServerError | None = None, saved: bool = False
+) -> Response:
+    return visitor.page(
+        "report.html.j2",
+        error=error,
+        challenge=visitor.ask(challenges.get_challenge, slug),
+        questions=visitor.ask(reports.survey, slug),
+        report=report,
+        saved=saved,
+    )
+
+
+async def _form(request: Request) -> dict[str, list[str]]:
+    form = await request.form()
+    return {name: [value for value in form.getlist(name) if isinstance(value, str)] for name in form}
+
+
+@router.post("/report")
+def _keep(visitor: FormVisitor, slug: Slug, form: Annotated[dict[str, list[str]], Depends(_form)]) -> Response:
+    """Keep what was ticked and written; what is refused is shown again at its field."""
+    answers = {}
+    for question in visitor.ask(reports.survey, slug):
+        written = [part for text in form.get(f"other-{question.name}", []) for part in text.split(",")]
+        answers[question.name] = [*form.get(f"q-{question.name}", []), *written]
+    summary, paper = "".join(form.get("summary", [])), "".join(form.get("paper", []))
+    try:
+        kept = visitor.ask(reports.keep_report, slug, answers=answers, summary=summary, paper=paper)
+    except Invalid as error:
+        told = {name: tuple(part.strip() for part in parts if part.strip()) for name, parts in answers.items()}
+        sent = ReportView(answers=told, summary=summary, paper=paper, updated=visitor.store.clock())
+        return _show(visitor, slug, sent, error=error)
+    return _show(visitor, slug, kept, saved=True)

@@ -1,0 +1,177 @@
+"""Files that participants get: training data, and the labels of a phase once it is over."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path, PurePath
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from emoscope.server.challenge.services.actor import Actor, require_member, require_organiser
+from emoscope.server.challenge.services.audit import record
+from emoscope.server.challenge.services.definition import Definition, FileDefinition
+from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, phase_state
+from emoscope.server.challenge.services.uploads import clean_file_name
+from emoscope.server.challenge.views import FileView
+from emoscope.server.errors import Conflict, NotAllowed, NotFound
+from emoscope.server.store import Store
+from emoscope.server.store.file_store import StoredFile
+from emoscope.server.store.models import AuditEntry, Challenge, ChallengeFile, Phase
+
+_GIVEN = "labels.give"
+
+
+def check_registered(session: Session, actor: Actor, challenge: Challenge) -> None:
+    """Refuse everyone but the challenge's organisers and members of teams that have been let in."""
+    if actor.organises(challenge.id):
+        return
+    if find_team(session, challenge, require_member(actor, challenge.id)).approved_at is None:
+        raise NotAllowed("your team waits for the organisers to let it in")
+
+
+def check_download(session: Session, actor: Actor, challenge: Challenge) -> None:
+    """Refuse those who may not have this challenge's files."""
+    if challenge.downloads == "registered":
+        check_registered(session, actor, challenge)
+
+
+def list_files(store: Store, actor: Actor, slug: str) -> list[FileView]:
+    """The files that are given out besides those of the phases, and when those to come are."""
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        now = store.clock()
+        return [FileView.of(file, **_waits(file, now)) for file in _files(session, challenge)]
+
+
+def _waits(file: ChallengeFile, now: datetime) -> dict[str, object]:
+    planned = file.phase is not None and phase_state(file.phase, now) == "planned"
+    return {"phase": file.phase.name if file.phase is not None else None, "given_out": not planned}
+
+
+def _files(session: Session, challenge: Challenge) -> list[ChallengeFile]:
+    query = select(ChallengeFile).where(ChallengeFile.challenge_id == challenge.id).order_by(ChallengeFile.id)
+    return list(session.scalars(query))
+
+
+def challenge_file(store: Store, actor: Actor, slug: str, name: str) -> tuple[Path, str]:
+    """A file to download and its name, for those who may have it."""
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        check_download(session, actor, challenge)
+        file = next((file for file in _files(session, challenge) if file.name == name), None)
+        if file is None:
+            raise NotFound(f"{slug} has no file {name[:120]!r}")
+        if not _waits(file, store.clock())["given_out"] and not actor.organises(challenge.id):
+            raise NotFound(f"the file is given out when phase {file.phase and file.phase.name} opens")
+        return store.files.path("unlabelled", file.sha256), file.name
+
+
+def add_file(
+    store: Store, actor: Actor, slug: str, path: str | Path, *, title: str = "", phase: str | None = None
+) -> list[FileView]:
+    """Give out a file from now on, or when a phase opens; one of the same name is replaced."""
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        require_organiser(actor, challenge.id)
+    kept = store.files.keep_file(Path(path), "unlabelled")
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        chosen = None if phase is None else find_phase(challenge, phase)
+        keep(session, store, challenge, kept, Path(path).name, title, chosen)
+        record(session, store, actor, "file.add", slug, challenge_id=challenge.id, name=Path(path).name)
+    return list_files(store, actor, slug)
+
+
+def remove_file(store: Store, actor: Actor, slug: str, name: str) -> None:
+    """Give a file out no longer."""
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        require_organiser(actor, challenge.id)
+        file = next((file for file in _files(session, challenge) if file.name == name), None)
+        if file is None:
+            raise NotFound(f"{slug} has no file {name[:120]!r}")
+        session.delete(file)
+        record(session, store, actor, "file.remove", slug, challenge_id=challenge.id, name=name)
+
+
+def keep(
+    session: Session, store: Store, challenge: Challenge, stored: StoredFile, name: str, title: str, phase: Phase | None
+) -> None:
+    """A file to give out, in the present transaction; never the gold of a phase that is not over."""
+    now, name = store.clock(), clean_file_name(name)
+    for other in session.scalars(select(Phase).where(Phase.gold_sha256 == stored.sha256)):
+        if phase_state(other, now) != "closed":
+            raise Conflict(f"{name} is the gold of phase {other.name}; `labels` says when teams get that")
+    earlier = next((file for file in _files(session, challenge) if file.name == name), None)
+    if earlier is not None:
+        session.delete(earlier)
+        session.flush()
+    session.add(
+        ChallengeFile(
+            challenge_id=challenge.id,
+            phase_id=None if phase is None else phase.id,
+            name=name,
+            title=(title or name)[:200],
+            sha256=stored.sha256,
+            size=stored.size,
+            created_at=now,
+        )
+    )
+    session.flush()
+
+
+Given = Sequence[tuple[FileDefinition, StoredFile]]
+
+
+def stored_files(store: Store, definition: Definition, folder: Path) -> Given:
+    """The files a new challenge gives out, copied into the store."""
+    return [(file, store.files.keep_file(folder / file.file, "unlabelled")) for file in definition.files]
+
+
+def keep_all(session: Session, store: Store, challenge: Challenge, given: Given) -> None:
+    """The files of a new challenge, in the transaction that makes it."""
+    for file, stored in given:
+        phase = None if file.phase is None else find_phase(challenge, file.phase)
+        keep(session, store, challenge, stored, Path(file.file).name, file.title or "", phase)
+
+
+def labels_released(session: Session, phase: Phase, now: datetime) -> bool:
+    """Whether teams get a phase's gold: it has closed, the next has opened if that was asked for, and no phase that is
+    not over, of any challenge, has the same items."""
+    if phase.labels == "secret" or phase_state(phase, now) != "closed":
+        return False
+    after = [one for one in phase.challenge.phases if one.position > phase.position]
+    if phase.labels == "next" and not (after and phase_state(after[0], now) != "planned"):
+        return False
+    same = (Phase.gold_sha256 == phase.gold_sha256) | (Phase.unlabelled_sha256 == phase.unlabelled_sha256)
+    return all(phase_state(other, now) == "closed" for other in session.scalars(select(Phase).where(same)))
+
+
+def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path, str]:
+    """The gold of a phase that is over and its name, for teams; who has got it is in the audit log."""
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        check_registered(session, actor, challenge)
+        chosen = find_phase(challenge, phase)
+        if not labels_released(session, chosen, store.clock()):
+            raise NotFound(f"the labels of phase {phase} are not given out" + _when(chosen))
+        thing = f"{slug}/{phase}"
+        seen = select(AuditEntry.id).where(
+            AuditEntry.action == _GIVEN, AuditEntry.object == thing, AuditEntry.actor == actor.label[:120]
+        )
+        if session.scalar(seen.limit(1)) is None:
+            record(session, store, actor, _GIVEN, thing, challenge_id=challenge.id, sha256=chosen.gold_sha256)
+        given = PurePath(chosen.unlabelled_name)
+        return store.files.path("gold", chosen.gold_sha256), f"{given.stem}-labels{given.suffix}"
+
+
+def _when(phase: Phase) -> str:
+    when = {"closed": "; teams get them when it is closed", "next": "; teams get them when the next phase has opened"}
+    return when.get(phase.labels, "")
+
+
+def check_labels_unseen(session: Session, phase: Phase) -> None:
+    """Refuse to open a phase again whose labels somebody has got."""
+    thing = f"{phase.challenge.slug}/{phase.name}"
+    if session.scalar(select(AuditEntry.id).where(AuditEntry.action == _GIVEN, AuditEntry.object == thing).limit(1)):
+        raise Conflict(f"phase {phase.name} cannot be opened again: its labels have been given out")

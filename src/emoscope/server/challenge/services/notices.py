@@ -1,0 +1,159 @@
+"""Announcements to everybody and messages to one team: shown on the challenge's page, and mailed on request."""
+
+import unicodedata
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from emoscope.server.challenge.services.actor import Actor, require_organiser
+from emoscope.server.challenge.services.audit import record
+from emoscope.server.challenge.services.lookup import find_challenge, find_team
+from emoscope.server.challenge.services.registration import Post
+from emoscope.server.challenge.views import NoticeView
+from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, ServerError
+from emoscope.server.store import Store
+from emoscope.server.store.models import Challenge, Member, Notice, Team
+from emoscope.server.store.names import has_control_characters
+
+MAX_TEXT = 10_000
+_LEASE = timedelta(minutes=2)  # longer than a mail server may take for one mail
+_GIVE_UP = 3  # mails that could not be sent one after the other
+
+
+def post_notice(
+    store: Store, actor: Actor, slug: str, *, title: str, text: str, team_id: int | None = None, mail: bool = False
+) -> NoticeView:
+    """Tell everybody something, or one team. With `mail`, `send_notice` mails it to all members with an address."""
+    title, text = _clean_title(title), _clean_text(text)
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        require_organiser(actor, challenge.id)
+        if team_id is not None and find_team(session, challenge, team_id).merged_into is not None:
+            raise Conflict("the team has merged into another")
+        notice = Notice(
+            challenge_id=challenge.id,
+            team_id=team_id,
+            author=actor.name[:64],
+            title=title,
+            text=text,
+            created_at=store.clock(),
+            mailed=0,
+            unsent=_recipients(session, challenge, team_id) if mail else [],
+        )
+        session.add(notice)
+        session.flush()
+        thing, action = (challenge.slug, "notice.post") if team_id is None else (f"team {team_id}", "team.message")
+        told = {"notice": notice.id, "title": title, "mails": len(notice.unsent)}
+        record(session, store, actor, action, thing, challenge_id=challenge.id, **told)
+        return _view(notice, organises=True)
+
+
+def _recipients(session: Session, challenge: Challenge, team_id: int | None) -> list[int]:
+    query = select(Member.id).join(Member.team).where(Team.challenge_id == challenge.id, Member.email.is_not(None))
+    query = query.where(Team.deleted_at.is_(None)) if team_id is None else query.where(Team.id == team_id)
+    return list(session.scalars(query.order_by(Member.id)))
+
+
+def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Post) -> NoticeView:
+    """Mail a notice to those who have not got it yet; who could not be reached stays among them.
+
+    Each mail is noted when it is sent, so that somebody else can go on where a killed sender stopped.
+    """
+    if post.mailer is None:
+        raise NotAllowed("this server sends no mail; the notice is on the challenge's page")
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        notice = _find(session, actor, challenge, notice_id, lock=True)
+        if notice.sending_until is not None and notice.sending_until > store.clock():
+            raise Conflict("the mails are being sent; look again in a while")
+        members = {one.id: one for one in session.scalars(select(Member).where(Member.id.in_(notice.unsent)))}
+        # Who has left meanwhile is not waited for.
+        notice.unsent = [one for one in notice.unsent if one in members and members[one].email]
+        notice.sending_until = store.clock() + _LEASE
+    failures, address = 0, f"{post.base}/challenges/{challenge.slug}"
+    for member_id in notice.unsent:
+        try:
+            subject = f"{challenge.title}: {notice.title}"
+            post.send(str(members[member_id].email), subject, notice.text, f"All announcements: {address}")
+            failures = 0
+        except ServerError:
+            failures += 1
+            if failures >= _GIVE_UP:
+                break
+            continue
+        with store.database.write() as session:
+            current = session.get_one(Notice, notice.id, with_for_update=True)
+            current.unsent = [one for one in current.unsent if one != member_id]
+            current.mailed, current.sending_until = current.mailed + 1, store.clock() + _LEASE
+    with store.database.write() as session:
+        current = session.get_one(Notice, notice.id, with_for_update=True)
+        current.sending_until = None
+        told = {"notice": current.id, "mailed": current.mailed, "unsent": len(current.unsent)}
+        record(session, store, actor, "notice.mail", challenge.slug, challenge_id=challenge.id, **told)
+        return _view(current, organises=True)
+
+
+def list_notices(store: Store, actor: Actor, slug: str) -> list[NoticeView]:
+    """Newest first: announcements, and messages to the actor's team; for organisers all, withdrawn ones too."""
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug, deleted=True)
+        organises = actor.organises(challenge.id)
+        query = select(Notice).where(Notice.challenge_id == challenge.id).order_by(Notice.id.desc())
+        if not organises:
+            own = actor.team_id if actor.challenge_id == challenge.id else None
+            query = query.where(or_(Notice.team_id.is_(None), Notice.team_id == own), Notice.withdrawn_at.is_(None))
+        return [_view(notice, organises=organises) for notice in session.scalars(query)]
+
+
+def _set_withdrawn(store: Store, actor: Actor, slug: str, notice_id: int, *, withdrawn: bool) -> NoticeView:
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        notice = _find(session, actor, challenge, notice_id, lock=True)
+        notice.withdrawn_at = store.clock() if withdrawn else None
+        action = "notice.withdraw" if withdrawn else "notice.restore"
+        record(session, store, actor, action, challenge.slug, challenge_id=challenge.id, notice=notice.id)
+        return _view(notice, organises=True)
+
+
+# A withdrawn notice is seen by organisers only; mails cannot be taken back.
+withdraw_notice = partial(_set_withdrawn, withdrawn=True)
+restore_notice = partial(_set_withdrawn, withdrawn=False)
+
+
+def _find(session: Session, actor: Actor, challenge: Challenge, notice_id: int, *, lock: bool = False) -> Notice:
+    require_organiser(actor, challenge.id)
+    query = select(Notice).where(Notice.id == notice_id, Notice.challenge_id == challenge.id)
+    notice = session.scalar(query.with_for_update() if lock else query)
+    if notice is None:
+        raise NotFound("no such announcement in this challenge")
+    return notice
+
+
+def _view(notice: Notice, *, organises: bool) -> NoticeView:
+    known: Sequence[int] = notice.unsent if organises else ()
+    return NoticeView.of(
+        notice,
+        posted=notice.created_at,
+        team=None if notice.team is None else notice.team.name,
+        mailed=notice.mailed if organises else 0,
+        unsent=len(known),
+    )
+
+
+def _clean_title(text: str) -> str:
+    title = " ".join(unicodedata.normalize("NFC", text).split())
+    if not title or len(title) > 200 or has_control_characters(title):
+        raise Invalid("a title of 1 to 200 characters is needed", field="title")
+    return title
+
+
+def _clean_text(text: str) -> str:
+    clean = "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).splitlines()).strip()
+    if not clean or len(clean) > MAX_TEXT:
+        raise Invalid(f"a text of 1 to {MAX_TEXT:,} characters is needed", field="text")
+    if any(unicodedata.category(character) == "Cc" and character not in "\n\t" for character in clean):
+        raise Invalid("the text may not hold control characters", field="text")
+    return clean

@@ -1,0 +1,101 @@
+"""Reports: what teams tell about their systems, in answer to the challenge's survey."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from emoscope.server.challenge.services.actor import Actor, require_member
+from emoscope.server.challenge.services.audit import record
+from emoscope.server.challenge.services.lookup import find_challenge, find_team
+from emoscope.server.challenge.services.survey import Question
+from emoscope.server.challenge.views import QuestionView, ReportView
+from emoscope.server.errors import Invalid, NotFound
+from emoscope.server.store import Store
+from emoscope.server.store.models import Challenge, Report
+from emoscope.server.store.names import has_control_characters
+
+MAX_ANSWERS, MAX_ANSWER = 40, 60
+MAX_SUMMARY = 2_000
+_ADDRESS = re.compile(r"https?://[^\s<>\"']{3,480}")
+
+
+def survey(store: Store, actor: Actor, slug: str) -> list[QuestionView]:
+    """What teams of a challenge are asked."""
+    with store.database.read() as session:
+        return [QuestionView(**one) for one in find_challenge(session, actor, slug).survey or []]
+
+
+def get_report(store: Store, actor: Actor, slug: str) -> ReportView | None:
+    """The report of the actor's team, if it has written one."""
+    with store.database.read() as session:
+        challenge = find_challenge(session, actor, slug)
+        report = session.get(Report, require_member(actor, challenge.id))
+        return None if report is None else ReportView.of(report)
+
+
+def keep_report(
+    store: Store,
+    actor: Actor,
+    slug: str,
+    *,
+    answers: Mapping[str, Sequence[str]],
+    summary: str = "",
+    paper: str = "",
+) -> ReportView:
+    """Keep what the actor's team tells about its system; it may be changed at any time."""
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
+        team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
+        if not challenge.survey:
+            raise NotFound(f"{slug} asks for no report")
+        told = {
+            "answers": _clean_answers(challenge, answers),
+            "summary": _clean_summary(summary),
+            "paper": _clean_address(paper),
+        }
+        if not any(told.values()):
+            raise Invalid("the report is empty: tick at least one answer", field="answers")
+        report = session.merge(Report(team_id=team.id, updated_at=store.clock(), **told))
+        record(session, store, actor, "report.keep", f"team {team.id}", challenge_id=challenge.id)
+        session.flush()
+        return ReportView.of(report)
+
+
+def _clean_answers(challenge: Challenge, answers: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    questions = {one.name: one for one in (Question(**each) for each in challenge.survey or [])}
+    if unknown := [name for name in answers if name not in questions]:
+        raise Invalid(f"the survey has no question {unknown[0][:64]!r}", field="answers")
+    return {name: told for name in questions if (told := _clean_answer(questions[name], answers.get(name, ())))}
+
+
+def _clean_answer(question: Question, told: Sequence[str]) -> list[str]:
+    """What was ticked and written in, without doubles; a known option in its own spelling."""
+    known = {option.casefold(): option for option in question.options}
+    kept: dict[str, str] = {}
+    for text in told:
+        answer = " ".join(unicodedata.normalize("NFC", text).split())
+        if has_control_characters(answer):
+            raise Invalid("an answer may not hold control characters", field=question.name)
+        if len(answer) > MAX_ANSWER:
+            raise Invalid(f"an answer is longer than {MAX_ANSWER} characters; part them by commas", field=question.name)
+        if answer:
+            kept.setdefault(answer.casefold(), known.get(answer.casefold(), answer))
+    if len(kept) > MAX_ANSWERS:
+        raise Invalid(f"there are more than {MAX_ANSWERS} answers", field=question.name)
+    return list(kept.values())
+
+
+def _clean_summary(text: str) -> str:
+    summary = unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
+    if len(summary) > MAX_SUMMARY:
+        raise Invalid(f"the summary is longer than {MAX_SUMMARY:,} characters", field="summary")
+    if has_control_characters(summary.replace("\n", " ")):
+        raise Invalid("the summary may not hold control characters", field="summary")
+    return summary
+
+
+def _clean_address(text: str) -> str:
+    address = text.strip()
+    if address and not _ADDRESS.fullmatch(address):
+        raise Invalid("the address of the paper must begin with https:// and hold no blanks", field="paper")
+    return address

@@ -1,0 +1,42 @@
+"""How much space a challenge uses, or all of them."""
+
+import shutil
+
+from sqlalchemy import func, select, text
+
+from emoscope.server.challenge.services.actor import Actor, require_organiser
+from emoscope.server.challenge.services.lookup import find_challenge
+from emoscope.server.challenge.views import StorageView
+from emoscope.server.store import Store
+from emoscope.server.store.models import Phase, Submission
+
+
+def storage(store: Store, actor: Actor, slug: str | None = None) -> StorageView:
+    """The space of a challenge's files, or of all; the database and the disk for those who organise everything."""
+    with store.database.read() as session:
+        challenge_id = None if slug is None else find_challenge(session, actor, slug, deleted=True).id
+        require_organiser(actor, challenge_id)
+        phases = select(Phase) if challenge_id is None else select(Phase).where(Phase.challenge_id == challenge_id)
+        kept = select(Submission.sha256, func.max(Submission.size)).where(Submission.state != "rejected")
+        if challenge_id is not None:
+            kept = kept.join(Submission.phase).where(Phase.challenge_id == challenge_id)
+        sizes = [size for _, size in session.execute(kept.group_by(Submission.sha256))]
+        data = {
+            (area, sha256)
+            for phase in session.scalars(phases)
+            for area, sha256 in (("unlabelled", phase.unlabelled_sha256), ("gold", phase.gold_sha256))
+        }
+        everything = actor.organises(None)
+        database = None
+        if everything and not store.database.is_sqlite:
+            database = session.execute(text("SELECT pg_database_size(current_database())")).scalar_one()
+    if everything and store.database.is_sqlite:
+        database = sum(file.stat().st_size for file in store.data_dir.glob("emoscope.sqlite3*"))
+    paths = [store.files.path(area, sha256) for area, sha256 in data]  # type: ignore[arg-type]
+    return StorageView(
+        submissions=len(sizes),
+        submission_bytes=sum(sizes),
+        data_bytes=sum(path.stat().st_size for path in paths if path.exists()),
+        database_bytes=database,
+        free_bytes=shutil.disk_usage(store.data_dir).free if everything else None,
+    )

@@ -1,0 +1,29 @@
+"""What teams are asked about their systems, and the questionnaires of the papers."""
+
+import tomllib
+from importlib.resources import files
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Option = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+
+
+class Question(BaseModel):
+    """A question with the answers to tick; teams may add others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    options: tuple[Option, ...] = Field(min_length=1, max_length=60)
+
+
+def ready_surveys() -> dict[str, list[dict[str, Any]]]:
+    """The questionnaires that come with the package: Table 4 of EmoContext, Tables 6 to 8 of IEST.
+
+    >>> [question["name"] for question in ready_surveys()["iest"]]
+    ['tools', 'methods', 'information']
+    """
+    text = files("emoscope.server.challenge").joinpath("ready_surveys.toml").read_text(encoding="utf-8")
+    return dict(tomllib.loads(text))

@@ -1,0 +1,174 @@
+"""What the detect page asks, and its answer: rows, counts, a summary for each speaker, and files of them."""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from emoscope.core.colours import colours_of
+from emoscope.core.dialogue import Detection, Dialogue, Turn
+from emoscope.detector import Detector
+from emoscope.server.detect.schemas import Choice, DialogueIn
+from emoscope.server.http.schemas import Text
+
+UNSURE = "unsure"
+_UNSURE_COLOUR = "#8a8f98"
+PLAIN = ("others", "neutral", "non-neutral")  # at the bottom of a chart: what rises above them is emotion
+
+
+class NamedDialogue(DialogueIn):
+    """A dialogue, and what its file calls it."""
+
+    name: Text | None = None
+
+
+class Question(Choice):
+    """One conversation, each of whose turns is to be judged; or several, of each the last turn.
+
+    A part of a long conversation comes with turns before it: `skip` of them are only read, and the next one has the
+    number `first`.
+    """
+
+    dialogues: Annotated[list[NamedDialogue], Field(min_length=1)]
+    each_turn: bool = True
+    skip: Annotated[int, Field(ge=0)] = 0
+    first: Annotated[int, Field(ge=1)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A judged turn; `name` is its conversation's where there are several."""
+
+    number: int
+    turn: Turn
+    detection: Detection
+    name: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The answer in a word."""
+        return self.detection.label or UNSURE
+
+    @property
+    def sure(self) -> float:
+        """The probability of the answer."""
+        return self.detection.score
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain values, as the JSON file has them."""
+        said = {"number": self.number, "conversation": self.name, "speaker": self.turn.speaker, "text": self.turn.text}
+        return {**{key: value for key, value in said.items() if value is not None}, **self.detection.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """What somebody's turns were judged as."""
+
+    name: str
+    turns: int
+    counts: Mapping[str, int]
+    shares: Mapping[str, float]  # the mean probability of each label
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The judged rows, and who judged them.
+
+    >>> row = Row(1, Turn("we won!", "Ana"), Detection("happy", {"happy": 0.9, "others": 0.1}))
+    >>> answer = Answer([row], {"others": "#888", "happy": "#fa0"}, "nano")
+    >>> answer.counts, answer.speakers[0].counts
+    ({'happy': 1}, {'happy': 1})
+    """
+
+    rows: Sequence[Row]
+    colours: Mapping[str, str]  # of each label
+    model: str
+    each_turn: bool = True
+
+    @property
+    def unit(self) -> str:
+        """What a row is."""
+        return "turn" if self.each_turn else "conversation"
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows got which label, the most frequent first."""
+        return dict(Counter(row.label for row in self.rows).most_common())
+
+    @property
+    def summary(self) -> str:
+        """The counts in a sentence."""
+        many = f"{len(self.rows)} {self.unit}{'s' if len(self.rows) != 1 else ''}"
+        return f"{many}: {', '.join(f'{count} {label}' for label, count in self.counts.items())}."
+
+    @property
+    def stacked(self) -> dict[str, str]:
+        """The labels and colours, those that are no emotion first."""
+        return dict(sorted(self.colours.items(), key=lambda pair: pair[0] not in PLAIN))
+
+    @property
+    def speakers(self) -> list[Speaker]:
+        """A summary for each speaker, the most talkative first."""
+        rows: dict[str, list[Row]] = {}
+        for row in self.rows:
+            rows.setdefault(row.turn.speaker or "", []).append(row)
+        found = [
+            Speaker(
+                name,
+                len(theirs),
+                dict(Counter(row.label for row in theirs).most_common()),
+                {label: sum(row.detection.scores[label] for row in theirs) / len(theirs) for label in self.stacked},
+            )
+            for name, theirs in rows.items()
+        ]
+        return sorted(found, key=lambda speaker: -speaker.turns)
+
+    def colour(self, label: str) -> str:
+        """The colour of a row's label."""
+        return self.colours.get(label, _UNSURE_COLOUR)
+
+    def as_csv(self) -> str:
+        """A row for each turn, with the probability of each label."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        named = [] if self.each_turn else ["conversation"]
+        head = [self.unit if self.each_turn else "number", *named, "speaker", "text", "label"]
+        writer.writerow([*head, *self.colours, "truncated", "note"])
+        for row in self.rows:
+            said = [row.number, *([] if self.each_turn else [row.name]), row.turn.speaker, row.turn.text, row.label]
+            scores = [f"{row.detection.scores[label]:.4f}" for label in self.colours]
+            writer.writerow(map(_cell, [*said, *scores, row.detection.truncated, row.detection.note]))
+        return out.getvalue()
+
+    def as_json(self) -> str:
+        """The rows and the model."""
+        document = {"model": self.model, f"{self.unit}s": [row.as_dict() for row in self.rows]}
+        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def answer_of(
+    question: Question, dialogues: Sequence[Dialogue], detections: Sequence[Detection], detector: Detector, model: str
+) -> Answer:
+    """The answer to a question, from a detection for each turn or for each dialogue."""
+    if question.each_turn:
+        (dialogue,) = dialogues
+        pairs = list(zip(dialogue.turns, detections, strict=True))[question.skip :]
+        rows = [Row(number, turn, found) for number, (turn, found) in enumerate(pairs, start=question.first)]
+    else:
+        rows = [
+            Row(number, dialogue.turns[-1], found, dialogue.id or str(number))
+            for number, (dialogue, found) in enumerate(zip(dialogues, detections, strict=True), start=question.first)
+        ]
+    return Answer(rows, colours_of(detector.labels), model, question.each_turn)
+
+
+def _cell(value: object) -> object:
+    """Escapes text that a spreadsheet would run as a formula."""
+    if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"}:
+        return f"'{value}"
+    return "" if value is None else value

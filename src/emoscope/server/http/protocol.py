@@ -1,0 +1,141 @@
+"""HTTP connections that do not wait for ever: a time for a request's header, and a cap on connections.
+
+At the cap the connection that has waited longest for a header makes room for a new one, so whoever opens connections
+and says nothing keeps nobody else out.
+"""
+
+import asyncio
+import logging
+import time
+from functools import cache
+from typing import Any
+
+try:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as _Protocol
+except ImportError:  # no httptools on this system
+    from uvicorn.protocols.http.h11_impl import H11Protocol as _Protocol  # type: ignore[assignment]
+
+from emoscope.server.settings import Settings
+
+_log = logging.getLogger("emoscope.server")
+_REPORT_SECONDS = 10.0
+_REQUEST_TIMEOUT = (
+    b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/problem+json\r\nconnection: close\r\n"
+    b'content-length: 113\r\n\r\n{"type":"urn:emoscope:problem:slow","title":"Too slow","status":408,'
+    b'"detail":"the header did not arrive in time"}'
+)
+
+
+class _Guarded:
+    """What the connections of one process share."""
+
+    def __init__(self, header_seconds: float, most: int) -> None:
+        self.header_seconds = header_seconds
+        self.most = most
+        self.waiting: dict[GuardedProtocol, None] = {}  # for a header, the longest first
+        self._counts = {"slow": 0, "crowded": 0}
+        self._reported = -_REPORT_SECONDS
+
+    def report(self, kind: str) -> None:
+        """Log how many connections were closed; one line for many."""
+        self._counts[kind] += 1
+        if (now := time.monotonic()) < self._reported + _REPORT_SECONDS:
+            return
+        self._reported = now
+        slow, crowded = self._counts["slow"], self._counts["crowded"]
+        self._counts = dict.fromkeys(self._counts, 0)
+        _log.warning(
+            "closed %d connections whose header did not come within %g s, and %d to make room (at most %d)",
+            slow,
+            self.header_seconds,
+            crowded,
+            self.most,
+        )
+
+
+@cache
+def _guarded() -> _Guarded:
+    settings = Settings.from_environment()
+    return _Guarded(settings.header_seconds, connection_cap(settings.max_connections))
+
+
+def connection_cap(wanted: int) -> int:
+    """As many connections as wanted, or as the process may have files open, less those it needs itself.
+
+    >>> connection_cap(100)
+    100
+    """
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + 128
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        if soft < needed:
+            cap = max(16, soft - min(128, soft // 2))
+            _log.warning("only %d files may be open: at most %d connections; raise LimitNOFILE or ulimit -n", soft, cap)
+            return cap
+    return wanted
+
+
+class GuardedProtocol(_Protocol):
+    """A connection that is closed if a header does not arrive in time, or if others need its place."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._guard = _guarded()
+        self._header_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        guard = self._guard
+        if len(self.connections) > guard.most:
+            guard.report("crowded")
+            oldest = next(iter(guard.waiting), self)
+            oldest._stop_waiting()
+            oldest.transport.abort()  # and not close(), which waits until what was written is read
+            if oldest is self:
+                return
+        self._await_header()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+        elif not self.transport.is_closing():
+            self._await_header()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.transport.is_closing():
+            self._guard.waiting[self] = None  # idle until the keep-alive ends; may make room for others
+
+    def _await_header(self) -> None:
+        self._guard.waiting.setdefault(self)
+        if self._header_timer is None:
+            self._header_timer = self.loop.call_later(self._guard.header_seconds, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        self._guard.waiting.pop(self, None)
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+    def _give_up(self) -> None:
+        self._header_timer = None
+        if self.cycle is not None and not self.cycle.response_complete:
+            return
+        self._stop_waiting()
+        self._guard.report("slow")
+        transport = self.transport
+        if not transport.is_closing():
+            transport.write(_REQUEST_TIMEOUT)
+            transport.close()
+            self.loop.call_later(1.0, transport.abort)  # whoever does not read either

@@ -1,0 +1,39 @@
+// What a script adds to the managers' pages, all of which work without it: figures that renew themselves, links that
+// copy, and a link that opens the desk by itself.
+
+const EVERY = 10_000; // milliseconds
+
+const form = document.getElementById("enter");
+if (form && location.hash.length > 1) {
+  form.elements.token.value = decodeURIComponent(location.hash.slice(1));
+  history.replaceState(null, "", location.pathname); // the token should not stay in the address
+  form.requestSubmit();
+}
+
+for (const button of document.querySelectorAll("button.copy")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.dataset.copies);
+    button.textContent = "Copied";
+  });
+}
+
+for (const field of document.querySelectorAll(".link-field")) field.addEventListener("focus", () => field.select());
+
+async function renew() {
+  const live = document.getElementById("live");
+  if (!live || document.hidden || live.contains(document.activeElement)) return;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
+    if (answer.ok && fresh && !fresh.isEqualNode(live)) {
+      const across = [...live.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
+      live.replaceWith(document.adoptNode(fresh));
+      fresh.querySelectorAll(".scroll").forEach((box, place) => (box.scrollLeft = across[place] ?? 0));
+    }
+  } catch {
+    // The server is away; the next round will tell.
+  }
+}
+
+if (document.getElementById("live")) setInterval(renew, EVERY);

@@ -1,0 +1,28 @@
+// A link that carries the text behind its "#", which browsers do not send to servers.
+
+const MOST = 30_000; // characters: longer links are cut by chat programs and mail
+
+const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+
+/** The address of this page with `content` in it, compressed. */
+export async function linkOf(content) {
+  const bytes = await through(new TextEncoder().encode(JSON.stringify(content)), new CompressionStream("deflate-raw"));
+  const packed = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  const hash = packed.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  if (hash.length > MOST) throw new Error("This text is too long for a link; send the file instead.");
+  return `${location.origin}${location.pathname}${location.search}#t=${hash}`;
+}
+
+/** The content of the link the page was opened with; null if there is none. */
+export async function linkedContent() {
+  const found = /^#t=([\w-]+)$/.exec(location.hash);
+  if (!found) return null;
+  try {
+    const packed = atob(found[1].replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+    const content = JSON.parse(new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw"))));
+    return Array.isArray(content.panes) ? content : null;
+  } catch {
+    throw new Error("This link is damaged: its text cannot be read.");
+  }
+}

@@ -1,0 +1,169 @@
+// One conversation of the page: what was typed or opened, how it is read, and its answer.
+
+import { element } from "../api.js";
+import { askPage } from "./ask.js";
+import { read, write } from "./read.js";
+import { wireResults } from "./results.js";
+import { wireColumns } from "./table-choice.js";
+
+const CONTEXT = 5; // turns before a part that are sent with it
+const MAX_FILE_BYTES = 20 * 1024 * 1024;
+const EDITABLE = 100_000; // characters of a file that is put into the input box as it is
+const PAUSE = 350; // ms without a key before a live answer
+const FORMATS = { lines: "", csv: "Read as a table.", tsv: "Read as a table.", json: "Read as JSON.", whatsapp: "Read as a WhatsApp export.", telegram: "Read as a Telegram export." };
+
+export class Pane {
+  /** `page` says `{limits, chosen(), isLive(), changed()}`. */
+  constructor(node, number, page) {
+    this.suffix = node.dataset.suffix;
+    this.number = number;
+    this.page = page;
+    this.name = ""; // of the file the text came from
+    this.file = null; // the text of a file too large for the input box
+    this.columns = null; // what was chosen for a table, and of which one
+    this.input = this.$("conversation");
+    this.showColumns = wireColumns(this.$("columns"), (columns) => {
+      this.columns = { ...columns, of: this.signature };
+      this.read();
+      this.ask();
+    });
+    this.input.addEventListener("input", () => this.typed());
+    this.$("file").addEventListener("change", () => this.open(this.$("file").files[0]));
+    this.$("dialogue").addEventListener("change", () => {
+      this.$("part").value = "0";
+      this.ask();
+    });
+    this.$("part").addEventListener("change", () => this.ask());
+    for (const type of ["dragover", "dragleave", "drop"]) {
+      node.addEventListener(type, (event) => {
+        if (![...event.dataTransfer.types].includes("Files")) return;
+        event.preventDefault();
+        node.classList.toggle("dropping", type === "dragover");
+        if (type === "drop") this.open(event.dataTransfer.files[0]);
+      });
+    }
+  }
+
+  $(id) {
+    return document.getElementById(id + this.suffix);
+  }
+
+  get draft() {
+    return { text: this.input.value, name: this.name };
+  }
+
+  /** Takes a text as if it had been typed, or a small file opened. */
+  take({ text, name = "" }) {
+    [this.input.value, this.name, this.file, this.columns] = [text, name, null, null];
+    this.page.changed();
+    this.ask(true);
+  }
+
+  typed() {
+    this.file = null;
+    if (this.name && !this.input.value.startsWith(this.firstLine)) this.name = "";
+    this.page.changed();
+    clearTimeout(this.pause);
+    if (this.page.isLive()) this.pause = setTimeout(() => this.ask(true), PAUSE);
+  }
+
+  async open(file) {
+    if (!file) return;
+    this.$("file").value = "";
+    if (file.size > MAX_FILE_BYTES) return this.fail("This file is larger than 20 MB; open a part of it.");
+    const text = await file.text();
+    if (text.includes("\0")) return this.fail(`${file.name} is no text file.`);
+    if (text.length <= EDITABLE) return this.take({ text, name: file.name });
+    [this.file, this.name, this.columns] = [text, file.name, null];
+    this.ask();
+  }
+
+  /** Reads the text again, and shows how. False if it cannot be read. */
+  read() {
+    const text = this.file ?? this.input.value;
+    this.firstLine = text.split("\n", 1)[0];
+    let reading;
+    try {
+      reading = read(text, this.name);
+      this.signature = reading.table?.names.join("|");
+      if (this.columns && this.columns.of === this.signature) reading = read(text, this.name, this.columns);
+    } catch (error) {
+      this.fail(error.message);
+      return false;
+    }
+    this.reading = reading;
+    this.showColumns(reading);
+    const { leftOut, conversations } = reading;
+    const left = leftOut ? ` ${leftOut} entr${leftOut === 1 ? "y" : "ies"} without words left out.` : "";
+    this.$("format").textContent = `${this.file ? `${this.name}: ` : ""}${FORMATS[reading.format]}${left}`;
+    const chosen = this.$("dialogue").value;
+    this.$("dialogue-choice").hidden = conversations.length < 2;
+    const all = element("option", { value: "all" }, `all ${conversations.length} conversations, the last turn of each`);
+    const each = conversations.slice(0, 1000).map(({ name }, index) => element("option", { value: index }, `${index + 1} of ${conversations.length}: ${name.slice(0, 40)}`));
+    this.$("dialogue").replaceChildren(...(conversations.length > 1 ? [all, ...each] : []));
+    if ([...this.$("dialogue").options].some((option) => option.value === chosen)) this.$("dialogue").value = chosen;
+    return true;
+  }
+
+  /** What to send: one conversation or all, and of many turns or conversations one part. */
+  question() {
+    const { conversations } = this.reading;
+    const several = conversations.length > 1 && this.$("dialogue").value === "all";
+    const { turns } = conversations[several ? 0 : Number(this.$("dialogue").value || 0)];
+    const { max_turns, max_dialogues } = this.page.limits;
+    const size = several ? max_dialogues : Math.max(1, max_turns - CONTEXT);
+    const start = this.showParts(several ? conversations.length : turns.length, size) * size;
+    const skip = several ? 0 : Math.min(CONTEXT, start);
+    if (this.file !== null) {
+      this.input.value = write(turns.slice(start, start + size));
+      this.page.changed();
+    }
+    const dialogues = several
+      ? conversations.slice(start, start + size).map((one) => ({ name: one.name, turns: one.turns.slice(-max_turns) }))
+      : [{ turns: turns.slice(start - skip, start + size) }];
+    return { dialogues, each_turn: !several, skip, first: start + 1, ...this.page.chosen() };
+  }
+
+  /** Shows the choice of parts; returns the chosen one. */
+  showParts(count, size) {
+    const parts = Math.ceil(count / size);
+    const chosen = Math.min(Number(this.$("part").value || 0), parts - 1);
+    this.$("part-choice").hidden = parts < 2;
+    this.$("part").replaceChildren(
+      ...Array.from({ length: parts }, (_, part) => element("option", { value: part, selected: part === chosen }, `${part * size + 1} to ${Math.min(count, (part + 1) * size)}`)),
+    );
+    return chosen;
+  }
+
+  /** Asks for the answer. A live question about nothing only clears the page. */
+  async ask(live = false) {
+    clearTimeout(this.pause);
+    this.aborter?.abort();
+    this.$("error").hidden = true;
+    if (!this.read()) return;
+    if (!this.reading.conversations.length) {
+      this.$("results").hidden = true;
+      this.$("status").textContent = "";
+      if (!live) this.fail(this.reading.format === "lines" ? "Type or paste a conversation first." : "No turn was found in it.");
+      return;
+    }
+    const question = this.question();
+    const { signal } = (this.aborter = new AbortController());
+    if (this.$("results").hidden) this.$("status").textContent = "Reading …";
+    try {
+      const nodes = await askPage(`/detect/results?pane=${this.number}`, question, signal);
+      wireResults(this.$("results"), question, nodes);
+      this.$("results").hidden = false;
+      this.$("status").textContent = this.$("results").querySelector("[data-summary]").dataset.summary;
+    } catch (error) {
+      if (error.name !== "AbortError") this.fail(error.message);
+    }
+  }
+
+  fail(message) {
+    this.$("status").textContent = "";
+    const named = /^\S+\.\S/.test(message); // a file's name stays as it is
+    this.$("error").textContent = named ? message : message.slice(0, 1).toUpperCase() + message.slice(1);
+    this.$("error").hidden = false;
+  }
+}
