@@ -17,11 +17,11 @@ from rich.markup import escape
 from emoscope.cli.completion import complete_label
 from emoscope.cli.explanation import show_explanation
 from emoscope.cli.options import LabelsOption, ModelOption, PriorOption
-from emoscope.cli.output import JsonOption, coloured, console, encodable, print_json, progress
+from emoscope.cli.output import JsonOption, coloured, console, print_json, progress
+from emoscope.cli.turns import file_arguments, show_detections
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
-    from emoscope.core.dialogue import Detection
     from emoscope.detector import Detector
     from emoscope.tables import Record
 
@@ -94,49 +94,7 @@ def detect_cli(
         if as_json:
             print_json(detections if timeline else detections[0])
         else:
-            _show(turns[-len(detections) :], detections)
-
-
-def file_arguments(arguments: list[str]) -> list[str]:
-    """The files meant by the arguments, those of folders one by one; none if the arguments are turns."""
-    from emoscope.tables import PIPE
-
-    named = [argument for argument in arguments if argument == PIPE or _names_file(argument)]
-    existing = [argument for argument in arguments if argument == PIPE or _exists(argument)]
-    if not named and len(existing) < len(arguments):
-        return []  # a word of a dialogue may happen to be the name of a file here
-    if missing := [argument for argument in arguments if argument not in existing]:
-        if len(named) == len(arguments):
-            raise EmoscopeError(f"{missing[0]}: no such file")
-        raise EmoscopeError(f"{named[0]} is a file, {missing[0]!r} is not; give files, or the turns of one dialogue")
-    return [file for argument in arguments for file in _files_in(argument)]
-
-
-def _names_file(argument: str) -> bool:
-    from emoscope.tables.formats import suffix_format
-
-    plain = not any(character.isspace() for character in argument)
-    return (plain and suffix_format(argument) is not None) or (argument.endswith(("/", os.sep)) and _exists(argument))
-
-
-def _exists(argument: str) -> bool:
-    return len(argument) < 4096 and "\x00" not in argument and Path(argument).exists()
-
-
-def _files_in(named: str) -> list[str]:
-    """The file itself, or the tables of a folder; what is hidden or marked as not data is left alone."""
-    from emoscope.tables.formats import suffix_format
-
-    folder = Path(named)
-    if not folder.is_dir():
-        return [named]
-    inner = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
-    chosen = [path for path in inner if suffix_format(path.name) and not any(part[0] in "._" for part in path.parts)]
-    if not chosen:
-        raise EmoscopeError(
-            f"{named}: is a folder without tables; to label the word itself: echo {named} | emoscope detect -"
-        )
-    return [str(folder / path) for path in chosen]
+            show_detections(turns[-len(detections) :], detections)
 
 
 def parse_prior(text: str | None) -> dict[str, float] | None:
@@ -271,23 +229,6 @@ def _beside(record: "Record", answer: "dict[str, Any]") -> "dict[str, Any]":
     return {**record.columns, **named}
 
 
-def _show(turns: list[str], detections: "list[Detection]") -> None:
-    """One line a turn: the label in its colour, how sure, and what was said."""
-    screen, block = console(), "█" if encodable("█") else "#"
-    for text, detection in zip(turns, detections, strict=True):
-        sure = detection.score if detection.label is None else detection.scores[detection.label]
-        padding = " " * (9 - len(detection.label or "unsure"))
-        answer = f"{coloured(detection.label)}{padding}{sure:6.1%} {block * round(sure * 10):<10}"
-        screen.print(f"{answer}  {escape(text)}")
-        if detection.note:
-            screen.print(f"[dim]{' ' * 27}note: {escape(detection.note)}[/]")
-    if any(detection.truncated for detection in detections):
-        screen.print("[dim]Input was cut: the model reads a few turns, and of a long one its start and end, only.[/]")
-    if len(detections) == 1:
-        rest = sorted(detections[0].scores.items(), key=lambda pair: -pair[1])
-        screen.print("[dim]" + "  ".join(f"{label} {score:.1%}" for label, score in rest) + "[/]")
-
-
 def demo_cli(model: ModelOption = "default") -> None:
     """Show what the embedded model does, with timings."""
     begun = time.perf_counter()
@@ -306,7 +247,7 @@ def demo_cli(model: ModelOption = "default") -> None:
         verdict = f"{coloured(detection.label)} {detection.score:.0%}"
         screen.print(f"  {escape(dialogue[2])}  →  {verdict}   [dim]a reader: {entry['reader']}[/]")
     screen.print("\n[bold]A conversation, turn by turn[/]")
-    _show(conversation, detector.timeline(conversation))
+    show_detections(conversation, detector.timeline(conversation))
     screen.print("\n[bold]Why: the words that carried an answer[/]")
     show_explanation(screen, detector.explain(conversation[:3]))
     screen.print("\n[bold]Timings on this machine[/]")

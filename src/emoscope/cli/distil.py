@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from emoscope.cli.options import DataOption, DeviceOption, SeedOption
-from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
+from emoscope.cli.output import JsonOption, console, print_json, progress_bar, say, table
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import existing_file, folder_size
@@ -22,6 +22,7 @@ def label_cli(
     run: Annotated[Path, typer.Argument(help="A run of `emoscope train large`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write the teacher's answers to (npz).")],
     data: DataOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write down a teacher's probabilities: held-out ones for its own data, and those for more text."""
     from emoscope.detector.model import FittedModel
@@ -39,8 +40,9 @@ def label_cli(
         answers = teach(block, task, FitContext(seed=record.seed, resources=data_root(data)))
     learnt = LearntItems.load(run)
     save_answers(output, task.name, task.labels, answers, learnt.sources if learnt else None)
-    counts = ", ".join(f"{name} {len(table):,}" for name, table in answers.items())
-    console(stderr=True).print(f"{output}: {counts}")
+    counts = {name: len(table) for name, table in answers.items()}
+    shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    say(f"{output}: {shown}", {"output": output, "answers": counts}, as_json=as_json)
 
 
 @app.command("teach")
@@ -51,9 +53,13 @@ def teach_cli(
     fold: Annotated[list[int] | None, typer.Option(help="Fit only this fold; may be given again.")] = None,
     keep: Annotated[Path | None, typer.Option(help="Keep the networks in this folder.")] = None,
     ask: Annotated[bool, typer.Option("--ask", help="Also answer the texts that a student learns from.")] = False,
+    part: Annotated[
+        list[str] | None, typer.Option(help="Ask only about this part of them; may be given again.")
+    ] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Fine-tune a pretrained model on all tasks, fold by fold, and write its out-of-fold and test probabilities."""
     from pydantic import ValidationError
@@ -70,7 +76,9 @@ def teach_cli(
         raise EmoscopeError(f"--set {first_problem(error)}") from None
     with progress_bar("teaching") as progress:
         fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
-        teach_by_folds(plan, output, fit_context, only=fold, keep=keep, ask=ask)
+        teach_by_folds(plan, output, fit_context, only=fold, keep=keep, ask=ask, parts=part)
+    files = sorted(path.relative_to(output).as_posix() for path in output.rglob("*.npz"))
+    say(f"{output}: {len(files)} files of answers", {"output": output, "files": files}, as_json=as_json)
 
 
 @app.command("write")
@@ -83,6 +91,7 @@ def write_cli(
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Let a language model write dialogues for the pool; `distil teach --ask` reads DATA/written/KIND.jsonl."""
     from emoscope.distil.writing import save_written, write_dialogues
@@ -93,7 +102,7 @@ def write_cli(
     with progress_bar("writing") as progress:
         fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
         written = save_written(output, write_dialogues(pretrained, like, count, fit_context, batch_size=batch_size))
-    console(stderr=True).print(f"{output}: {written:,} dialogues")
+    say(f"{output}: {written:,} dialogues", {"output": output, "dialogues": written}, as_json=as_json)
 
 
 @app.command("student")
@@ -157,6 +166,7 @@ def bundle_cli(
     name: Annotated[str, typer.Option(help="What the model is called.")] = "default",
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write the student as an int8 model that runs without torch, with its priors, temperatures and decisions."""
     from emoscope.distil.bundle import student_bundle
@@ -167,7 +177,8 @@ def bundle_cli(
         context = FitContext(resources=data_root(data))
         student_bundle(student, report or student / REPORT, output, context, name=name, force=force)
     size = folder_size(output)
-    console().print(f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)")
+    text = f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)"
+    say(text, {"output": output, "bytes": size}, as_json=as_json)
 
 
 @app.command("learnt")

@@ -56,6 +56,13 @@ def evaluate_cli(
     task: TaskOption,
     gold: GoldOption = None,
     split: SplitOption = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Also score by agreement (of the annotators, per dialogue), {_SLICES}; repeatable."),
+    ] = None,
+    own_labels: Annotated[
+        bool, typer.Option("--own-labels", help="Average over the task's own labels only, not over foreign ones, too.")
+    ] = False,
     samples: SamplesOption = 10_000,
     seed: SeedOption = 0,
     html: HtmlOption = None,
@@ -63,13 +70,32 @@ def evaluate_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Score predictions in the task's official way, with an interval and the rank among the published results."""
-    from emoscope.cli.evaluation_tables import print_evaluation
-    from emoscope.evaluation.score import evaluate
+    from emoscope.cli.evaluation_tables import print_agreement, print_evaluation, print_slices
+    from emoscope.evaluation.agreement import by_agreement
+    from emoscope.evaluation.error_analysis import slice_scores
+    from emoscope.evaluation.score import evaluate, read_gold, read_predictions
+    from emoscope.evaluation.slices import SLICES
 
     chosen, reference = task_and_file(task, gold, split, data, option="--gold")
-    result = evaluate(chosen, reference, file, samples=samples, seed=seed)
+    parts = dict.fromkeys(by or ())
+    slices = {name: SLICES[name] for name in parts if name != "agreement"}
+    result = evaluate(chosen, reference, file, samples=samples, seed=seed, own_labels=own_labels)
+    if parts:
+        read = read_gold(chosen, reference)
+        labels = read_predictions(chosen, read, file)
+        sliced = slice_scores(chosen, read, {file.stem: labels}, slices)
+        related = by_agreement(chosen, read, labels, samples=samples, seed=seed) if "agreement" in parts else None
     _write_report(result, html)
-    (print_json if as_json else print_evaluation)(result)
+    if as_json:
+        print_json(
+            {**result.as_dict(), "by": {**sliced, **({"agreement": related} if related else {})}} if parts else result
+        )
+        return
+    print_evaluation(result)
+    if parts:
+        print_slices(sliced, result.metric)
+        if related is not None:
+            print_agreement(related, result.metric)
 
 
 def compare_cli(

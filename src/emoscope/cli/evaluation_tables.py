@@ -1,6 +1,6 @@
 """Evaluations, comparisons, error analyses and human studies as a person reads them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from emoscope.core.learnt import Overlap
+    from emoscope.evaluation.agreement import AgreementRelation
     from emoscope.evaluation.compare import Comparison
-    from emoscope.evaluation.error_analysis import ErrorAnalysis
+    from emoscope.evaluation.error_analysis import ErrorAnalysis, SliceScores
     from emoscope.evaluation.human import HumanComparison
     from emoscope.evaluation.score import Evaluation
 
@@ -122,15 +123,38 @@ def print_errors(result: "ErrorAnalysis") -> None:
                 wrong = "" if mark == "+" else f" [dim]({answers})[/]"
                 text = f"[dim]{item.position}[/] {_plain(' / '.join(item.turns))}{wrong}"
                 out.print(f"{coloured(label)} [bold]{mark}[/] {text}", soft_wrap=True)
-    for name, part in result.slices.items():
+    print_slices(result.slices, result.metric)
+
+
+def print_slices(slices: "Mapping[str, SliceScores]", metric: str) -> None:
+    """The scores of systems on each part of the data."""
+    for name, part in slices.items():
         cells = [
             (_plain(group), _plain(system), scores.items, scores.accuracy, scores.macro_f1, scores.score)
             for group, systems in part.groups.items()
             for system, scores in systems.items()
         ]
-        out.print()
-        columns = [name, "system", "items", "accuracy", "macro-F1", f"official {result.metric}"]
+        console().print()
+        columns = [name, "system", "items", "accuracy", "macro-F1", f"official {metric}"]
         _show(f"By {name}: {part.description}", columns, cells, left=2)
+
+
+def print_agreement(result: "AgreementRelation", metric: str) -> None:
+    """The score on dialogues with little and with much agreement, and kappa beside F1 of each label."""
+    out, interval = console(), result.interval
+    out.print(
+        f"\nSpearman's correlation of agreement and score over {result.dialogues:,} dialogues: "
+        f"[bold]{result.correlation:.4f}[/] (95 % interval {interval.low:.4f} to {interval.high:.4f})"
+    )
+    rows = [
+        (f"{group.low:.2f} to {group.high:.2f}", group.dialogues, group.scores.items, group.scores.score)
+        for group in result.groups
+    ]
+    title = "By agreement: dialogues by the mean share of annotators' pairs that agree on an utterance"
+    _show(title, ["agreement", "dialogues", "items", metric], rows)
+    labels = [(coloured(_plain(name)), of.share, of.kappa, of.f1) for name, of in result.labels.items()]
+    out.print()
+    _show("Per label: share of the items, Fleiss' kappa of the votes, F1", ["label", "share", "kappa", "F1"], labels)
 
 
 def print_humans(result: "HumanComparison") -> None:

@@ -6,13 +6,24 @@ from typing import Annotated
 import typer
 
 from emoscope.cli.options import DataOption
-from emoscope.cli.output import JsonOption, console, print_json
+from emoscope.cli.output import JsonOption, console, print_json, say
+from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import folder_size
 
 
 def export_cli(
-    run: Annotated[Path, typer.Argument(help="A run's folder, of a neural system or an ensemble.")],
+    run: Annotated[
+        Path,
+        typer.Argument(help="A run's folder, of a neural system or an ensemble; or, for transformers, a student's."),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            help="`emoscope`, or `transformers`: a Hugging Face folder with config, tokenizer and model card."
+        ),
+    ] = "emoscope",
+    labels: Annotated[str | None, typer.Option(help="For transformers: the set of labels, of a student.")] = None,
     int8: Annotated[
         bool, typer.Option("--int8/--fp32", help="Weights as bytes, a quarter of the size and faster; or as they are.")
     ] = True,
@@ -30,7 +41,22 @@ def export_cli(
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a run as a model that `emoscope.load` and `emoscope detect --model` take, without torch."""
+    """Write a run as a model that `emoscope.load` and `emoscope detect --model` take, without torch.
+
+    Or, with `--to transformers`, as a folder that Hugging Face's library loads.
+    """
+    if to not in ("emoscope", "transformers"):
+        raise EmoscopeError(f"--to: expected emoscope or transformers, found {to!r}")
+    if to == "transformers":
+        from emoscope.runs.transformers_folder import save_for_transformers
+
+        names = save_for_transformers(run, output, labels=labels, force=force)
+        say(
+            f"{output}: {', '.join(names)}; its README.md says how to use it",
+            {"output": output, "labels": names},
+            as_json=as_json,
+        )
+        return
     from emoscope.runs.export import export_run
     from emoscope.tables import read_records
 

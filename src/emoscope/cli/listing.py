@@ -161,14 +161,16 @@ def systems(
             "\n".join(metadata.tasks),
             "\n".join(f"{metadata.published[t]:.4f}" if t in metadata.published else "-" for t in metadata.tasks),
             "\n".join(str(ours.get(metadata.name, {}).get(t, "-")) for t in metadata.tasks),
+            len(metadata.substitutions) + len(metadata.differences) or None,
         )
         for metadata in chosen
     ]
-    columns = ["system", "team", "what it is", "task", "paper", "ours"]
+    columns = ["system", "team", "what it is", "task", "paper", "ours", "differs in"]
     console().print(table(None, columns, rows, left=4, no_wrap=(0, 3, 4, 5)))
     console().print(
         "The papers' scores are of their test sets. Ours are means over runs, of EmoContext's dev set and of folds of "
-        "the others' training data, and IEST is a re-split: see docs/results/systems.md.",
+        "the others' training data, and IEST is a re-split: see docs/results/systems.md. `emoscope systems NAME` "
+        "says in what ours differs from the paper's.",
         style="dim",
     )
 
@@ -202,6 +204,7 @@ def _print_system(system: dict[str, Any]) -> None:
         "learns from": system["learns_from"],
         "needs": ", ".join(f"emoscope[{extra}]" for extra in system["extras"]),
         "instead of": "; ".join(system["substitutions"]) or "-",
+        "differs": "; ".join(system["differences"]) or "-",
     }
     for name, fact in facts.items():
         out.print(f"{name:<12} {escape(fact)}", soft_wrap=True)
@@ -210,5 +213,6 @@ def _print_system(system: dict[str, Any]) -> None:
     out.print(table("Settings (--set name=value)", ["setting", "default", "meaning"], rows, left=3, no_wrap=(0,)))
     if system["citation"]:
         out.print(
-            "Defaults are the paper's values, where it gives them; see what stands under `instead of`.", style="dim"
+            "Defaults are the paper's values where it gives them, else usual ones; see `instead of` and `differs`.",
+            style="dim",
         )

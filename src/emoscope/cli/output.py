@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
@@ -21,8 +20,24 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from emoscope.core.colours import COLOURS
+from emoscope.cli.turns import coloured, console, encodable
 from emoscope.core.jsonable import jsonable
+
+__all__ = [
+    "LINE_EVERY",
+    "JsonOption",
+    "Rows",
+    "bars",
+    "coloured",
+    "console",
+    "duration",
+    "encodable",
+    "print_json",
+    "progress",
+    "progress_bar",
+    "stdout_to_stderr",
+    "table",
+]
 
 T = TypeVar("T")
 Rows = Iterable[Sequence[object]]
@@ -42,14 +57,6 @@ def stdout_to_stderr() -> Iterator[None]:
         sys.stdout.flush()
         os.dup2(kept, 1)
         os.close(kept)
-
-
-def console(*, stderr: bool = False) -> Console:
-    """A console that is wide enough for tables when output goes to a file or pipe."""
-    stream = sys.stderr if stderr else sys.stdout
-    # COLUMNS is the user's word; without it and without a terminal rich would wrap at 80.
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 140
-    return Console(file=stream, width=width, highlight=False)
 
 
 def table(
@@ -150,20 +157,6 @@ def print_json(value: object) -> None:
     sys.stdout.write((text if encodable(text) else json.dumps(jsonable(value), indent=2)) + "\n")
 
 
-def encodable(text: str) -> bool:
-    """Whether standard output has these characters.
-
-    >>> encodable("plain")
-    True
-    """
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def coloured(label: str | None) -> str:
-    """A label in its colour, as rich markup."""
-    colour = COLOURS.get(label or "", "white")
-    return f"[bold {colour}]{label or 'unsure'}[/]"
+def say(text: str, value: object, *, as_json: bool) -> None:
+    """What a command has done: one line for people, or the same as JSON."""
+    print_json(value) if as_json else typer.echo(text)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 
 _PACKAGES = (
@@ -31,7 +30,7 @@ def serve_cli(
         typer.Option(envvar="EMOSCOPE_SERVER_DATA", help="Folder of the embedded database and the uploads."),
     ] = None,
     workers: Annotated[
-        int, typer.Option("--workers", "-w", min=1, max=64, help="Server processes; more than one needs PostgreSQL.")
+        int, typer.Option("--workers", "-w", min=1, max=64, help="Server processes, each with its own model.")
     ] = 1,
     model: Annotated[
         str | None,
@@ -45,6 +44,9 @@ def serve_cli(
         str | None,
         typer.Option(help="Address of a proxy whose X-Forwarded headers are believed."),
     ] = None,
+    log_format: Annotated[
+        str | None, typer.Option(envvar="EMOSCOPE_LOG_FORMAT", help="`text`, or `json` for machines.")
+    ] = None,
     access_log: Annotated[bool, typer.Option("--access-log", help="Log every request.")] = False,
 ) -> None:
     """Serve the HTTP API, the detect page and shared tasks.
@@ -55,30 +57,32 @@ def serve_cli(
     import uvicorn
 
     from emoscope.detector.bundle import resolve
+    from emoscope.parallel.threads import cores
+    from emoscope.server.http.logs import log_config
+    from emoscope.server.http.protocol import GuardedProtocol
     from emoscope.server.settings import Settings, variable
     from emoscope.server.store import Store
 
-    given = {"data_dir": data_dir, "model": model, "public_url": public_url}
+    given = {"data_dir": data_dir, "model": model, "public_url": public_url, "log_format": log_format}
     settings = Settings.from_environment(given=given)
-    if workers > 1 and settings.database_url is None:
-        raise EmoscopeError(
-            "--workers: several processes need PostgreSQL; set EMOSCOPE_DATABASE_URL=postgresql+psycopg://..."
-        )
     # Said here in one line, what would be a traceback out of a server process.
     resolve(settings.model)
     Store.open(settings.data_dir, settings.database_url).close()
     # The server processes read the same variables.
     os.environ |= {variable(name): str(value) for name, value in given.items() if value is not None}
     with tempfile.TemporaryDirectory(prefix="emoscope-metrics-") as shared:
-        if workers > 1:  # so that /metrics of any process tells of all
+        if workers > 1:  # so that /metrics of any process tells of all, and limits hold over all
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = shared
+            os.environ.setdefault("EMOSCOPE_CORES", str(max(1, cores() // workers)))  # of each
         uvicorn.run(
             "emoscope.server.app:app_from_environment",
             factory=True,
             host=host,
             port=port,
             workers=workers,
-            access_log=access_log,
+            http=GuardedProtocol,
+            access_log=False,
+            log_config=log_config(settings.log_format, access=access_log),
             server_header=False,
             proxy_headers=trusted_proxy is not None,
             forwarded_allow_ips=trusted_proxy,

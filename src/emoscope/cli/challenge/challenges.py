@@ -2,13 +2,14 @@
 
 import json
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from emoscope.cli.challenge.command import SlugArgument, command, group, print_views
+from emoscope.cli.challenge.command import Outcome, SlugArgument, command, group, print_views
 from emoscope.cli.output import JsonOption, console, print_json
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge import services
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
     from emoscope.server.challenge.views import BoardView, ChallengeView
     from emoscope.server.store import Store
 
+
+class Moment(StrEnum):
+    """A time of a phase."""
+
+    OPENS = "opens"
+    CLOSES = "closes"
+
+
 PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's name.")]
 
 
@@ -25,17 +34,20 @@ PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's
 def template_cli(
     name: Annotated[str | None, typer.Argument(help="A ready challenge; without one they are listed.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it here instead of printing it.")] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Print the file of a ready challenge, to be edited and created."""
     from emoscope.core.files import atomic_write
 
     ready = services.definition
     text = "\n".join(ready.ready_challenges()) + "\n" if name is None else ready.ready_challenge(name)
-    if output is None:
+    if output is not None:
+        with atomic_write(output) as handle:
+            handle.write(text)
+    if as_json:
+        print_json({"challenges": list(ready.ready_challenges())} if name is None else {"output": output, "text": text})
+    elif output is None:
         typer.echo(text, nl=False)
-        return
-    with atomic_write(output) as handle:
-        handle.write(text)
 
 
 @command("create")
@@ -88,15 +100,15 @@ def _print_challenge(challenge: "ChallengeView", *, as_json: bool = False) -> No
 
 
 @command("open")
-def open_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> None:
+def open_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument, as_json: JsonOption = False) -> None:
     """Open a phase now."""
-    _print_challenge(services.challenges.open_phase(store, OPERATOR, slug, phase))
+    _print_challenge(services.challenges.open_phase(store, OPERATOR, slug, phase), as_json=as_json)
 
 
 @command("close")
-def close_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> None:
+def close_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument, as_json: JsonOption = False) -> None:
     """Close a phase now; a hidden board shows from here on."""
-    _print_challenge(services.challenges.close_phase(store, OPERATOR, slug, phase))
+    _print_challenge(services.challenges.close_phase(store, OPERATOR, slug, phase), as_json=as_json)
 
 
 @command("schedule")
@@ -106,9 +118,35 @@ def schedule_cli(
     phase: PhaseArgument,
     opens: Annotated[datetime | None, typer.Option("--opens", help="In the phase's time zone.")] = None,
     closes: Annotated[datetime | None, typer.Option("--closes", help="In the phase's time zone.")] = None,
+    clear: Annotated[
+        list[Moment] | None, typer.Option("--clear", help="Remove a time: it is then opened or closed by command.")
+    ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Change when a phase opens or closes, such as to extend a deadline."""
-    _print_challenge(services.challenges.reschedule(store, OPERATOR, slug, phase, opens=opens, closes=closes))
+    gone = {moment.value for moment in clear or []}
+    changed = services.challenges.reschedule(store, OPERATOR, slug, phase, opens=opens, closes=closes, clear=gone)
+    _print_challenge(changed, as_json=as_json)
+
+
+@command("change")
+def change_cli(
+    store: "Store",
+    slug: SlugArgument,
+    title: Annotated[str | None, typer.Option("--title")] = None,
+    description: Annotated[Path | None, typer.Option("--description", help="A file with the new text.")] = None,
+    registration: Annotated[
+        str | None, typer.Option("--registration", help="open, email, approval, invitation or closed.")
+    ] = None,
+    max_teams: Annotated[int | None, typer.Option("--max-teams")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change a challenge's title, description, registration or how many teams there may be."""
+    from emoscope.core.files import whole_text
+
+    changes = {"title": title, "registration": registration, "max_teams": max_teams}
+    changes["description"] = None if description is None else whole_text(description, max_bytes=1 << 20)
+    _print_challenge(services.challenges.change_challenge(store, OPERATOR, slug, changes), as_json=as_json)
 
 
 @command("gold")
@@ -117,10 +155,15 @@ def gold_cli(
     slug: SlugArgument,
     phase: PhaseArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The new gold file.")],
-) -> None:
-    """Replace a phase's gold labels; its scores are stale until `rescore`."""
-    services.challenges.replace_gold(store, OPERATOR, slug, phase, file)
-    typer.echo(f"{slug}/{phase}: gold replaced; run: emoscope challenge rescore {slug}")
+    rescoring: Annotated[
+        bool, typer.Option("--rescore/--no-rescore", help="Score all submissions again, or leave scores stale.")
+    ] = True,
+) -> Outcome:
+    """Replace a phase's gold labels and score all its submissions again; a server or worker does the work."""
+    done = services.challenges.replace_gold(store, OPERATOR, slug, phase, file, rescoring=rescoring)
+    then = f"{done.queued:,} submissions queued" if rescoring else f"run: emoscope challenge rescore {slug}"
+    value = {"challenge": slug, "phase": phase, "gold": file, "queued": done.queued if rescoring else 0}
+    return Outcome(f"{slug}/{phase}: gold replaced; {then}", value)
 
 
 @command("rescore")
@@ -128,9 +171,10 @@ def rescore_cli(
     store: "Store",
     slug: SlugArgument,
     phase: Annotated[str | None, typer.Argument(metavar="[PHASE]", help="Only this phase.")] = None,
-) -> None:
+) -> Outcome:
     """Queue every submission whose score is missing, failed or stale; a server or worker does the work."""
-    typer.echo(f"{slug}: {services.challenges.rescore(store, OPERATOR, slug, phase):,} submissions queued")
+    queued = services.challenges.rescore(store, OPERATOR, slug, phase)
+    return Outcome(f"{slug}: {queued:,} submissions queued", {"challenge": slug, "phase": phase, "queued": queued})
 
 
 @command("board")
@@ -164,12 +208,29 @@ def board_cli(
             "low": lambda entry: entry.low,
             "high": lambda entry: entry.high,
             "cluster": lambda entry: entry.cluster,
-            "B": lambda entry: entry.first_different,
+            "first that differs": lambda entry: entry.first_different,
+            "rank before": lambda entry: entry.former_rank,
             "submissions": lambda entry: entry.submissions,
         },
         title=board.title,
         left=3,
     )
+    if board.winners:
+        print_views(
+            board.winners,
+            {
+                "class": lambda one: one.label,
+                "best team": lambda one: escape(one.team),
+                "F1": lambda one: one.f1,
+                "mean F1": lambda one: one.mean_f1,
+                "best class of": lambda one: one.best_for,
+                "worst class of": lambda one: one.worst_for,
+            },
+            left=2,
+        )
+    if told := board.statistics:
+        figures = told.model_dump(exclude={"teams"}).items()
+        console().print(f"{told.teams} teams: " + ", ".join(f"{name} {value:.4f}" for name, value in figures))
     for note in [*board.notes, *_comparison_notes(board, slug)]:
         console().print(note, markup=False)
 
@@ -212,7 +273,7 @@ def export_cli(
     public: Annotated[
         bool, typer.Option("--public", help="Only what anybody may see: no submissions, no hidden board.")
     ] = False,
-) -> None:
+) -> Outcome:
     """Write a challenge with its boards, teams and submissions, or one board, to a file. Gold is never part of it."""
     from emoscope.core.files import atomic_write
     from emoscope.server.challenge.board.export import board_text, export_challenge
@@ -228,17 +289,19 @@ def export_cli(
         text = board_text(leaderboard(store, actor, slug, phase), "csv" if kind == ".csv" else "json")
     with atomic_write(output) as handle:
         handle.write(text)
+    return Outcome(f"{output}: written", {"challenge": slug, "phase": phase, "output": output})
 
 
 @command("delete")
-def delete_cli(store: "Store", slug: SlugArgument) -> None:
+def delete_cli(store: "Store", slug: SlugArgument) -> Outcome:
     """Hide a challenge; `restore` brings it back."""
     services.challenges.delete_challenge(store, OPERATOR, slug)
-    typer.echo(f"{slug}: deleted; to bring it back: emoscope challenge restore {slug}")
+    text = f"{slug}: deleted; to bring it back: emoscope challenge restore {slug}"
+    return Outcome(text, {"challenge": slug, "state": "deleted"})
 
 
 @command("restore")
-def restore_cli(store: "Store", slug: SlugArgument) -> None:
+def restore_cli(store: "Store", slug: SlugArgument) -> Outcome:
     """Bring a deleted challenge back."""
     services.challenges.restore_challenge(store, OPERATOR, slug)
-    typer.echo(f"{slug}: restored")
+    return Outcome(f"{slug}: restored", {"challenge": slug, "state": "restored"})

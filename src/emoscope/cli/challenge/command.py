@@ -5,13 +5,14 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from emoscope.cli.output import console, print_json, table
+from emoscope.cli.output import JsonOption, console, print_json, say, table
 
 if TYPE_CHECKING:
+    from emoscope.server.challenge.services.registration import Post
     from emoscope.server.challenge.views import View
     from emoscope.server.store import Store
 
@@ -28,7 +29,16 @@ DatabaseOption = Annotated[
     typer.Option("--database", envvar="EMOSCOPE_DATABASE_URL", help="PostgreSQL's address, instead of SQLite."),
 ]
 SlugArgument = Annotated[str, typer.Argument(metavar="CHALLENGE", help="The challenge's short name.")]
+TeamArgument = Annotated[int, typer.Argument(metavar="TEAM", help="The team's number; `challenge teams` lists them.")]
 _STORE_OPTIONS = {"data_dir": DataDirOption, "database": DatabaseOption}
+
+
+class Outcome(NamedTuple):
+    """What a command has done: a line for people, and the same for programs."""
+
+    text: str
+    value: dict[str, object]
+
 
 group = typer.Typer(no_args_is_help=True, help="Run a shared task.")
 
@@ -48,27 +58,51 @@ def opened(data_dir: Path | None, database: str | None) -> Iterator["Store"]:
         store.close()
 
 
-def command(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a command to the group. It gets the options that name a store, and the open store as its first argument."""
+def command(name: str) -> Callable[[Callable[..., Outcome | None]], Callable[..., None]]:
+    """Add a command to the group. It gets the options that name a store, and the open store as its first argument.
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+    One that returns an `Outcome` gets `--json`, too, and is printed for.
+    """
+
+    def decorate(function: Callable[..., Outcome | None]) -> Callable[..., None]:
+        signature = inspect.signature(function)
+        asks = signature.return_annotation is Outcome
+
         @functools.wraps(function)
         def run(*, data_dir: Path | None, database: str | None, **arguments: Any) -> None:
+            as_json = arguments.pop("as_json") if asks else False
             with opened(data_dir, database) as store:
-                function(store, **arguments)
+                outcome = function(store, **arguments)
+            if outcome is not None:
+                say(outcome.text, outcome.value, as_json=as_json)
 
-        signature = inspect.signature(function)
         own = list(signature.parameters.values())[1:]
         options = [
             inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
             for option, annotation in _STORE_OPTIONS.items()
         ]
-        run.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+        if asks:
+            json_option = inspect.Parameter(
+                "as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=JsonOption
+            )
+            options.insert(0, json_option)
+        run.__signature__ = signature.replace(parameters=[*own, *options], return_annotation=None)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *options)}
         group.command(name)(run)
         return run
 
     return decorate
+
+
+def mail_post() -> "Post":
+    """How mail goes out, by the server's variables."""
+    from emoscope.server.challenge.services.registration import Post
+    from emoscope.server.mail import Mailer
+    from emoscope.server.settings import Settings
+
+    settings = Settings.from_environment()
+    base = (settings.public_url or "http://127.0.0.1:8000").rstrip("/")
+    return Post(Mailer.of(settings.mail_url, settings.mail_from), base)
 
 
 def print_views(

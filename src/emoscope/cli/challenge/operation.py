@@ -11,20 +11,23 @@ from rich.markup import escape
 from emoscope.cli.challenge.command import (
     DatabaseOption,
     DataDirOption,
+    Outcome,
     SlugArgument,
+    TeamArgument,
     command,
     group,
+    mail_post,
     opened,
     print_views,
 )
-from emoscope.cli.output import JsonOption, print_json
+from emoscope.cli.output import JsonOption, print_json, say
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
 
 if TYPE_CHECKING:
+    from emoscope.server.challenge.views import TeamView
     from emoscope.server.store import Store
 
-TeamArgument = Annotated[int, typer.Argument(metavar="TEAM", help="The team's number; `challenge teams` lists them.")]
 SubmissionArgument = Annotated[str, typer.Argument(metavar="ID")]
 
 
@@ -36,18 +39,26 @@ def teams_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -
         {
             "team": lambda team: str(team.id),
             "name": lambda team: escape(team.name),
-            "state": lambda team: "deleted" if team.deleted else "" if team.approved else "waits",
+            "state": _team_state,
+            "sent": lambda team: str(team.counts.sent) if team.counts else "",
+            "refused": lambda team: str(team.counts.rejected) if team.counts else "",
             "members (number)": lambda team: escape(", ".join(f"{one.name} ({one.id})" for one in team.members)),
         },
         as_json=as_json,
     )
 
 
+def _team_state(team: "TeamView") -> str:
+    if team.deleted:
+        return "deleted"
+    return "disqualified" if team.disqualified_for else "" if team.approved else "waits"
+
+
 @command("approve")
-def approve_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> None:
+def approve_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> Outcome:
     """Let a team in that waits for approval."""
     services.teams.approve_team(store, OPERATOR, slug, team)
-    typer.echo(f"team {team}: let in")
+    return Outcome(f"team {team}: let in", {"team": team, "state": "approved"})
 
 
 @command("invite")
@@ -55,43 +66,38 @@ def invite_cli(
     store: "Store",
     slug: SlugArgument,
     email: Annotated[str | None, typer.Option("--email", help="Mail it there; EMOSCOPE_MAIL_URL says how.")] = None,
-) -> None:
+) -> Outcome:
     """Make an invitation to register one team, where registration is by invitation. It is shown this once."""
-    from emoscope.server.mail import Mailer
-    from emoscope.server.settings import Settings
-
-    settings = Settings.from_environment()
-    base = (settings.public_url or "http://127.0.0.1:8000").rstrip("/")
-    post = services.registration.Post(Mailer.of(settings.mail_url, settings.mail_from), base)
-    typer.echo(services.registration.invite_team(store, OPERATOR, slug, post, email).token)
+    token = services.registration.invite_team(store, OPERATOR, slug, mail_post(), email).token
+    return Outcome(token, {"invitation": token, "email": email})
 
 
 @command("delete-team")
-def delete_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> None:
+def delete_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> Outcome:
     """Take a team off the board and its tokens out of use; `restore-team` brings it back."""
     services.teams.delete_team(store, OPERATOR, slug, team)
-    typer.echo(f"team {team}: deleted")
+    return Outcome(f"team {team}: deleted", {"team": team, "state": "deleted"})
 
 
 @command("restore-team")
-def restore_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> None:
+def restore_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> Outcome:
     """Bring a deleted team back."""
     services.teams.restore_team(store, OPERATOR, slug, team)
-    typer.echo(f"team {team}: restored")
+    return Outcome(f"team {team}: restored", {"team": team, "state": "restored"})
 
 
 @command("delete-submission")
-def delete_submission_cli(store: "Store", submission: SubmissionArgument) -> None:
+def delete_submission_cli(store: "Store", submission: SubmissionArgument) -> Outcome:
     """Take a submission off the board; `restore-submission` brings it back."""
     services.submissions.delete_submission(store, OPERATOR, submission)
-    typer.echo(f"submission {submission}: deleted")
+    return Outcome(f"submission {submission}: deleted", {"submission": submission, "state": "deleted"})
 
 
 @command("restore-submission")
-def restore_submission_cli(store: "Store", submission: SubmissionArgument) -> None:
+def restore_submission_cli(store: "Store", submission: SubmissionArgument) -> Outcome:
     """Bring a deleted submission back."""
     services.submissions.restore_submission(store, OPERATOR, submission)
-    typer.echo(f"submission {submission}: restored")
+    return Outcome(f"submission {submission}: restored", {"submission": submission, "state": "restored"})
 
 
 @command("organiser")
@@ -99,9 +105,10 @@ def organiser_cli(
     store: "Store",
     name: Annotated[str, typer.Argument(help="Whose token it is, for the audit log.")],
     challenge: Annotated[str | None, typer.Option("--challenge", help="Only for this challenge.")] = None,
-) -> None:
+) -> Outcome:
     """Make an organiser's token. It is shown this once."""
-    typer.echo(services.tokens.issue_organiser_token(store, OPERATOR, name=name, slug=challenge).token)
+    token = services.tokens.issue_organiser_token(store, OPERATOR, name=name, slug=challenge).token
+    return Outcome(token, {"name": name, "token": token})
 
 
 @command("token")
@@ -109,9 +116,10 @@ def token_cli(
     store: "Store",
     slug: SlugArgument,
     member: Annotated[int, typer.Argument(metavar="MEMBER", help="The member's number; `challenge teams` lists them.")],
-) -> None:
+) -> Outcome:
     """Make a new token for a member who lost theirs. It is shown this once."""
-    typer.echo(services.tokens.issue_member_token(store, OPERATOR, slug, member).token)
+    token = services.tokens.issue_member_token(store, OPERATOR, slug, member).token
+    return Outcome(token, {"member": member, "token": token})
 
 
 @command("tokens")
@@ -139,10 +147,10 @@ def tokens_cli(
 def revoke_cli(
     store: "Store",
     token: Annotated[int, typer.Argument(metavar="TOKEN", help="The token's number; `challenge tokens` lists them.")],
-) -> None:
+) -> Outcome:
     """Make a token worthless."""
     services.tokens.revoke_token(store, OPERATOR, token)
-    typer.echo(f"token {token}: revoked")
+    return Outcome(f"token {token}: revoked", {"id": token, "state": "revoked"})
 
 
 @command("jobs")
@@ -192,32 +200,36 @@ def worker_cli(
     store: "Store",
     once: Annotated[bool, typer.Option("--once", help="Do the jobs there are, then stop.")] = False,
     score_seconds: Annotated[int, typer.Option("--time-limit", min=1, help="Seconds one scoring may take.")] = 120,
-) -> None:
+) -> Outcome:
     """Score what is queued, until interrupted. `emoscope serve` has a worker of its own; more can run beside it."""
     from emoscope.server.challenge.scoring.worker import ScoringWorker
 
     worker = ScoringWorker(store, score_seconds=score_seconds)
     if once:
-        typer.echo(f"{worker.drain(seconds=86_400):,} jobs done")
-        return
+        done = worker.drain(seconds=86_400)
+        return Outcome(f"{done:,} jobs done", {"done": done})
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     worker.run(stop)
+    return Outcome("stopped", {"state": "stopped"})
 
 
 @command("backup")
-def backup_cli(store: "Store", target: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder.")]) -> None:
+def backup_cli(
+    store: "Store", target: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder.")]
+) -> Outcome:
     """Copy database and files while the server runs. The copy holds gold, and can be served with --data-dir."""
     from emoscope.server.store.backup import backup
 
     backup(store, target)
     sqlite = store.database.is_sqlite
-    typer.echo(f"{target}: done" if sqlite else f"{target}: files copied; the database is copied by pg_dump")
+    text = f"{target}: done" if sqlite else f"{target}: files copied; the database is copied by pg_dump"
+    return Outcome(text, {"output": target, "database": sqlite})
 
 
 @group.command("upgrade")
-def upgrade_cli(data_dir: DataDirOption = None, database: DatabaseOption = None) -> None:
+def upgrade_cli(data_dir: DataDirOption = None, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """Bring the database to this version's schema; SQLite does that by itself."""
     from emoscope.core.extras import check_installed
 
@@ -232,4 +244,4 @@ def upgrade_cli(data_dir: DataDirOption = None, database: DatabaseOption = None)
         opened_database = Database(database)
         upgrade(opened_database)
         opened_database.close()
-    typer.echo(f"the database is at revision {newest()}")
+    say(f"the database is at revision {newest()}", {"revision": newest()}, as_json=as_json)

@@ -1,23 +1,26 @@
-"""`emoscope corpus annotate` and `annotate-export`: the annotation page, and what was said on it as files."""
+"""`emoscope corpus annotate` and its kin: the annotation page, and what goes in and out of its study as files."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import GoldOption, MinGoldOption, plain, show
+from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, plain, show
 from emoscope.cli.options import SeedOption
-from emoscope.cli.output import JsonOption, table
+from emoscope.cli.output import JsonOption, say, table
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
+from emoscope.core.files import existing_file
 
 if TYPE_CHECKING:
     from emoscope.corpus.annotation.items import Item
+    from emoscope.corpus.annotation.people import Person
+    from emoscope.server.annotate.notes import Briefing
     from emoscope.server.annotate.rules import StudyRules
     from emoscope.server.store import Store
 
@@ -60,6 +63,29 @@ def annotate(
     other_labels: Annotated[
         bool, typer.Option("--other-labels", help="Ask for other possible labels too, as IEST's human study did.")
     ] = False,
+    guidelines: Annotated[
+        Path | None, typer.Option(help="Markdown that everyone reads before they begin; see also the managers' desk.")
+    ] = None,
+    consent: Annotated[Path | None, typer.Option(help="Markdown that everyone must agree to.")] = None,
+    training: Annotated[
+        Path | None, typer.Option(help="Items everyone begins with, explained at once: a CSV with task,label[,why].")
+    ] = None,
+    qualification: Annotated[
+        Path | None, typer.Option(help="Items that decide who may go on, after the training: a CSV with task,label.")
+    ] = None,
+    pass_mark: Annotated[
+        float, typer.Option(min=0, max=1, help="Share right in the qualification, or else the training, to go on.")
+    ] = 0.7,
+    people: Annotated[
+        Path | None, typer.Option(help="Annotators: a CSV with name[,country][,approval_rate][,tasks].")
+    ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(help="What annotators must meet: country=US,GB, approval_rate>=0.95 or tasks>=1000; repeatable."),
+    ] = None,
+    suggest: Annotated[
+        str | None, typer.Option(help="Show the label that this model gives (default, or a folder); kept in the log.")
+    ] = None,
     seed: SeedOption = 1,
     serve: Annotated[bool, typer.Option(help="Serve the page, or only set the study up.")] = True,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
@@ -69,13 +95,20 @@ def annotate(
 ) -> None:
     """Have dialogues judged on a page of their own: blind, one at a time, by keyboard or phone.
 
-    Prints a link for each annotator, then serves the page until it is stopped. The same command goes on with the study.
+    Prints a link for each annotator and one for managers, then serves the page until it is stopped. The same command
+    goes on with the study.
     """
     check_installed(*_PACKAGES, extra="server")
     from emoscope.corpus.annotation.items import read_study
+    from emoscope.corpus.annotation.people import Person, read_people
+    from emoscope.server.annotate.notes import Briefing
     from emoscope.server.annotate.rules import StudyRules
+    from emoscope.server.store.store import DATABASE_FILE
 
     items, offered = read_study(tasks, task, labels, whole=whole_dialogues)
+    items, answers = _with_rounds(items, training, qualification)
+    if suggest is not None:
+        items = _with_suggestions(items, suggest, offered)
     rules = StudyRules.checked(
         labels=offered,
         judges=judges,
@@ -86,39 +119,103 @@ def annotate(
         min_gold=min_gold,
         min_gold_answers=min_gold_answers,
         seed=seed,
+        pass_mark=pass_mark,
+        require=tuple(require or ()),
+        suggestions=suggest,
     )
+    invited = [*map(Person, annotators or ()), *(() if people is None else read_people(people))]
+    briefing = Briefing(_text(guidelines), _text(consent))
+    if not (output / DATABASE_FILE).exists():  # nothing is made for people who may not take part
+        for person in invited:
+            if (missing := rules.requirements.missing(person)) is not None:
+                raise EmoscopeError(f"{person.name} does not meet this study's requirements: {missing}")
     address = (public_url or f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}").rstrip("/")
-    tokens = set_up(output, rules, items, gold, annotators or ())
+    tokens, manager = set_up(output, rules, items, gold, invited, answers)
+    _brief(output, briefing)
     links = {name: f"{address}/annotate#{token}" for name, token in tokens.items()}
+    desk = f"{address}/annotate/desk#{manager}"
     summary = f"{len(items):,} items, {rules.judges} judges each; the study is in {output}"
-    people = [f"{name}: {link}" for name, link in links.items()] or ["nobody is let in yet: give --annotator NAME"]
-    value = {"folder": output, "items": len(items), "rules": rules.model_dump(), "links": links}
-    show(value, [plain("\n".join([summary, *people]))], as_json=as_json)
+    listed = [f"{name}: {link}" for name, link in links.items()] or ["nobody is let in yet: give --annotator NAME"]
+    value = {"folder": output, "items": len(items), "rules": rules.model_dump(), "desk": desk, "links": links}
+    show(value, [plain("\n".join([summary, *listed, f"managers' desk: {desk}"]))], as_json=as_json)
     if serve:
         import uvicorn
 
         from emoscope.server.annotate.app import create_annotation_app
+        from emoscope.server.http.logs import log_config
+        from emoscope.server.http.protocol import GuardedProtocol
         from emoscope.server.settings import Settings
 
         settings = Settings(data_dir=output, database_url=_database_url(output), public_url=public_url)
-        uvicorn.run(create_annotation_app(settings), host=host, port=port, access_log=False, server_header=False)
+        guarded: dict[str, Any] = {"http": GuardedProtocol, "log_config": log_config(settings.log_format)}
+        app = create_annotation_app(settings)
+        uvicorn.run(app, host=host, port=port, access_log=False, server_header=False, **guarded)
 
 
 def set_up(
-    folder: Path, rules: "StudyRules", items: "Sequence[Item]", gold: Path | None, names: Sequence[str]
-) -> dict[str, str]:
-    """Create or reopen the study, let annotators in, and return everyone's token by name."""
+    folder: Path,
+    rules: "StudyRules",
+    items: "Sequence[Item]",
+    gold: Path | None,
+    people: "Sequence[Person]",
+    rounds: Mapping[str, str],
+) -> tuple[dict[str, str], str]:
+    """Create or reopen the study, let annotators in, and return everyone's token by name, and the managers' own."""
     from emoscope.corpus.annotation.workers import read_gold
+    from emoscope.server.annotate.links import manager_token
+    from emoscope.server.annotate.notes import manager_link
     from emoscope.server.annotate.studies import add_annotators, create_study, links
     from emoscope.server.store.signing_key import load_key
 
     with closing(open_store(folder)) as store:
         try:
-            create_study(store, rules, items, {} if gold is None else read_gold(gold))
+            create_study(store, rules, items, {} if gold is None else read_gold(gold), rounds)
         except EmoscopeError as error:
             raise InputError(gold, str(error)) if gold and "gold question" in str(error) else error from None
-        add_annotators(store, names)
-        return links(store, load_key(folder))
+        add_annotators(store, people)
+        with store.database.read() as session:
+            number = manager_link(session)
+        return links(store, load_key(folder)), manager_token(load_key(folder), number)
+
+
+def _with_rounds(
+    items: "list[Item]", training: Path | None, qualification: Path | None
+) -> "tuple[list[Item], dict[str, str]]":
+    """The items with those of the rounds first, and the right answers of these."""
+    from emoscope.corpus.annotation.items import in_round
+    from emoscope.corpus.annotation.rounds import RoundName
+    from emoscope.corpus.annotation.workers import read_round
+
+    answers: dict[str, str] = {}
+    given: list[tuple[RoundName, Path | None]] = [("qualification", qualification), ("training", training)]
+    for name, path in given:
+        if path is not None:
+            read = read_round(path)
+            try:
+                items = in_round(items, name, read)
+            except EmoscopeError as error:
+                raise InputError(path, str(error)) from None
+            answers |= {task: label for task, (label, _) in read.items()}
+    return items, answers
+
+
+def _with_suggestions(items: "list[Item]", model: str, labels: Sequence[str]) -> "list[Item]":
+    """The items with what a model says of them."""
+    from emoscope.corpus.annotation.suggestions import suggest
+
+    return suggest(items, model, labels)
+
+
+def _text(path: Path | None) -> str:
+    return "" if path is None else existing_file(path).read_text(encoding="utf-8-sig").strip()
+
+
+def _brief(folder: Path, briefing: "Briefing") -> None:
+    from emoscope.server.annotate.notes import set_briefing
+
+    if briefing.version:
+        with closing(open_store(folder)) as store:
+            set_briefing(store, briefing, again=False)
 
 
 def open_store(folder: Path) -> "Store":
@@ -136,25 +233,39 @@ def _database_url(folder: Path) -> str:
 
 def annotate_revoke(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The annotator.")],
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The annotator.")] = None,
+    manager: Annotated[
+        bool, typer.Option("--manager", help="Revoke the managers' link instead, and print a new one.")
+    ] = False,
     new_link: Annotated[
         bool, typer.Option("--new-link", help="Give them another link, such as when theirs went to somebody else.")
     ] = False,
     public_url: Annotated[str, typer.Option(help="The address people use.")] = "http://127.0.0.1:8000",
+    as_json: JsonOption = False,
 ) -> None:
     """Make an annotator's link worthless; what they said is kept. The page may be in use."""
     check_installed(*_PACKAGES, extra="server")
+    from emoscope.server.annotate.links import manager_token
+    from emoscope.server.annotate.notes import manager_link, renew_manager_link
     from emoscope.server.annotate.studies import links, renew_link, revoke_annotator
     from emoscope.server.store.names import name_key
     from emoscope.server.store.signing_key import load_key
 
+    if (name is None) != manager:
+        raise EmoscopeError("name an annotator, or give --manager")
+    if name is None:
+        with closing(_existing_store(folder)) as store:
+            renew_manager_link(store)
+            with store.database.read() as session:
+                token = manager_token(load_key(folder), manager_link(session))
+        typer.echo(f"managers' desk: {public_url.rstrip('/')}/annotate/desk#{token}")
+        return
     with closing(_existing_store(folder)) as store:
         (renew_link if new_link else revoke_annotator)(store, name)
         tokens = {name_key(one): token for one, token in links(store, load_key(folder)).items()}
-    if new_link:
-        typer.echo(f"{name}: {public_url.rstrip('/')}/annotate#{tokens[name_key(name)]}")
-    else:
-        typer.echo(f"{name}: revoked; to let them in again: emoscope corpus annotate-revoke {folder} {name} --new-link")
+    link = f"{public_url.rstrip('/')}/annotate#{tokens[name_key(name)]}" if new_link else None
+    again = f"revoked; to let them in again: emoscope corpus annotate-revoke {folder} {name} --new-link"
+    say(f"{name}: {link or again}", {"annotator": name, "link": link}, as_json=as_json)
 
 
 def _existing_store(folder: Path) -> "Store":
@@ -170,6 +281,15 @@ def annotate_export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A .csv, .json (Label Studio) or .jsonl (doccano) file.")
     ] = None,
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="csv, label-studio, doccano or prodigy, whatever the file's name.")
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Write the final labels as CSV: adjudicated, or that of most judges.")
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="Write everything annotators did as CSV, with what a model suggested.")
+    ] = None,
     per_annotator: Annotated[
         str | None, typer.Option(help="Write a file for each annotator instead: .csv, .json or .jsonl.")
     ] = None,
@@ -184,16 +304,25 @@ def annotate_export(
     """
     check_installed(*_PACKAGES, extra="server")
     from emoscope.corpus.annotation.files import write_annotations, write_per_worker
+    from emoscope.server.annotate.desk import Desk
+    from emoscope.server.annotate.exchange import final_labels, write_final_labels, write_log
+    from emoscope.server.annotate.overview import Overviews
     from emoscope.server.annotate.studies import study_results
+    from emoscope.server.store.signing_key import load_key
 
     if per_annotator is not None and output is None:
         raise EmoscopeError("--per-annotator: name the folder for the files with --output")
     with closing(_existing_store(folder)) as store:
         results = study_results(store, refused=with_refused)
+        tied = None
+        if labels is not None:
+            tied = write_final_labels(labels, final_labels(Overviews(store, Desk(store, load_key(folder))).now()))
+        if log is not None:
+            write_log(log, store)
     if output is not None and per_annotator is not None:
         write_per_worker(output, results.annotations, per_annotator)
     elif output is not None:
-        write_annotations(output, results.annotations)
+        write_annotations(output, results.annotations, file_format)
     judges = results.assignment.judges().values()
     finished = sum(have >= wanted for have, wanted in judges)
     standings = {name: results.assignment.standing(name) for name in results.annotators}
@@ -207,12 +336,42 @@ def annotate_export(
     parts: list[RenderableType] = [table(title, ["annotator", "judged", "skipped", "left", "gold right", ""], rows)]
     if output is not None:
         parts.append(plain(f"wrote {written:,} judgements to {output}"))
+    if labels is not None:
+        left = f"; {tied:,} tied ones wait to be adjudicated" if tied else ""
+        parts.append(plain(f"wrote the final labels to {labels}{left}"))
     value = {
         "output": output,
         "items": len(judges),
         "finished": finished,
         "items_by_judges": dict(sorted(Counter(have for have, _ in judges).items())),
         "judgements": written,
+        "labels": labels,
+        "tied": tied,
         "annotators": standings,
     }
     show(value, parts, as_json=as_json)
+
+
+def annotate_import(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")],
+    files: FilesArgument,
+    as_json: JsonOption = False,
+) -> None:
+    """Take judgements of a study's items over that were made elsewhere, such as in Label Studio, doccano or Prodigy.
+
+    The page may be in use. What is there already stays; running it again changes nothing.
+    """
+    check_installed(*_PACKAGES, extra="server")
+    from emoscope.corpus.annotation.files import read_annotations
+    from emoscope.server.annotate.exchange import import_judgements
+
+    with closing(_existing_store(folder)) as store:
+        found = import_judgements(store, read_annotations(files))
+    lines = [f"{found.judged:,} judgements taken over, {found.annotators:,} new annotators"]
+    for count, text in (
+        (found.there_already, "were there already"),
+        (found.foreign, "are of tasks that this study does not ask about"),
+        (found.incomplete, "dialogues were not labelled to the end, and were left out"),
+    ):
+        lines += [f"{count:,} {text}"] if count else []
+    show(found, [plain("\n".join(lines))], as_json=as_json)

@@ -1,4 +1,4 @@
-"""`emoscope corpus build`: from logs to a corpus, by a plan."""
+"""`emoscope corpus build` and `corpus example`: from logs to a corpus, by a plan."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -48,6 +48,20 @@ def build_cli(
     show({"output": output, "waiting": waiting, "steps": steps}, _tables(done, waiting), as_json=as_json)
     if waiting is not None:
         raise typer.Exit(1)
+
+
+def example_cli(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Write an example to build: a plan, the chats of a made-up tea shop, seeds and judgements.
+
+    Then `emoscope corpus build DIR/plan.toml -o FOLDER` makes a corpus of it.
+    """
+    from emoscope.corpus.pipeline.example import write_example
+
+    plan = write_example(folder)
+    show({"output": folder, "plan": plan}, [plain(f"emoscope corpus build {plan} -o mycorpus")], as_json=as_json)
 
 
 def _tables(done: "list[StepResult]", waiting: str | None) -> Iterator[RenderableType]:

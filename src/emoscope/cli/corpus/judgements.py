@@ -93,6 +93,11 @@ def aggregate(
     vote_strings: Annotated[
         bool, typer.Option("--vote-strings", help="Write the votes as EmotionX does too: 2000030.")
     ] = False,
+    discard_others: Annotated[
+        Path | None,
+        typer.Option(help="Candidates of `mine`: its random dialogues that judges found emotional are left out."),
+    ] = None,
+    neutral: Annotated[str, typer.Option(help="The label of no emotion, for --discard-others.")] = "others",
     as_json: JsonOption = False,
 ) -> None:
     """Give each task one label and its soft labels, and report on the annotators.
@@ -106,9 +111,18 @@ def aggregate(
         raise EmoscopeError(f"{output}: expected a name in .csv or .jsonl")
     rules = GoldRules(least_right=min_gold, least_answers=gold_least)
     labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
+    judged = len(labels)
+    if discard_others is not None:
+        from emoscope.corpus.mining.random_others import random_tasks, without_emotional
+
+        labels = without_emotional(labels, random_tasks(discard_others), neutral)
     write_labels(output, labels, vote_strings=vote_strings)
     parts = [*_label_tables(labels, report), plain(f"wrote {output}")]
-    show({"output": output, "method": method.value, **asdict(report)}, parts, as_json=as_json)
+    discarded = judged - len(labels)
+    if discard_others is not None:
+        parts.insert(-1, f"{discarded:,} random dialogues were found emotional and left out")
+    more = {} if discard_others is None else {"others_discarded": discarded}
+    show({"output": output, "method": method.value, **asdict(report), **more}, parts, as_json=as_json)
 
 
 def _label_tables(labels: Sequence[Aggregated], report: "PanelReport") -> Iterator[RenderableType]:

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import show
+from emoscope.cli.corpus.options import listed, plain, show
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_executor
 from emoscope.cli.output import JsonOption, console, progress, table
 
@@ -22,6 +23,12 @@ def mine_cli(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the candidates; vectors that are there are used.")
     ],
+    judged: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Candidates of earlier rounds with the judges' `label`: learnt from, and not shown again; repeatable."
+        ),
+    ] = None,
     recall: Annotated[
         float,
         typer.Option(min=0.01, max=1.0, help="Share of each emotion to look for; sets the thresholds by the seeds."),
@@ -41,7 +48,10 @@ def mine_cli(
         int | None, typer.Option(min=0, help="Dialogues drawn at random; as many as candidates if not given.")
     ] = None,
     encoder: Annotated[
-        str, typer.Option(help="`ngrams`, or a folder that `emoscope corpus encoder` has written.")
+        str,
+        typer.Option(
+            help="`ngrams`, `open` or `default`, a folder of `emoscope corpus encoder`, or several: ngrams+open."
+        ),
     ] = "ngrams",
     learn: Annotated[bool, typer.Option(help="Learn what sets the seeds apart, beside how near they are.")] = True,
     prune: Annotated[bool, typer.Option(help="Drop what has opposite emoticons or sentiment, or is too long.")] = True,
@@ -54,7 +64,7 @@ def mine_cli(
 ) -> None:
     """Find dialogues that resemble labelled ones, as EmoContext did, so that judges see fewer without emotion."""
     from emoscope.corpus.mining.embedder import open_embedder
-    from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds
+    from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds, with_judged
     from emoscope.corpus.mining.pruning import PruneReason
 
     settings = MiningSettings(
@@ -62,9 +72,10 @@ def mine_cli(
     )
     executor = chosen_executor(engine, workers, ray_address)
     embedder = open_embedder(encoder)
-    counts = mine(
-        pool, read_seeds(seeds), output, embedder, settings, format=format, progress=progress, executor=executor
-    )
+    known = read_seeds(seeds)
+    for path in judged or ():
+        known = with_judged(known, read_seeds(path, any_class=True))
+    counts = mine(pool, known, output, embedder, settings, format=format, progress=progress, executor=executor)
     rows: list[list[object]] = [
         [name, each.seeds, each.threshold, each.near, each.candidates] for name, each in counts.classes.items()
     ]
@@ -76,6 +87,46 @@ def mine_cli(
         table("Near, but dropped", ["reason", *counts.classes], dropped),
     ]
     show({**asdict(counts), "encoder": embedder.name, "seed": seed}, parts, as_json=as_json)
+
+
+def seeds_cli(
+    pool: Annotated[str, typer.Argument(help="Dialogues: CSV, TSV, JSONL, Parquet or text.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for batches and seeds; it is gone on with.")],
+    judgements: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--judgements", "-j", help="All judgements of the batches so far (task,worker,label); repeatable."
+        ),
+    ] = None,
+    labels: Annotated[str | None, typer.Option(help="Classes to look for: happy,sad,angry if not given.")] = None,
+    neutral: Annotated[str | None, typer.Option(help="The label of no emotion: others if not given.")] = None,
+    per_class: Annotated[int | None, typer.Option(min=2, help="Seeds wanted of each: 300 if not given.")] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Dialogues of the first batch: 1000.")] = None,
+    format: Annotated[str | None, typer.Option(help="The pool's: csv, tsv, jsonl, parquet or text.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draw: 1 if not given.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Gather seeds for `mine`: draw dialogues at random, have them judged, and go on until each class has enough."""
+    from emoscope.corpus.mining.seeds import SEEDS, gather_seeds
+
+    classes = tuple(listed(labels)) if labels else None
+    asked = {"labels": classes, "neutral": neutral, "per_class": per_class, "batch": batch, "seed": seed}
+    state = gather_seeds(pool, output, judgements or (), format=format, progress=progress, **asked)
+    rows: list[list[object]] = [
+        [name, found, state.seeds.get(name, 0), state.missing.get(name)] for name, found in state.found.items()
+    ]
+    title = f"{state.judged:,} of {state.drawn:,} dialogues judged"
+    parts: list[RenderableType] = [table(title, ["class", "found", "seeds", "missing"], rows)]
+    if state.undecided:
+        parts.append(f"{state.undecided:,} had no absolute majority")
+    if state.done:
+        parts.append(plain(f"enough: emoscope corpus mine {pool} --seeds {output / SEEDS} -o mined"))
+    elif state.next_batch is not None:
+        again = f"emoscope corpus seeds {pool} -o {output} --judgements FILE"
+        parts.append(plain(f"have {output / state.next_batch} judged (emoscope corpus annotate), then: {again}"))
+    else:
+        parts.append(f"waiting for judgements of {state.waiting:,} dialogues before another batch is drawn")
+    show({**asdict(state), "done": state.done, "folder": output}, parts, as_json=as_json)
 
 
 def encoder_cli(

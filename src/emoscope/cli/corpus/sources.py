@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
@@ -12,20 +12,76 @@ from emoscope.cli.options import SeedOption
 from emoscope.cli.output import JsonOption, progress, table
 from emoscope.corpus.sources.exports import ChatFormat, collect_chats
 
+if TYPE_CHECKING:
+    from emoscope.corpus.sources.sampling import DateRange
+
+SinceOption = Annotated[str | None, typer.Option(help="Only from this day on: 2018-01-31, or a year.")]
+UntilOption = Annotated[str | None, typer.Option(help="Only to this day, included: 2018-12-31, or a year.")]
+
 
 def collect_cli(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Exports of one kind; Slack's are folders.")],
     output: Annotated[str, typer.Option("--output", "-o", help="File to write, such as logs.jsonl; `-` for a pipe.")],
     format: Annotated[ChatFormat, typer.Option(help="What exported them.")],
     gap_minutes: Annotated[float, typer.Option(min=0, help="A longer silence ends a dialogue.")] = 60.0,
+    since: SinceOption = None,
+    until: UntilOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read chat exports into dialogues, with their speakers."""
-    counts = collect_chats(files, output, format=format, gap=timedelta(minutes=gap_minutes), progress=progress)
+    """Read chat exports into dialogues, with their speakers and the time they began."""
+    gap = timedelta(minutes=gap_minutes)
+    counts = collect_chats(files, output, format=format, gap=gap, dates=_dates(since, until), progress=progress)
     parts: list[RenderableType] = [f"{counts['dialogues']:,} dialogues of {counts['turns']:,} turns into {output}"]
+    if counts["outside"]:
+        parts.append(f"{counts['outside']:,} dialogues began outside of the dates")
     if counts["left_out"]:
         parts.append(table("Left out", ["entries", "number"], list(counts["left_out"].items())))
     show(counts, parts, as_json=as_json and output != "-", stderr=True)
+
+
+def sample_cli(
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="Dialogues: CSV, TSV, JSONL, Parquet or text.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; `-` for standard output.")],
+    size: Annotated[int, typer.Option(min=1, help="Conversations to draw.")],
+    since: SinceOption = None,
+    until: UntilOption = None,
+    time: Annotated[
+        str, typer.Option("--time", help="Column with the time: ISO 8601, or seconds since 1970.")
+    ] = "time",
+    conversation: Annotated[
+        str | None,
+        typer.Option(help="Column that names the conversation; `conversation` if there is one, else each row is one."),
+    ] = None,
+    format: FormatOption = None,
+    seed: SeedOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw conversations at random, each as likely as any other, of a range of dates; in bounded memory."""
+    from emoscope.corpus.sources.sampling import write_sample
+
+    counts = write_sample(
+        source,
+        output,
+        size,
+        dates=_dates(since, until),
+        time_column=time,
+        conversation=conversation,
+        seed=seed,
+        format=format,
+        progress=progress,
+    )
+    outside = f"; {counts['outside']:,} rows lie outside of the dates" if counts["outside"] else ""
+    summary = (
+        f"{counts['written']:,} of {counts['rows']:,} rows into {output}: all of {counts['conversations']:,} "
+        f"conversations{outside}"
+    )
+    show({**counts, "seed": seed}, [summary], as_json=as_json and output != "-", stderr=True)
+
+
+def _dates(since: str | None, until: str | None) -> "DateRange":
+    from emoscope.corpus.sources.sampling import DateRange, as_day
+
+    return DateRange(as_day(since, "--since"), as_day(until, "--until"))
 
 
 def windows_cli(

@@ -1,0 +1,87 @@
+"""`emoscope transfer`: what a system learns from one corpus that holds in another."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from emoscope.cli.completion import complete_system
+from emoscope.cli.options import DataOption, DeviceOption, SeedOption
+from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
+
+if TYPE_CHECKING:
+    from emoscope.runs.transfer import Cell, TransferMatrix
+
+
+def transfer_cli(
+    corpora: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CORPUS...]", help="Tasks, auxiliary sets or folders of corpora; all that are known."),
+    ] = None,
+    system: Annotated[
+        str, typer.Option("--system", "-s", help="The system to train on each.", autocompletion=complete_system)
+    ] = "nano",
+    limit: Annotated[
+        int | None, typer.Option(min=10, help="Learn from, and score, at most N examples of each, drawn at random.")
+    ] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="TOML with what labels mean: [labels.CORPUS] and [polarity]; adds to ours.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the matrix: FILE.png, .svg, .html or .json.")] = None,
+    seed: SeedOption = 0,
+    device: DeviceOption = "auto",
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train on each corpus, evaluate on every other through a stated label mapping, and print the matrix."""
+    from emoscope.runs.transfer import read_mapping, transfer, transfer_chart
+    from emoscope.systems.base import parse_setting
+
+    with progress_bar(f"transfer of {system}") as report:
+        matrix = transfer(
+            system,
+            corpora or (),
+            limit=limit,
+            seed=seed,
+            settings=dict(parse_setting(text) for text in settings or []),
+            mapping=read_mapping(mapping),
+            device=device,
+            root=data,
+            report=report,
+        )
+    if plot is not None:
+        from emoscope.core.plots import save
+
+        save(transfer_chart(matrix), plot)
+        console(stderr=True).print(f"drawn: {escape(str(plot))}")
+    print_json(matrix) if as_json else _print(matrix)
+
+
+def _print(matrix: "TransferMatrix") -> None:
+    out = console()
+    names = [escape(Path(name).name) for name in matrix.corpora]
+    heads = [name.replace("-", "-\n") for name in names]
+    rows = [
+        (shown, *(_text(matrix.cell(one, other)) for other in matrix.corpora))
+        for shown, one in zip(names, matrix.corpora, strict=True)
+    ]
+    title = f"{matrix.system}, macro-F1: trained on (rows), evaluated on (columns)"
+    out.print(table(title, ["", *heads], rows, no_wrap=(0,)))
+    learnt = ", ".join(f"{name} {matrix.trained[of]:,}" for name, of in zip(names, matrix.corpora, strict=True))
+    out.print(
+        "Over the labels that both have, with the share of what training within the evaluated corpus gives on "
+        f"the same items and labels. Examples learnt: {learnt}.",
+        style="dim",
+    )
+    for name, of in zip(names, matrix.corpora, strict=True):
+        meant = ", ".join(f"{escape(label)} = {emotion}" for label, emotion in matrix.mapping[of].items())
+        out.print(f"{name}: {meant}", style="dim", soft_wrap=True)
+
+
+def _text(cell: "Cell") -> str | None:
+    if cell.score is None or cell.within is None:
+        return None
+    share = f" {cell.score / cell.within:.0%}" if cell.trained_on != cell.evaluated_on and cell.within else ""
+    return f"{cell.score:.2f}{share}"

@@ -1,0 +1,102 @@
+"""Dialogues as arguments and their answers on the screen: what `detect` without options needs, and no more."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+
+from emoscope.core.colours import COLOURS
+from emoscope.core.errors import EmoscopeError
+
+if TYPE_CHECKING:
+    from emoscope.core.dialogue import Detection
+
+
+def file_arguments(arguments: Sequence[str]) -> list[str]:
+    """The files meant by the arguments, those of folders one by one; none if the arguments are turns."""
+    from emoscope.tables import PIPE
+
+    named = [argument for argument in arguments if argument == PIPE or _names_file(argument)]
+    existing = [argument for argument in arguments if argument == PIPE or _exists(argument)]
+    if not named and len(existing) < len(arguments):
+        return []  # a word of a dialogue may happen to be the name of a file here
+    if missing := [argument for argument in arguments if argument not in existing]:
+        if len(named) == len(arguments):
+            raise EmoscopeError(f"{missing[0]}: no such file")
+        raise EmoscopeError(f"{named[0]} is a file, {missing[0]!r} is not; give files, or the turns of one dialogue")
+    return [file for argument in arguments for file in _files_in(argument)]
+
+
+def _names_file(argument: str) -> bool:
+    from emoscope.tables.formats import suffix_format
+
+    plain = not any(character.isspace() for character in argument)
+    return (plain and suffix_format(argument) is not None) or (argument.endswith(("/", os.sep)) and _exists(argument))
+
+
+def _exists(argument: str) -> bool:
+    return len(argument) < 4096 and "\x00" not in argument and Path(argument).exists()
+
+
+def _files_in(named: str) -> list[str]:
+    """The file itself, or the tables of a folder; what is hidden or marked as not data is left alone."""
+    from emoscope.tables.formats import suffix_format
+
+    folder = Path(named)
+    if not folder.is_dir():
+        return [named]
+    inner = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
+    chosen = [path for path in inner if suffix_format(path.name) and not any(part[0] in "._" for part in path.parts)]
+    if not chosen:
+        raise EmoscopeError(
+            f"{named}: is a folder without tables; to label the word itself: echo {named} | emoscope detect -"
+        )
+    return [str(folder / path) for path in chosen]
+
+
+def show_detections(turns: Sequence[str], detections: "list[Detection]") -> None:
+    """One line a turn: the label in its colour, how sure, and what was said."""
+    screen, block = console(), "█" if encodable("█") else "#"
+    for text, detection in zip(turns, detections, strict=True):
+        sure = detection.score if detection.label is None else detection.scores[detection.label]
+        padding = " " * (9 - len(detection.label or "unsure"))
+        answer = f"{coloured(detection.label)}{padding}{sure:6.1%} {block * round(sure * 10):<10}"
+        screen.print(f"{answer}  {escape(text)}")
+        if detection.note:
+            screen.print(f"[dim]{' ' * 27}note: {escape(detection.note)}[/]")
+    if any(detection.truncated for detection in detections):
+        screen.print("[dim]Input was cut: the model reads a few turns, and of a long one its start and end, only.[/]")
+    if len(detections) == 1:
+        rest = sorted(detections[0].scores.items(), key=lambda pair: -pair[1])
+        screen.print("[dim]" + "  ".join(f"{label} {score:.1%}" for label, score in rest) + "[/]")
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that is wide enough for tables when output goes to a file or pipe."""
+    stream = sys.stderr if stderr else sys.stdout
+    # COLUMNS is the user's word; without it and without a terminal rich would wrap at 80.
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 140
+    return Console(file=stream, width=width, highlight=False)
+
+
+def encodable(text: str) -> bool:
+    """Whether standard output has these characters.
+
+    >>> encodable("plain")
+    True
+    """
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def coloured(label: str | None) -> str:
+    """A label in its colour, as rich markup."""
+    colour = COLOURS.get(label or "", "white")
+    return f"[bold {colour}]{label or 'unsure'}[/]"
