@@ -13,16 +13,25 @@ from pathlib import Path
 from typing import TextIO
 
 from benchmarks.common.paths import PAGES
+from benchmarks.common.provenance import keep_section, made, problems_of_section, sources_of
+
+RESULT_PAGES = PAGES
 
 
 def write_section(page: Path, name: str, text: str) -> None:
-    """Replace a section of a page."""
+    """Replace a section of a page; one of docs/results only if its sources have a record of what made them."""
     pattern = re.compile(rf"(<!-- begin {re.escape(name)}:[^>]*-->\n).*?(<!-- end {re.escape(name)} -->)", re.DOTALL)
     content, count = pattern.subn(
         lambda match: f"{match[1]}{text.strip()}\n{match[2]}", page.read_text(encoding="utf-8")
     )
     if count != 1:
         raise SystemExit(f"{page}: expected one section named {name}, found {count}")
+    if page.parent == RESULT_PAGES:
+        if sources_of(page.stem, name) is None:
+            words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
+            keep_section(page.stem, name, made(settings={"arguments": words}))
+        if lacking := problems_of_section(page.stem, name):
+            raise SystemExit("\n".join(lacking))
     page.write_text(content, encoding="utf-8")
 
 

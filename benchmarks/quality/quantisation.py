@@ -18,6 +18,7 @@ import numpy as np
 
 import emoscope
 from benchmarks.common.paths import RESULTS
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
@@ -82,6 +83,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = list(compare(MultiTaskClassifier.load(options.student), options.bundle, FitContext(resources=options.data)))
     write_rows(TABLE, rows)
+    keep(TABLE, made(0, {"student": options.student.name, "bundle": options.bundle.name}))
 
 
 if __name__ == "__main__":

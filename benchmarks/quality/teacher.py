@@ -4,6 +4,11 @@
 
 prints the official score of each fold on the examples it had not seen, their mean and spread, and writes the labels of
 all folds' mean to benchmarks/blind/TASK/NAME.txt.
+
+With `--ngrams FOLDER`, n-grams in a linear classifier are fitted on the same folds (and kept in that folder) and
+blended in; the weights come from what each fold had not seen. `--votes OTHER` lets the labels of
+benchmarks/blind/TASK/OTHER.txt, of which no probabilities were kept, decide where the blend is unsure: a vote makes its
+label e^0.5 times as likely, a weight that was set beforehand and not found on data.
 """
 
 import argparse
@@ -13,15 +18,48 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import paths
+from benchmarks.common.provenance import keep, made
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.distil.pool import own_examples
-from emoscope.distil.teacher import SPLITS, TeacherPlan, fold_numbers, merged_probabilities
+from emoscope.distil.teacher import SPLITS, TeacherPlan, fold_numbers, merged_probabilities, test_set
+from emoscope.models.block import Floats, one_hot
 from emoscope.models.decision import choose_multipliers
+from emoscope.models.ensembles.blend import blend_weights, blended
 from emoscope.models.label_shift import prior_vector, shift_prior
+from emoscope.models.linear.ngram_block import NgramBlock
 from emoscope.runs.train import official_score
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
+
+BLIND = paths.ROOT / "benchmarks" / "blind"
+VOTE = 0.5
+
+
+def beside_ngrams(
+    tables: dict[str, Floats], task_name: str, folds: int, folder: Path, fit_context: FitContext
+) -> dict[str, Floats]:
+    """A teacher's probabilities blended with those of n-grams fitted on the same folds."""
+    examples = own_examples(task_name, fit_context, SPLITS[task_name])
+    labels = [str(example.label) for example in examples]
+    names = get_task(task_name).labels
+    path = folder / f"{task_name}.npz"
+    if not path.is_file():
+        tests = test_set(task_name, fit_context)
+        own, test = np.zeros((len(examples), len(names))), np.zeros((len(tests), len(names)))
+        numbers = fold_numbers(examples, folds)
+        for fold in range(folds):
+            rows = np.flatnonzero(numbers != fold)
+            block = NgramBlock(names).fit([examples[r] for r in rows], [labels[r] for r in rows], fit_context)
+            own[numbers == fold] = block.predict_proba([examples[r] for r in np.flatnonzero(numbers == fold)])
+            test += block.predict_proba(tests) / folds
+        folder.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(path, own=own, test=test)
+    with np.load(path) as kept:
+        both = {part: np.stack([tables[part], kept[part]], axis=1) for part in ("own", "test")}
+    weights, bias = blend_weights(both["own"], one_hot(labels, names))
+    print(f"{task_name}: weights {weights.round(3).tolist()}")
+    return {part: blended(each, weights, bias) for part, each in both.items()}
 
 
 def main() -> None:
@@ -29,6 +67,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--name", required=True)
+    parser.add_argument("--ngrams", type=Path)
+    parser.add_argument("--votes")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     options = parser.parse_args()
     fit_context = FitContext(resources=options.data)
@@ -42,6 +82,8 @@ def main() -> None:
         trained = counts / counts.sum()
         natural = task.metadata.natural_prior
         prior = trained if natural is None else prior_vector(natural, task.labels)
+        if options.ngrams:
+            merged[name] = beside_ngrams(merged[name], name, options.folds, options.ngrams, fit_context)
         own = shift_prior(merged[name]["own"], trained, prior)
         test = shift_prior(merged[name]["test"], trained, prior)
         decision = choose_multipliers(task.metric, task.labels, labels, own, prior)
@@ -59,10 +101,15 @@ def main() -> None:
         scores = [score(scored[numbers[scored] == fold]) for fold in range(options.folds)]
         spread = f"{np.mean(scores):.4f} ± {np.std(scores, ddof=1):.4f}"
         print(f"{name}, {data}: {spread} over {options.folds} folds, {score(scored):.4f} pooled")
+        if options.votes and len(test):
+            votes = (BLIND / name / f"{options.votes}.txt").read_text(encoding="utf-8").split()
+            test = test * np.exp(VOTE * one_hot(votes, task.labels))
         if len(test):
             factors = np.ones(len(task.labels)) if decision is None else decision
-            with atomic_write(paths.ROOT / "benchmarks" / "blind" / name / f"{options.name}.txt") as handle:
+            with atomic_write(BLIND / name / f"{options.name}.txt") as handle:
                 handle.writelines(f"{task.labels[best]}\n" for best in (test * factors).argmax(1))
+            settings = {"teacher": options.folder.name, "folds": options.folds}
+            keep(paths.ROOT / "benchmarks" / "blind" / name / f"{options.name}.txt", made(fit_context.seed, settings))
 
 
 if __name__ == "__main__":

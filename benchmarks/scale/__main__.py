@@ -25,6 +25,7 @@ from typing import Any
 from benchmarks.common.machine import machine, require_quiet
 from benchmarks.common.paths import RESULTS
 from benchmarks.common.processes import Spent, module_command, run_watched
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import read_rows, replace_row
 from benchmarks.scale.jobs import write_rows
 from benchmarks.scale.page import write_page
@@ -44,6 +45,7 @@ def emocontext(data: Path | None) -> list[list[str]]:
 def add(table: Path, entry: dict[str, Any], *keys: str) -> None:
     """Add a result to a table, in place of one that was measured for the same."""
     replace_row(table, entry, keys)
+    keep(table, made(note="each row has its settings and machine; nothing is random"))
     print(json.dumps(entry), flush=True)
 
 
@@ -144,6 +146,7 @@ def limits(options: argparse.Namespace) -> None:
         found["operations"] = operations(found["stages"]["pieces"])
         found["int8"] = int8_rate()
     LIMITS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    keep(LIMITS, made())
     print(json.dumps(found, indent=1))
 
 

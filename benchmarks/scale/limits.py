@@ -143,14 +143,12 @@ def serial(rows: Sequence[Sequence[str]]) -> dict[str, float]:
 
 def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     """Microseconds a dialogue of one core for each thing that the first network of an encoder model does."""
-    from emoscope.models.onnx.layout import batches_of_equal_length
     from emoscope.models.onnx.network import EncoderNetwork
 
     network: Any = EncoderNetwork(resolve(model) / BLOCK)
     examples = [Example.last(dialogue) for dialogue in dialogues]
     rows = network._layout.window.rows(examples, network._tokenizer)
-    batches = list(batches_of_equal_length([len(row.token_ids) for row in rows]))
-    feeds = [network._layout.feed([rows[place] for place in batch]) for batch in batches]
+    batches = list(network._batches([len(row.token_ids) for row in rows]))
 
     def spent(work: Callable[[], object]) -> float:
         return 1e6 / per_second(lambda: (work(), len(dialogues))[1])
@@ -158,8 +156,7 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     return {
         "making dialogues of rows": spent(lambda: [Dialogue.of(each.texts) for each in dialogues]),
         "text to pieces": spent(lambda: network._layout.window.rows(examples, network._tokenizer)),
-        "pieces to inputs": spent(lambda: [network._layout.feed([rows[p] for p in batch]) for batch in batches]),
-        "the network": spent(lambda: [network._run(feed) for feed in feeds]),
+        "the network": spent(lambda: [network._scores([rows[place] for place in batch]) for batch in batches]),
         "pieces": float(np.mean([len(row.token_ids) for row in rows])),
     }
 

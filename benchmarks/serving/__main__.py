@@ -1,11 +1,11 @@
-"""Measure the server under load beside a plain FastAPI + transformers pipeline, and write docs/results/serving.md.
+"""Measure the server under load beside ten lines of FastAPI around the same model, and write docs/results/serving.md.
 
-    python -m benchmarks.serving [--model default] [--seconds 20] [--hour 50] [--minutes 30]
+    python -m benchmarks.serving [--models default nano] [--seconds 4] [--rounds 5] [--hour 50] [--minutes 30]
 
-Both servers run here, on loopback, in the same run, and are asked in turn: 1, 16 and 128 clients, each asking again as
-soon as it is answered. Then our server gets an hour's worth of requests (3,600 times `--hour`) as fast as it takes
-them, for `--minutes` at most, and its memory before and after is compared. In all this takes about 15 times `--seconds`
-and the time of that hour's worth: half an hour at the most, unless asked for more. Progress goes to standard error.
+Both servers run here, on loopback, at the same time, and are asked in turn, a few seconds each: so whatever else the
+machine does, it does to both. 1, 16, 64 and 128 clients ask again as soon as they are answered. Then our server gets an
+hour's worth of requests (3,600 times `--hour`) as fast as it takes them, for `--minutes` at most, and its memory before
+and after is compared. Progress goes to standard error.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import os
 import platform
 import random
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ import textwrap
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,36 +31,41 @@ from benchmarks.common.memory import MIB, resident_memory
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES
 from benchmarks.common.processes import module_command
-from benchmarks.serving.plain_server import FOLDER, make_model
 
 PAGE = PAGES / "serving.md"
 PLOT = PAGES / "serving.svg"
-CLIENTS = (1, 16, 128)
+CLIENTS = (1, 16, 64, 128)
 WIDTH = 128  # of the lines of our documents
 PARTS = 20  # of the hour's worth, after each of which memory is read
-OURS, PLAIN = "emoscope serve", "FastAPI + transformers pipeline"
+OURS, PLAIN = "emoscope serve", "ten lines of FastAPI"
 
-_OPENERS = ("hey, are you there?", "how was your day", "I have news", "so, what happened", "you will not believe this")
-_ANSWERS = ("tell me", "yes, what is it?", "oh really", "no way! go on", "I am listening, what is going on?")
+_OPENERS = (
+    "hey", "are you there?", "how was your day", "I have news", "so what happened", "you will not believe this",
+    "can we talk", "I am back", "guess what", "did you see my message?", "what are you doing tonight",
+)  # fmt: skip
+_ANSWERS = (
+    "tell me", "yes, what is it?", "oh really", "no way! go on", "hi", "I am listening", "why?", "ok", "of course",
+    "what is going on", "not yet, why do you ask", "haha what", "sure",
+)  # fmt: skip
 _LAST = (
-    "I passed!!! I am so happy 😂",
-    "she lied to me again and I hate it 😡",
-    "I will watch a movie tonight",
-    "my dog died this morning and I can not stop crying",
-    "what time does the shop close on sunday",
-    "we won the first prize, can you believe it :)",
-    "leave me alone, you never listen to what I say",
-    "nobody called me on my birthday 😭",
-)
+    "I passed!!! I am so happy 😂", "she lied to me again and I hate it 😡", "I will watch a movie tonight",
+    "my dog died this morning", "what time does the shop close on sunday", "we won the first prize :)",
+    "leave me alone", "nobody called me on my birthday 😭", "I miss her so much", "you never listen to me",
+    "nothing special", "I got the job, can you believe it", "I am so tired of this", "ok see you there",
+    "why are you always so rude to me", "that is the best thing I have heard all week", "I feel so alone",
+    "just finished my homework", "stop it, it is not funny", "thank you so much, you made my day 😂",
+)  # fmt: skip
+LONGER = 0.3  # of the last turns say two things
 
 
 def conversations(count: int = 500) -> list[list[str]]:
-    """Chat of everyday length, made up here; no two alike."""
+    """Chat as long as EmoContext's (20 tokens on average for the default model, 19 as the median); no two alike."""
     rng = random.Random(0)
-    return [
-        [f"{rng.choice(_OPENERS)} {number}", rng.choice(_ANSWERS), " ".join(rng.sample(_LAST, rng.choice((1, 1, 2))))]
-        for number in range(count)
-    ]
+    found: dict[tuple[str, str, str], None] = {}
+    while len(found) < count:
+        last = " ".join(rng.sample(_LAST, 2 if rng.random() < LONGER else 1))
+        found[rng.choice(_OPENERS), rng.choice(_ANSWERS), last] = None
+    return [list(turns) for turns in found]
 
 
 def free_port() -> int:
@@ -113,36 +119,61 @@ def endure(pid: int, port: int, requests: int, seconds: float, bodies: str) -> d
     return {"memory": seen, "requests": sent, "failed": failed, "seconds": time.monotonic() - begun}
 
 
-def measure(model: str, seconds: float, hour: float, minutes: float) -> dict[str, Any]:
+def cpu_seconds(pid: int) -> float:
+    """The processor time a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(models: list[str], seconds: float, rounds: int, hour: float, minutes: float) -> dict[str, Any]:
     """Everything that is reported."""
-    dialogues = conversations()
-    bodies = "\n".join(json.dumps({"turns": turns}, ensure_ascii=False) for turns in dialogues)
+    bodies = "\n".join(json.dumps({"turns": turns}, ensure_ascii=False) for turns in conversations())
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        weights = Path(folder) / "plain"
-        weights.mkdir()
-        make_model(weights, [" ".join(turns) for turns in dialogues])
-        port, plain_port = free_port(), free_port()
-        ours = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "serve", "--port", str(port)]
-        ours += ["--model", model, "--data-dir", str(Path(folder) / "data")]
-        plain = module_command("benchmarks.serving.plain_server", plain_port)
-        for clients in CLIENTS:
-            for name, command, at in ((OURS, ours, port), (PLAIN, plain, plain_port)):
-                with started(command, at, **{FOLDER: str(weights)}) as pid:
-                    load(at, clients, min(3.0, seconds), 0, bodies)  # warm up
-                    found = load(at, clients, seconds, 0, bodies)
-                    results.append({"server": name, "memory": resident_memory(pid) / MIB, **found})
-                    say(f"{name}, {clients} clients: {found['per_second']:.0f} a second, p99 {found['p99']:.1f} ms")
-        with started(ours, port) as pid:
-            load(port, 16, 5.0, 0, bodies)  # what is made once has been made
-            endurance = endure(pid, port, round(3600 * hour), 60 * minutes, bodies)
-        answer = urllib_models(ours, port)
-    return {"model": answer, "results": results, "endurance": endurance, "hour": hour}
+        for model in models:
+            port, plain_port = free_port(), free_port()
+            plain = module_command("benchmarks.serving.plain_server", plain_port, model)
+            with started(_ours(model, port, folder), port) as pid, started(plain, plain_port) as plain_pid:
+                servers = ((OURS, port, pid), (PLAIN, plain_port, plain_pid))
+                for clients in CLIENTS:
+                    results += compare(model, servers, clients, seconds, rounds, bodies)
+        endurance = None
+        if hour and minutes:
+            port = free_port()
+            with started(_ours(models[0], port, folder), port) as pid:
+                load(port, 16, 5.0, 0, bodies)  # what is made once has been made
+                endurance = endure(pid, port, round(3600 * hour), 60 * minutes, bodies)
+    return {"results": results, "endurance": endurance, "hour": hour, "rounds": rounds, "seconds": seconds}
 
 
-def urllib_models(command: list[str], port: int) -> str:
-    with started(command, port), urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models") as answer:
-        return str(json.load(answer)["models"][0]["name"])
+def _ours(model: str, port: int, folder: str) -> list[str]:
+    command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "serve", "--port", str(port)]
+    return [*command, "--model", model, "--data-dir", str(Path(folder) / "data")]
+
+
+def compare(
+    model: str, servers: Sequence[tuple[str, int, int]], clients: int, seconds: float, rounds: int, bodies: str
+) -> list[dict[str, Any]]:
+    """Both servers in turn, so many times; of each figure the median of the rounds."""
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name, *_ in servers}
+    for _ in range(rounds):
+        for name, port, pid in servers:
+            load(port, clients, 0.5, 0, bodies)  # warm up
+            before = cpu_seconds(pid)
+            row = load(port, clients, seconds, 0, bodies)
+            row["cpu"] = (cpu_seconds(pid) - before) / row["requests"] * 1000
+            found[name].append(row)
+    results = []
+    for name, _, pid in servers:
+        rows = found[name]
+        middle = {key: statistics.median(row[key] for row in rows) for key in ("per_second", "p50", "p99", "cpu")}
+        failed = sum(count for row in rows for status, count in row["statuses"].items() if status != "200")
+        base = {"model": model, "server": name, "clients": clients, "memory": resident_memory(pid) / MIB}
+        results.append({**base, **middle, "failed": failed})
+        say(f"{model}, {name}, {clients}: {middle['per_second']:.0f} a second, p99 {middle['p99']:.1f} ms")
+    ratios = [one["per_second"] / other["per_second"] for one, other in zip(*found.values(), strict=True)]
+    results[0]["times"] = statistics.median(ratios)
+    return results
 
 
 def say(text: str) -> None:
@@ -151,14 +182,15 @@ def say(text: str) -> None:
 
 def table(measured: dict[str, Any]) -> list[str]:
     lines = [
-        "| server | clients | requests a second | p50, ms | p99, ms | memory, MiB | not answered with 200 |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| model | clients | server | requests a second | times | p50, ms | p99, ms | server's CPU, ms a request | "
+        "memory, MiB | not answered with 200 |",
+        "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in measured["results"]:
-        failed = sum(count for status, count in row["statuses"].items() if status != "200")
+        times = f"{row['times']:.1f}" if "times" in row else ""
         lines.append(
-            f"| {row['server']} | {row['clients']} | {row['per_second']:,.0f} | {row['p50']:.1f} | {row['p99']:.1f} | "
-            f"{row['memory']:.0f} | {failed} |"
+            f"| {row['model']} | {row['clients']} | {row['server']} | {row['per_second']:,.0f} | {times} | "
+            f"{row['p50']:.1f} | {row['p99']:.1f} | {row['cpu']:.2f} | {row['memory']:.0f} | {row['failed']} |"
         )
     return lines
 
@@ -169,7 +201,8 @@ def draw(measured: dict[str, Any]) -> None:
 
     alt = altair()
     colours = alt.Scale(domain=[OURS, PLAIN], range=["#2f6fdb", "#8a8f98"])
-    values = [{**row, "clients": str(row["clients"])} for row in measured["results"]]
+    first = measured["results"][0]["model"]
+    values = [{**row, "clients": str(row["clients"])} for row in measured["results"] if row["model"] == first]
     charts = []
     for field, title in (("per_second", "requests a second"), ("p99", "p99, milliseconds")):
         base = alt.Chart(rows(values)).encode(
@@ -182,46 +215,46 @@ def draw(measured: dict[str, Any]) -> None:
         )
         texts = base.mark_text(dy=-12).encode(text=alt.Text(f"{field}:Q", format=",.3~r"))
         charts.append(alt.layer(points, texts).properties(width=280, height=220))
-    save(titled(alt.hconcat(*charts), "The server under load", "loopback; logarithmic scales"), PLOT)
+    save(titled(alt.hconcat(*charts), f"The server under load, model {first}", "loopback; logarithmic scales"), PLOT)
 
 
 def report(measured: dict[str, Any]) -> str:
-    endurance = measured["endurance"]
-    seen = endurance["memory"]
     machine = (
-        f"Model `{measured['model']}`. Machine: {platform.machine()}, {os.cpu_count()} CPU cores, Python "
-        f"{platform.python_version()}; servers and clients share them. Each figure is of a fresh server after a short "
-        "warm-up. The plain server has random weights of distilroberta's size."
+        f"Machine: {platform.machine()}, {os.cpu_count()} CPU cores, Python {platform.python_version()}; both servers, "
+        f"the clients and whatever else ran share them (load at the end: {os.getloadavg()[0]:.1f}). Figures are "
+        f"medians of {measured['rounds']} rounds of {measured['seconds']:g} s, the servers in turn; `times` "
+        "is the median of the rounds' ratios. Where a machine does other work, the CPU time of a request says most."
     )
-    worth = (
-        f"An hour's worth of requests ({measured['hour']:g} a second): {endurance['requests']:,} in all, sent in "
-        f"{endurance['seconds']:,.0f} s by 16 clients; {endurance['failed']} not answered with 200. Memory: "
-        f"{seen[0]:.0f} MiB before, {seen[len(seen) // 2]:.0f} MiB half way, {seen[-1]:.0f} MiB after."
-    )
-    return "\n".join(
-        [
-            textwrap.fill(machine, WIDTH),
-            "",
-            *table(measured),
-            "",
-            f"![Requests a second and p99 of both servers]({PLOT.name})",
-            "",
-            textwrap.fill(worth, WIDTH),
-        ]
-    )
+    lines = [
+        textwrap.fill(machine, WIDTH),
+        "",
+        *table(measured),
+        "",
+        f"![Requests a second and p99 of both servers]({PLOT.name})",
+    ]
+    if (endurance := measured["endurance"]) is not None:
+        seen = endurance["memory"]
+        worth = (
+            f"An hour's worth of requests ({measured['hour']:g} a second): {endurance['requests']:,} in all, sent in "
+            f"{endurance['seconds']:,.0f} s by 16 clients; {endurance['failed']} not answered with 200. Memory: "
+            f"{seen[0]:.0f} MiB before, {seen[len(seen) // 2]:.0f} MiB half way, {seen[-1]:.0f} MiB after."
+        )
+        lines += ["", textwrap.fill(worth, WIDTH)]
+    return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="default")
-    parser.add_argument("--seconds", type=float, default=20.0, help="how long each figure is measured")
-    parser.add_argument("--hour", type=float, default=50.0, help="requests a second of the hour's worth")
+    parser.add_argument("--models", nargs="+", default=["default", "nano"])
+    parser.add_argument("--seconds", type=float, default=4.0, help="how long each server is asked in a round")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--hour", type=float, default=50.0, help="requests a second of the hour's worth; 0: none")
     parser.add_argument("--minutes", type=float, default=30.0, help="the most that the hour's worth may take")
     parser.add_argument("--dry", action="store_true", help="print, and leave docs/results/serving.md as it is")
     chosen = parser.parse_args()
     if os.getloadavg()[0] > 0.5:
         say(f"other work is running here (load {os.getloadavg()[0]:.1f}): the figures will be of a busy machine")
-    measured = measure(chosen.model, chosen.seconds, chosen.hour, chosen.minutes)
+    measured = measure(chosen.models, chosen.seconds, chosen.rounds, chosen.hour, chosen.minutes)
     text = report(measured)
     if chosen.dry:
         print(text)

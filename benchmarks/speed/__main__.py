@@ -27,6 +27,7 @@ from benchmarks.common.machine import BUSY, machine, require_quiet, taken_by_oth
 from benchmarks.common.memory import MB
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS, ROOT
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
 from benchmarks.speed.worker import KINDS, Turns, Worker, cold_starts, write_models
 
@@ -117,7 +118,8 @@ def _model_size(folder: Path) -> float:
     from emoscope.detector.bundle import resolve
 
     path = folder if folder.is_dir() else resolve(folder.name)
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / MB
+    files = (file for file in path.rglob("*") if file.is_file() and not file.name.startswith("card."))
+    return sum(file.stat().st_size for file in files) / MB
 
 
 def installed_size(packages: Iterable[str]) -> float:
@@ -210,6 +212,7 @@ def save(measured: Mapping[str, Figures], where: str) -> None:
             for title, value, unit in figures
         ]
     write_rows(RESULTS / "speed.csv", rows)
+    keep(RESULTS / "speed.csv", made(note="each row has its machine; nothing is random"))
 
 
 def main() -> None:

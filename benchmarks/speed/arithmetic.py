@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
 from emoscope.core.fit_context import FitContext
 from emoscope.models.export.architecture import SITES, Architecture, Floats, Linear
@@ -209,6 +210,7 @@ def main() -> None:
     rows = source.layout.window.rows(dev[:DIALOGUES], source.tokenizer)
     found = compare(source, arithmetics(source, probe(source, feeds)), rows)
     write_rows(TABLE, found)
+    keep(TABLE, made())
     write_section(PAGE, "arithmetic", section(found))
     print(section(found))
 

@@ -27,6 +27,7 @@ import emoscope.models.onnx.network as networks
 from benchmarks.common.machine import machine, taken_by_others
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
+from benchmarks.common.provenance import keep, made
 from benchmarks.scale.limits import int8_rate, operations
 from benchmarks.speed.optimisation_graphs import VOCABULARY, opened
 from benchmarks.speed.optimisation_page import section
@@ -36,7 +37,7 @@ from emoscope.detector.bundle import resolve
 from emoscope.detector.model import BLOCK
 from emoscope.models.onnx.description import INT8, TOKENIZER
 from emoscope.models.onnx.layout import Feed, batches_of_equal_length
-from emoscope.models.onnx.session import Run
+from emoscope.models.onnx.session import Run, open_graph
 from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.text.window import TokenRow
 from emoscope.parallel.threads import cores
@@ -89,6 +90,7 @@ class Reading:
         self.folder = resolve(model) / BLOCK
         self.network: Any = networks.EncoderNetwork(self.folder)
         self.layout = self.network._layout
+        self.run = open_graph(self.folder / INT8)
         self.examples = [Example.last(dialogue) for dialogue in dialogues]
         self.plain = Tokenizer.read((self.folder / TOKENIZER).read_text(encoding="utf-8"), **self.layout.special)
         self.rows: list[TokenRow] = self.layout.window.rows(self.examples, self.plain)
@@ -118,7 +120,7 @@ def package_steps(read: Reading) -> dict[str, Any]:
         network.logits(examples)
 
     def run_all(feeds: Sequence[Feed]) -> Work:
-        return lambda: [network._run(feed) for feed in feeds]
+        return lambda: [read.run(feed) for feed in feeds]
 
     pairs = {
         "1,024 dialogues given at once, not 256": (run_all(read.feeds(256)), run_all(read.feeds(1024))),
@@ -188,7 +190,7 @@ def sizes(read: Reading) -> dict[str, float]:
     """Microseconds of the network for a dialogue, by how many pieces are computed at once."""
 
     def run(feeds: Sequence[Feed]) -> Work:
-        return lambda: [read.network._run(feed) for feed in feeds]
+        return lambda: [read.run(feed) for feed in feeds]
 
     spent = in_turns({str(size): run(read.feeds(DIALOGUES, size)) for size in SIZES})
     return {name: round(1e6 * seconds / len(read.examples)) for name, seconds in spent.items()}
@@ -244,6 +246,7 @@ def main() -> None:
     for part in [options.only] if options.only else PARTS:
         found[part] = PARTS[part](read)
     TABLE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    keep(TABLE, made())
     text = section(found)
     write_section(PAGES / "speed.md", "optimisation", text)
     print(text)

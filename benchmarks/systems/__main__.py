@@ -5,8 +5,8 @@
 
 `run` does one job after another (several at once with --workers), each in a process of its own, and adds a row for each
 to benchmarks/results/systems.csv; a job that has its row is not done again. EmoContext is trained with several seeds
-and scored on dev; EmotionX and IEST have no development set of their own and are scored by the fixed 5-fold of
-`emoscope crossvalidate`. `render` writes the page's tables from the results.
+and scored on dev; EmotionX and IEST have no development set of their own and are scored by the fixed five folds of
+`emoscope crossvalidate`, or those of them that were run. `render` writes the page's tables from the results.
 """
 
 import argparse
@@ -27,6 +27,7 @@ import numpy as np
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PACKAGE, PAGES, RESULTS, ROOT
 from benchmarks.common.processes import module_command
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import read_rows, replace_row
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
@@ -35,7 +36,7 @@ from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.runs.train import official_score
 from emoscope.systems import SYSTEMS, System
 from emoscope.tasks import Task, get_task
-from emoscope.tasks.data import read_split
+from emoscope.tasks.data import find_split, read_split
 
 TABLE = RESULTS / "systems.csv"
 KEYS = ("system", "task", "run")
@@ -94,10 +95,15 @@ def do_job(name: str, task_name: str, part: str, options: argparse.Namespace) ->
     if held_out:
         result |= scores(task, system, held_out)
     result["settings"] = {key: Path(value).name if key == "encoder" else value for key, value in settings.items()}
+    splits = ("train", "dev") if task.name == "iest" else (system.metadata.learns_from,)
+    files = [find_split(task, split, options.data).path for split in (*splits, "test")]
+    record = made(seed, result["settings"], files)
+    result["made"] = record.model_dump(mode="json", include={"version", "commit", "seed", "data"})
     if part in ("blind", "seed0"):
         labels = system.predict(read_split(task, "test", options.data))
         (options.blind / task_name).mkdir(parents=True, exist_ok=True)
         task.write_labels(options.blind / task_name / f"{name}.txt", labels)
+        keep((options.blind / task_name / f"{name}.txt").resolve(), record)
     options.row.write_text(json.dumps(result), encoding="utf-8")
 
 
@@ -202,8 +208,8 @@ def render() -> None:
 
 COLUMNS = {
     True: "| system | as the paper had it | class prior not corrected | corrected | runs | paper (Test2) | training | "
-    "substitutions | changed |",
-    False: "| system | score | runs | paper | training | substitutions | changed |",
+    "substitutions | differences | changed |",
+    False: "| system | score | folds run | paper | training | substitutions | differences | changed |",
 }
 
 
@@ -253,8 +259,10 @@ def _row(task: str, metadata: Any, mine: Sequence[dict[str, Any]]) -> str:
         figures += [_mean(scored, "score_uncorrected"), _mean(scored, "score_corrected")]
     changed = {f"{key}={value}" for result in mine for key, value in result["settings"].items()}
     changed |= {result["note"] for result in mine if "note" in result}
-    cells = [metadata.name, *figures, str(len(scored)), f"{paper:.4f}" if paper else "-", training]
-    cells += ["; ".join(metadata.substitutions) or "-", ", ".join(sorted(changed)) or "-"]
+    runs = str(len(scored)) if task == "emocontext" else f"{len(scored)} of {FOLDS}"
+    cells = [metadata.name, *figures, runs, f"{paper:.4f}" if paper else "-", training]
+    cells += ["; ".join(metadata.substitutions) or "-", "; ".join(metadata.differences) or "-"]
+    cells.append(", ".join(sorted(changed)) or "-")
     return "| " + " | ".join(cells) + " |"
 
 

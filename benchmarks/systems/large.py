@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.paths import RESULTS
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import Row, replace_row
 
 RUNS, BLENDS = RESULTS / "large.csv", RESULTS / "large_blends.csv"
@@ -36,10 +37,14 @@ def main() -> None:
         result = json.loads(path.read_text(encoding="utf-8"))
         if "blend" in result:
             replace_row(BLENDS, {name: value for name, value in result.items() if name != "system"}, ["task"])
+            keep(
+                BLENDS, made(result.get("seeds"), note="each row has the seeds of its runs; settings are in large.csv")
+            )
         elif options.run is None:
             parser.error(f"{path} is a run: name it with --run")
         else:
             replace_row(RUNS, run_row(result, options.run), ["task", "run"])
+            keep(RUNS, made(note="each row has its seed and settings"))
 
 
 if __name__ == "__main__":

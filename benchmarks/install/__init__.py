@@ -1,0 +1,1 @@
+"""What a plain install takes, and how soon it answers."""

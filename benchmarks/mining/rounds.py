@@ -1,0 +1,151 @@
+"""Mining in rounds: candidates are judged, learnt from, and the next ones are better; on two domains.
+
+    python -m benchmarks.mining.rounds run --data DATA [--domains EmoContext] [--encoders ngrams,open] [--draws 3]
+    python -m benchmarks.mining.rounds render
+
+The labels of the data are the judge. A pool has 4 % of each of three emotions and 88 % without; 300 seeds of each
+class, and as many without emotion, are drawn from other data. In each round the best candidates of each class are
+judged and join the seeds, as `emoscope corpus mine --judged` does. "Times fewer" is the share of emotional ones among
+all that were judged, over their share in the pool; 8.3 is the most there can be. EmoContext's seeds and pool are halves
+of its training file. GoEmotions' pool is of its dev and test files, its seeds of the training file; `open` has learnt
+from that training file, and nothing of EmoContext.
+"""
+
+import argparse
+import os
+import statistics
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.common.pages import write_section
+from benchmarks.common.paths import PAGES, RESULTS
+from benchmarks.common.provenance import keep, made
+from benchmarks.common.tables import read_rows, replace_row
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.corpus.mining.embedder import Embedder, open_embedder
+from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, MiningSettings, mine, with_judged
+from emoscope.tables import open_writer, read_records
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+from emoscope.tasks.datasets.readers import read_goemotions
+
+SEEDS, NATURAL, ROUNDS = 300, 0.04, 4
+POOL_OTHERS = 3000  # dialogues without emotion in a pool, so that it is mined in seconds
+TABLE = RESULTS / "mining_rounds.csv"
+Labelled = Sequence[tuple[Dialogue, str]]
+
+
+def emocontext(data: Path) -> tuple[Labelled, Labelled]:
+    """What seeds are drawn from, and what pools are: halves of the training file."""
+    examples: Sequence[Example] = read_split(get_task("emocontext"), "train", data)
+    rows = [(example.dialogue, str(example.label)) for example in examples]
+    return rows[::2], rows[1::2]
+
+
+def goemotions(data: Path) -> tuple[Labelled, Labelled]:
+    """The training comments, and those of dev and test; joy, sadness and anger, and neutral for the others."""
+    names = {"joy": "happy", "sadness": "sad", "anger": "angry", "neutral": OTHERS}
+    folder = data / "auxiliary" / "goemotions" / "ekman"
+
+    def read(*splits: str) -> Labelled:
+        texts = (pair for split in splits for pair in read_goemotions(folder, split))
+        return [(Dialogue.of([text]), names[label]) for text, label in texts if label in names]
+
+    return read("train"), read("dev", "test")
+
+
+DOMAINS = {"EmoContext": emocontext, "GoEmotions": goemotions}
+
+
+def drawn(rows: Labelled, sizes: Mapping[str, int], seed: int) -> dict[str, list[Dialogue]]:
+    """So many dialogues of each label, at random."""
+    order = np.random.default_rng(seed).permutation(len(rows))
+    found: dict[str, list[Dialogue]] = {label: [] for label in sizes}
+    for number in order.tolist():
+        dialogue, label = rows[number]
+        if label in found and len(found[label]) < sizes[label]:
+            found[label].append(dialogue)
+    return found
+
+
+def loop(
+    source: Labelled, pool_rows: Labelled, embedder: Embedder, seed: int, folder: Path
+) -> list[tuple[float, float]]:
+    """After each round: how many times fewer judgements than at random, and the share that is found."""
+    emotions = ("angry", "happy", "sad")
+    count = round(POOL_OTHERS * NATURAL / (1 - len(emotions) * NATURAL))
+    seeds = drawn(source, dict.fromkeys((*emotions, OTHERS), SEEDS), seed)
+    pool = drawn(pool_rows, {**dict.fromkeys(emotions, count), OTHERS: POOL_OTHERS}, seed)
+    answers = {dialogue.texts: label for label, dialogues in pool.items() for dialogue in dialogues}
+    path = folder / "pool.jsonl"
+    with open_writer(str(path)) as writer:
+        for dialogues in pool.values():
+            for dialogue in dialogues:
+                writer.write({"turns": list(dialogue.texts)})
+    emotional = sum(label != OTHERS for label in answers.values())
+    judged: Counter[str] = Counter()
+    after = []
+    for _ in range(ROUNDS):
+        settings = MiningSettings(recall=0.99, per_class=round(count / 6), others=0)
+        mine(str(path), seeds, folder / "mined", embedder, settings)
+        found: dict[str, list[Dialogue]] = {}
+        for record in read_records(str(folder / "mined" / CANDIDATES)):
+            label = answers[record.dialogue.texts]
+            judged[label] += 1
+            found.setdefault(label, []).append(Dialogue.of(record.dialogue.texts))
+        seeds = with_judged(seeds, found)
+        hits = judged.total() - judged[OTHERS]
+        after.append((hits / judged.total() / (emotional / len(answers)), hits / emotional))
+    return after
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure, and add a row for each domain and encoder."""
+    for domain in options.domains.split(","):
+        source, pool_rows = DOMAINS[domain](options.data)
+        for name in options.encoders.split(","):
+            embedder = open_embedder(name)
+            results = []
+            for seed in range(1, options.draws + 1):
+                with tempfile.TemporaryDirectory() as folder:
+                    results.append(loop(source, pool_rows, embedder, seed, Path(folder)))
+            row = {"domain": domain, "encoder": Path(name).name, "draws": options.draws}
+            for number in range(ROUNDS):
+                row[f"round {number + 1}"] = round(statistics.mean(one[number][0] for one in results), 2)
+            row["found"] = round(statistics.mean(one[-1][1] for one in results), 3)
+            print(row, flush=True)
+            replace_row(TABLE, row, ("domain", "encoder"))
+            files = [options.data / "emocontext" / "train.txt"]
+            files += sorted((options.data / "auxiliary" / "goemotions" / "ekman").glob("*.tsv"))
+            note = "seeds 1, 2, ... of as many draws as the row says"
+            keep(TABLE, made(list(range(1, options.draws + 1)), {"rounds": ROUNDS, "seeds": SEEDS}, files, note))
+
+
+def render() -> None:
+    """Write the table."""
+    rows = read_rows(TABLE)
+    heads = [f"round {number + 1}" for number in range(ROUNDS)]
+    lines = [f"| domain | encoder | draws | {' | '.join(heads)} | found |", f"|---|---|{'---:|' * (ROUNDS + 2)}"]
+    for row in rows:
+        cells = [str(row["draws"]), *(f"{row[head]:.1f}" for head in heads), f"{row['found']:.2f}"]
+        lines.append(f"| {row['domain']} | {row['encoder']} | {' | '.join(cells)} |")
+    write_section(PAGES / "mining.md", "rounds", "\n".join(lines))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["run", "render"])
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
+    parser.add_argument("--domains", default=",".join(DOMAINS))
+    parser.add_argument("--encoders", default="ngrams,open")
+    parser.add_argument("--draws", type=int, default=3)
+    options = parser.parse_args()
+    run(options) if options.what == "run" else render()
+
+
+if __name__ == "__main__":
+    main()

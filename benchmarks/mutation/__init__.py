@@ -1,0 +1,1 @@
+"""How many small errors, put into what must not be wrong, the tests find: `make mutation`."""

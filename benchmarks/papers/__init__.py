@@ -1,0 +1,1 @@
+"""What the three papers describe, and what shows it here."""

@@ -1,0 +1,64 @@
+"""Write docs/results/papers.md from benchmarks/papers/items.toml.
+
+python -m benchmarks.papers
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from benchmarks.common.pages import write_section
+from benchmarks.common.paths import PAGES
+from emoscope.core.frozen import FrozenModel
+
+ITEMS = Path(__file__).with_name("items.toml")
+PAGE = PAGES / "papers.md"
+
+
+class PaperItem(FrozenModel):
+    """Something that a paper describes, the command that does it here, and the test that shows it."""
+
+    section: str
+    item: str
+    command: str
+    test: str
+    state: Literal["works", "in part"] = "works"
+    note: str | None = None
+
+
+def read_items() -> dict[str, list[PaperItem]]:
+    """The items of each paper."""
+    content = tomllib.loads(ITEMS.read_text(encoding="utf-8"))
+    return {paper: [PaperItem(**item) for item in items] for paper, items in content.items()}
+
+
+def table(items: Sequence[PaperItem]) -> str:
+    """The items of a paper as a table."""
+    lines = ["| section | what the paper describes | state | command | shown by |", "|---|---|---|---|---|"]
+    for each in items:
+        state = each.state if each.note is None else f"{each.state}: {each.note}"
+        command = each.command.replace("|", "\\|")
+        test = each.test.rpartition("::")[2]
+        lines.append(f"| {each.section} | {each.item} | {state} | `{command}` | `{test}` |")
+    return "\n".join(lines)
+
+
+def summary(papers: Mapping[str, Sequence[PaperItem]]) -> str:
+    """How many items there are and work."""
+    lines = ["| paper | items | work | in part |", "|---|---:|---:|---:|"]
+    for name, items in [*papers.items(), ("all", [item for own in papers.values() for item in own])]:
+        works = sum(item.state == "works" for item in items)
+        lines.append(f"| {name} | {len(items)} | {works} | {len(items) - works} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    papers = read_items()
+    write_section(PAGE, "summary", summary(papers))
+    for name, items in papers.items():
+        write_section(PAGE, name, table(items))
+
+
+if __name__ == "__main__":
+    main()

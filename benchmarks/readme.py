@@ -1,0 +1,106 @@
+"""Writes the figures that README and the guide quote, from the measured results: `python -m benchmarks.readme`.
+
+python -m benchmarks.readme            writes the sections
+python -m benchmarks.readme --check    says which are stale, with exit code 1
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common.pages import write_section
+from emoscope.core.files import whole_text
+from emoscope.evaluation.measured import measured_scores
+from emoscope.systems import SYSTEMS
+
+ROOT = Path(__file__).parents[1]
+MODELS = ROOT / "src" / "emoscope" / "detector" / "assets"
+RESULTS = ROOT / "benchmarks" / "results" / "models"
+README, GUIDE = ROOT / "README.md", ROOT / "docs" / "guide" / "detect.md"
+EMBEDDED = ("default", "open", "nano")
+KINDS = {
+    "default": "a small transformer in 8 bits, taught by a language model",
+    "open": "the same encoder, taught only with text that allows any use",
+    "nano": "hashed n-grams in a logistic regression, several times faster",
+}
+SYSTEMS_SHOWN = 4
+
+
+def models_table() -> str:
+    """The embedded models: what they are, their size, and whether one may use them."""
+    lines = ["| model | is | size | may I use it? |", "|---|---|---:|---|"]
+    for name in EMBEDDED:
+        card = _json(MODELS / name / "card.json")
+        use = card["about"]["terms"]["use"].rstrip(".")
+        lines.append(f"| `{name}` | {KINDS[name]} | {card['size_bytes'] / 1e6:.1f} MB | {use[0].lower()}{use[1:]} |")
+    return "\n".join(lines)
+
+
+def quality_table() -> str:
+    """Our models beside the systems of the EmoContext paper, all on its development set."""
+    rows = [(f"**{name}** (embedded)", score, "") for name in EMBEDDED if (score := _emocontext(name)) is not None]
+    if (large := _emocontext("large")) is not None:
+        rows.append(("**large** (our ensemble, the teacher)", large, ""))
+    ours = {name: scores["emocontext"].score for name, scores in measured_scores().items() if "emocontext" in scores}
+    papers = {name: SYSTEMS[name].metadata for name in ours if SYSTEMS[name].metadata.published}
+    best = sorted(papers, key=lambda name: -ours[name])[:SYSTEMS_SHOWN]
+    for name in dict.fromkeys([*best, "emocontext-baseline"]):
+        about = papers[name]
+        rows.append((f"{about.team} ({name}, ours)", ours[name], f"{about.published['emocontext']:.4f}"))
+    lines = ["| system | EmoContext dev, micro-F1 | the paper's own score, on Test2 |", "|---|---:|---:|"]
+    lines += [f"| {name} | {score:.4f} | {paper} |" for name, score, paper in sorted(rows, key=lambda row: -row[1])]
+    return "\n".join([*lines, *(f"\n`{name}`: {caveat}" for name in EMBEDDED for caveat in _caveats(name))])
+
+
+def speed_table() -> str:
+    """The table of the page on speed, as it stands there."""
+    page = whole_text(ROOT / "docs" / "results" / "speed.md")
+    section = re.search(r"<!-- begin speed:.*?-->\n(.*?)<!-- end speed -->", page, re.DOTALL)
+    table = re.search(r"(?:^\|.*\n)+", section[1], re.MULTILINE) if section else None
+    if table is None:
+        raise SystemExit("docs/results/speed.md has no table of speed")
+    return table[0].strip()
+
+
+def _emocontext(name: str) -> float | None:
+    heads = _json(RESULTS / f"{name}.json")["heads"]
+    return next((head["score"] for head in heads if head["head"] == "emocontext" and "dev" in head["split"]), None)
+
+
+def _caveats(name: str) -> list[str]:
+    """What a model's card says of this score."""
+    return [
+        limit for limit in _json(RESULTS / f"{name}.json")["about"]["limits"] if "dev" in limit and "score" in limit
+    ]
+
+
+def _json(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(whole_text(path))
+    return content
+
+
+SECTIONS: list[tuple[Path, str, Callable[[], str]]] = [
+    (README, "models", models_table),
+    (README, "quality", quality_table),
+    (README, "speed", speed_table),
+    (GUIDE, "models", models_table),
+]
+
+
+def stale() -> list[str]:
+    """The sections that say something else than the results."""
+    return [f"{page.name}: {name}" for page, name, made in SECTIONS if made() not in whole_text(page)]
+
+
+def main() -> None:
+    if "--check" in sys.argv:
+        sys.exit("\n".join(f"{each} is stale; run: python -m benchmarks.readme" for each in stale()) or 0)
+    for page, name, made in SECTIONS:
+        write_section(page, name, made())
+
+
+if __name__ == "__main__":
+    main()

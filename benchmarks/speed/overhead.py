@@ -1,0 +1,84 @@
+"""What a single answer costs beyond computing: `detect` of one dialogue against a bare call of its network.
+
+    python -m benchmarks.speed.overhead --data DATA [--model default]
+
+Processor time, the three in turns for each dialogue. A section of docs/results/speed.md.
+"""
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common.pages import write_section
+from benchmarks.common.paths import PAGES, RESULTS
+from benchmarks.common.tables import write_rows
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.detector import load
+from emoscope.detector.model import BLOCK
+from emoscope.models.onnx.description import INT8
+from emoscope.models.onnx.session import open_graph
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+
+DIALOGUES, ROUNDS = 300, 3
+
+
+def spent(work: Callable[[], object]) -> float:
+    begun = time.thread_time()
+    work()
+    return time.thread_time() - begun
+
+
+def measure(model: str, data: Path | None) -> dict[str, float]:
+    """Microseconds of a dialogue, the median of all: alone in `detect`, and the bare calls."""
+    os.environ["EMOSCOPE_CORES"] = "1"
+    detector: Any = load(model)
+    nano = load("nano")
+    network = detector._model.block._network
+    run = open_graph(detector._model.folder / BLOCK / INT8)
+    dialogues = [list(each.context.texts) for each in read_split(get_task("emocontext"), "dev", data)][:DIALOGUES]
+    times: dict[str, list[float]] = {name: [] for name in ("detect", "kernel", "session.run", "nano")}
+    for turns in dialogues:
+        row = network._layout.window.rows([Example.last(Dialogue.of(turns))], network._tokenizer)
+        feed = network._layout.feed(row)
+        works: dict[str, Callable[[], object]] = {
+            "detect": partial(detector.detect, turns),
+            "kernel": partial(network._scores, row),
+            "session.run": partial(run, feed),
+        }
+        for name, work in works.items():
+            times[name].append(min(spent(work) for _ in range(ROUNDS)))
+    for turns in dialogues:  # on its own, as it is used
+        times["nano"].append(min(spent(partial(nano.detect, turns)) for _ in range(ROUNDS)))
+    return {name: round(1e6 * statistics.median(each), 1) for name, each in times.items()}
+
+
+def section(found: dict[str, float]) -> str:
+    return (
+        f"One dialogue alone: {found['detect']:,.0f} µs in `default.detect`, text to answer, of which "
+        f"{found['kernel']:,.0f} µs are the kernel; a bare `session.run` of the same weights in onnxruntime takes "
+        f"{found['session.run']:,.0f} µs. So an answer costs **{found['detect'] / found['session.run']:.2f} times** a "
+        f"bare `session.run`, and {found['detect'] / found['kernel']:.2f} times the kernel alone. `nano.detect` takes "
+        f"**{found['nano'] / 1000:.3f} ms**."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
+    parser.add_argument("--model", default="default")
+    options = parser.parse_args()
+    found = measure(options.model, options.data)
+    write_rows(RESULTS / "speed_overhead.csv", [{"what": name, "microseconds": each} for name, each in found.items()])
+    text = section(found)
+    print(text)
+    write_section(PAGES / "speed.md", "overhead", text)
+
+
+if __name__ == "__main__":
+    main()
