@@ -154,7 +154,7 @@ def submit(tracer: Tracer) -> Traced:
 
 def build(tracer: Tracer) -> Traced:
     """The corpus of the example plan."""
-    shutil.copytree(ROOT / "tests" / "kits" / "corpus_example", tracer.path("example"))
+    shutil.copytree(ROOT / "src" / "emoscope" / "corpus" / "example", tracer.path("example"))
     return tracer.command("corpus", "build", tracer.path("example") / "plan.toml", "-o", tracer.path("built"))
 
 

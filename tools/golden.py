@@ -217,7 +217,7 @@ def record_systems(bench: Bench) -> Any:
 def record_corpus(bench: Bench) -> Any:
     """The folder that the example plan builds, and a model trained on its corpus."""
     source, built = bench.work / "example", bench.work / "built"
-    shutil.copytree(ROOT / "tests" / "kits" / "corpus_example", source)
+    shutil.copytree(ROOT / "src" / "emoscope" / "corpus" / "example", source)
     found: dict[str, Any] = {"answer": bench.clean(bench.json("corpus", "build", source / "plan.toml", "-o", built))}
     for path in sorted(path for path in built.rglob("*") if path.is_file() and path.name != ".lock"):
         text = path.read_text(encoding="utf-8").replace(bench.version, "<version>")

@@ -72,7 +72,7 @@ def record_challenge(bench: Bench) -> Any:
         found["practice"] = settled()
         found["hidden"] = fetch(f"{at}/phases/final/board")
         found["quota"] = fetch(f"{at}/phases/practice/quota", token=tokens["D"])
-        bench.text("challenge", "gold", "mine", "practice", source / "other.txt", *store)
+        bench.text("challenge", "gold", "mine", "practice", source / "other.txt", "--no-rescore", *store)
         found["stale"] = bench.json("challenge", "board", "mine", "practice", *store)
         bench.text("challenge", "rescore", "mine", *store)
         found["rescored"] = settled()
