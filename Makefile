@@ -3,14 +3,15 @@
 #   make test       runs lint, types and unit tests against the installed package, in some minutes
 # and a third what CI runs:
 #   make test-all   also the tests that start browsers, databases or Ray, kill processes, or take long
+# make docs builds the documentation, make package the wheel and the sdist.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PACKAGE := pyproject.toml constraints.txt $(shell find src -type f -not -name '*.pyc')
+PACKAGE := pyproject.toml constraints.txt hatch_build.py $(shell find src -type f -not -name '*.pyc' -not -name 'libemoscope.*')
 
-.PHONY: demo test test-all lint types unit all-tests clean
+.PHONY: demo test test-all docs package lint types unit all-tests clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/emoscope demo
@@ -35,6 +36,17 @@ unit: $(VENV)/.installed-dev
 
 all-tests: $(VENV)/.installed-dev
 	$(PYTEST)
+
+# The site in build/site: open build/site/index.html, no server needed.
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The wheel and the sdist in dist/, with a version and a changelog that agree, and a description a package index accepts.
+package: $(VENV)/.installed-dev
+	$(BIN)/python tools/release_check.py
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "emoscope needs Python 3.11 or newer; set PYTHON=...")'

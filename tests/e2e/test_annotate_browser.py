@@ -4,22 +4,16 @@ Needs a chromium, as `test_server_browser.py` does. With `EMOSCOPE_SHOTS=FOLDER`
 """
 
 import json
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kits.annotate_command import served
 from kits.browser_kit import LOOKS, SHOTS, expect, opened_browser
 from kits.corpus_command import run
-from kits.server_process import START_SECONDS, ServerProcess, free_port
 
 # The second half of a double tap: it falls on a label the moment the next item is there.
 SECOND_TAP = """() => new MutationObserver((_, observer) => {
@@ -33,50 +27,6 @@ SECOND_TAP = """() => new MutationObserver((_, observer) => {
 def browser() -> Iterator[Any]:
     with opened_browser() as opened:
         yield opened
-
-
-class Served:
-    """`emoscope corpus annotate`, running, and everyone's link."""
-
-    def __init__(self, server: ServerProcess, links: dict[str, str]) -> None:
-        self.server = server
-        self.links = links
-
-
-@contextmanager
-def served(folder: Path, tasks: Path, *options: str | Path, port: int | None = None) -> Iterator[Served]:
-    """The study's page in a process of its own."""
-    chosen = port or free_port()
-    command = [sys.executable, "-m", "emoscope", "corpus", "annotate", str(tasks), "-o", str(folder), "--json"]
-    command += ["--port", str(chosen), *map(str, options)]
-    log = folder.with_suffix(".log")
-    with log.open("w") as output:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True)
-    server = ServerProcess(process, chosen)
-    try:
-        told = ""
-        assert process.stdout is not None
-        while not told.endswith("}\n}\n") and (line := process.stdout.readline()):
-            told += line
-        _wait(server, log)
-        yield Served(server, json.loads(told)["links"])
-    finally:
-        if process.poll() is None:
-            server.stop()
-        process.stdout.close()
-
-
-def _wait(server: ServerProcess, log: Path) -> None:
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until:
-        if server.process.poll() is not None:
-            raise RuntimeError(f"the server ended at once:\n{log.read_text()}")
-        try:
-            with urllib.request.urlopen(f"{server.url}/healthz", timeout=2):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    raise RuntimeError(f"the server was not ready:\n{log.read_text()}")
 
 
 class Window:
@@ -156,7 +106,7 @@ def test_two_annotators_at_once_one_failing_the_gold_questions(
     browser: Any, tasks: Path, gold: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "study"
-    options = ["-a", "good", "-a", "bad", "--judges", "1", "--gold", gold]
+    options: list[str | Path] = ["-a", "good", "-a", "bad", "--judges", "1", "--gold", gold]
     options += ["--gold-share", "0.5", "--min-gold-answers", "3"]
     with (
         served(folder, tasks, *options) as study,
@@ -248,7 +198,7 @@ def test_best_guess_and_others_on_a_phone(browser: Any, tasks: Path, tmp_path: P
         expect(ann.page.locator("#labels .best")).to_have_text("sad", use_inner_text=True)
         expect(ann.page.locator("#labels .also")).to_have_count(1)
         ann.photograph("others")
-        for button in ann.page.locator("#labels button, .tools button").all():
+        for button in ann.page.locator("#labels button:visible, .tools button:visible").all():
             assert button.bounding_box()["height"] >= 44  # a thumb's width
         ann.page.evaluate(SECOND_TAP)
         ann.page.tap("#next")

@@ -107,7 +107,7 @@ def test_a_queue_that_is_full_says_when_to_come_back(tmp_path: Path) -> None:
 def test_what_was_accepted_is_answered_before_the_end(tmp_path: Path) -> None:
     body = json.dumps({"turns": ["I am so happy because of this and that and much more of it"] * 4}).encode()
     request = HEAD.replace(b"/v1/detect", b"/v1/explain") + b"Content-Length: %d\r\n\r\n" % len(body) + body
-    with running_server(tmp_path) as server:
+    with running_server(tmp_path, EMOSCOPE_EXPLAIN_PER_CLIENT="100") as server:
         connections = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(14)]
         for connection in connections:
             connection.sendall(request)
@@ -143,7 +143,6 @@ def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]
 @pytest.mark.parametrize(
     ("options", "environment", "said"),
     [
-        (["--workers", "2"], {}, "--workers: several processes need PostgreSQL"),
         (["--model", "nowhere"], {}, "no model named 'nowhere'"),
         ([], {"EMOSCOPE_MAX_TURNS": "many"}, "EMOSCOPE_MAX_TURNS: "),
         ([], {"EMOSCOPE_QUEUE_DIALOGUES": "5"}, "queue_dialogues must be at least"),

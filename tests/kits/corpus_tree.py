@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import emoscope.corpus
 from emoscope.corpus.pipeline.build import TIMINGS
 
-EXAMPLE = Path(__file__).parent / "corpus_example"
+EXAMPLE = Path(emoscope.corpus.__path__[0]) / "example"
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -13,6 +13,12 @@ from benchmarks.common.paths import RESULTS
 from benchmarks.common.tables import read_rows, replace_row, write_rows
 
 
+def test_the_figures_in_readme_and_guide_are_the_measured_ones() -> None:
+    from benchmarks.readme import stale
+
+    assert stale() == [], "run: python -m benchmarks.readme"
+
+
 def test_values_come_back_as_they_went_in(tmp_path: Path) -> None:
     rows = [
         {"name": "a, b", "score": 0.5, "runs": 3, "kept": True, "weights": [0.1, 2], "settings": {"folds": 2}},

@@ -143,7 +143,8 @@ def test_the_report_shows_everyone(table: Path, tmp_path: Path) -> None:
     assert told["annotators"]["ann"]["judged"] == 2
     assert told["items_by_judges"] == {"1": 2}
     assert told["annotators"]["ben"] == {
-        "judged": 0, "skipped": 0, "left": 0, "gold_right": 0, "gold_answers": 0, "refused": False
+        "judged": 0, "skipped": 0, "left": 0, "gold_right": 0, "gold_answers": 0, "refused": False,
+        "training": None, "qualification": None,
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ def run(*arguments: object) -> Result:
     app.add_typer(challenge_group, name="challenge")
     app.command("submit")(submit.submit_cli)
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+OPENED = datetime(2020, 1, 1)
 
 
 def done(*arguments: object) -> str:
@@ -66,7 +70,9 @@ def test_a_challenge_is_run_from_the_command_line(tmp_path: Path) -> None:
     assert "ana@example.org" not in (tmp_path / "public.json").read_text()
     other = tmp_path / "other.txt"
     other.write_text(rows_of(["sad", *GOLD[1:]]))
-    assert "emoscope challenge rescore mine" in done("challenge", "gold", "mine", "practice", other, *data)
+    assert "emoscope challenge rescore mine" in done(
+        "challenge", "gold", "mine", "practice", other, "--no-rescore", *data
+    )
     assert "stale" in done("challenge", "board", "mine", "practice", *data)
     assert done("challenge", "rescore", "mine", *data) == "mine: 1 submissions queued\n"
     done("challenge", "worker", "--once", *data)
@@ -250,3 +256,57 @@ def test_submit_tells_what_the_server_said(
 def test_submit_wants_the_address_of_a_challenge(address: str, file: Path) -> None:
     result = run("submit", file, "--challenge", address, "--token", "emo_x")
     assert "expected an address such as" in str(result.exception)
+
+
+def test_files_texts_and_the_survey_from_the_command_line(tmp_path: Path) -> None:
+    data = ["--data-dir", tmp_path / "data"]
+    file = write_challenge(tmp_path / "source", head='survey = "emocontext"', phases=phase("practice"))
+    done("challenge", "create", file, *data)
+    train = tmp_path / "train.txt"
+    train.write_text("one")
+    assert "Training" in done("challenge", "add-file", "mine", train, "--title", "Training", *data)
+    assert json.loads(done("challenge", "files", "mine", "--json", *data))[0]["name"] == "train.txt"
+    assert "no longer" in done("challenge", "remove-file", "mine", "train.txt", *data)
+    missing = run("challenge", "add-file", "mine", tmp_path / "none.txt", *data)
+    assert "no such file" in str(missing.exception)
+    file.write_text(file.read_text().replace('title = "Mine"', 'title = "Ours"\nrules = "Be fair."'))
+    done("challenge", "texts", "mine", file, *data)
+    assert json.loads(done("challenge", "list", "--json", *data))[0]["texts"] == {"rules": "Be fair."}
+    assert "no team has told" in done("challenge", "survey", "mine", *data)
+    done("challenge", "survey", "mine", "-o", tmp_path / "told.csv", *data)
+    assert (tmp_path / "told.csv").read_text().startswith("rank,team,paper,representations: GloVe,")
+
+
+def test_teams_are_told_and_taken_out_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = ["--data-dir", tmp_path / "data"]
+    done("challenge", "create", write_challenge(tmp_path / "source", phases=phase("practice", opens=OPENED)), *data)
+    token = done("challenge", "register", "mine", "Joy", "Ana", "--email", "ana@example.org", *data).strip()
+    store = Store.open(tmp_path / "data")
+    ana = authenticate(store, token)
+    text = tmp_path / "about.txt"
+    text.write_text("About it")
+    done("challenge", "change", "mine", "--registration", "closed", "--description", text, "--max-teams", "9", *data)
+    changed = json.loads(done("challenge", "list", *data, "--json"))[0]
+    assert (changed["registration"], changed["description"], changed["max_teams"]) == ("closed", "About it", 9)
+    assert "announcement 1: posted" in done("challenge", "announce", "mine", "News", "Text", *data)
+    monkeypatch.setenv("EMOSCOPE_MAIL_URL", "console:")
+    assert "1 mails sent" in done("challenge", "announce", "mine", "You", "Text", "--team", "1", "--mail", *data)
+    assert "1 mails sent, 0 not" in done("challenge", "mail", "mine", "2", *data)
+    assert "withdrawn" in done("challenge", "withdraw", "mine", "1", *data)
+    assert "shown again" in done("challenge", "withdraw", "mine", "1", "--undo", *data)
+    assert "everybody" in done("challenge", "announcements", "mine", *data)
+    assert "reinstate mine 1" in done("challenge", "disqualify", "mine", "1", "Two accounts", *data)
+    assert "disqualified" in done("challenge", "teams", "mine", *data)
+    assert "reinstated" in done("challenge", "reinstate", "mine", "1", *data)
+    send_submission(store, ana, "mine", None, answer(), file_name="a.txt")
+    done("challenge", "worker", "--once", *data)
+    other = tmp_path / "other.txt"
+    other.write_text(rows_of(["sad", *GOLD[1:]]))
+    assert "gold replaced; 1 submissions queued" in done("challenge", "gold", "mine", "practice", other, *data)
+    done("challenge", "worker", "--once", *data)
+    assert "0.8000" in done("challenge", "submissions", "mine", *data)
+    assert "2030-06-01" in done("challenge", "schedule", "mine", "practice", "--closes", "2030-06-01T00:00:00", *data)
+    assert "2030-06-01" not in done("challenge", "schedule", "mine", "practice", "--clear", "closes", *data)
+    assert "1 submitted files" in done("challenge", "storage", *data)
+    assert json.loads(done("challenge", "storage", "mine", "--json", *data))["submissions"] == 1
+    store.close()

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.metrics import accuracy, class_scores, confusion_matrix, encode, macro_f1, micro_f1, safe_divide
+from emoscope.core.metrics import (
+    accuracy,
+    class_scores,
+    confusion_matrix,
+    encode,
+    macro_f1,
+    micro_f1,
+    safe_divide,
+    standard_metric,
+)
 from emoscope.tasks import get_task
 
 LABELS = ("a", "b", "c", "d")
@@ -177,3 +186,19 @@ def test_order_does_not_matter_and_a_stack_scores_each_matrix(pairs: list[tuple[
     stack = np.stack([confusion, confusion.T])
     for metric in (micro_f1, macro_f1, accuracy):
         assert metric(stack).tolist() == [float(metric(confusion)), float(metric(confusion.T))]
+
+
+def test_the_standard_metrics_leave_out_what_they_say() -> None:
+    labels = ["others", "happy", "sad"]
+    table = np.array([[6, 2, 0], [1, 3, 0], [0, 1, 2]])
+    micro = standard_metric("micro-f1", labels, neutral="others")
+    assert (micro.name, micro.labels) == ("micro-f1", ("happy", "sad"))
+    assert float(micro(table, labels)) == pytest.approx(2 * 5 / (8 + 7))  # 5 right of 8 named and 7 there
+    assert standard_metric("micro-f1", labels).labels == tuple(labels)
+    macro = standard_metric("macro-f1", labels, neutral="others")
+    assert (macro.name, macro.labels) == ("macro-f1", None)
+    assert macro.description == "macro-F1 over the labels that occur in gold or predictions"
+    assert float(macro(table, labels)) == pytest.approx(np.mean([12 / 15, 6 / 10, 4 / 5]))
+    share = standard_metric("accuracy")
+    assert (share.name, share.description) == ("accuracy", "the share of right answers")
+    assert float(share(table, labels)) == pytest.approx(11 / 15)

@@ -17,6 +17,7 @@ from emoscope.core.significance import (
     percentile_interval,
     resampled_scores,
     wilcoxon,
+    wilson_interval,
 )
 from kits.paired_bootstrap import paired_bootstrap
 
@@ -217,3 +218,17 @@ def test_nothing_to_resample_is_said() -> None:
     none = np.array([], np.int64)
     with pytest.raises(EmoscopeError, match="one prediction for each"):
         resampled_scores(none, [none], classes=2, metric=accuracy)
+
+
+def test_wilson_intervals_are_those_of_the_book() -> None:
+    low, high = wilson_interval(81, 263)
+    assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)  # Newcombe 1998, table I
+    assert wilson_interval(0, 20)[0] == 0
+    assert wilson_interval(0, 20)[1] == pytest.approx(0.1611, abs=1e-4)
+    assert wilson_interval(20, 20)[1] == 1
+    assert wilson_interval(1, 29)[0] == pytest.approx(0.0061, abs=1e-4)
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+    narrow = wilson_interval(81, 263, level=0.5)
+    assert low < narrow[0] < narrow[1] < high
+    with pytest.raises(EmoscopeError, match="confidence level"):
+        wilson_interval(1, 2, level=1.0)

@@ -299,3 +299,41 @@ def test_mistakes_are_one_line(arguments: list[str], expected: str) -> None:
     assert isinstance(done.exception, EmoscopeError)
     assert expected in str(done.exception)
     assert "\n" not in str(done.exception)
+
+
+def test_evaluations_bound_how_often_the_model_reads() -> None:
+    words = " ".join(f"word{number} happy" for number in range(20))
+    asked: list[int] = []
+
+    def odds(dialogue: Dialogue) -> float:
+        asked.append(1)
+        return 0.1 * sum(text.count("happy") for text in dialogue.texts) - 1
+
+    whole = explain(model(odds), Dialogue.of([words, "yes"]), LABELS, "good")
+    unbounded = len(asked)
+    asked.clear()
+    found = explain(model(odds), Dialogue.of([words, "yes"]), LABELS, "good", evaluations=200)
+    assert len(asked) < 260 < unbounded
+    assert found.log_odds == pytest.approx(found.baseline + sum(turn.contribution for turn in found.turns))
+    assert found.score == whole.score
+
+
+def test_windows_that_variants_of_a_long_turn_share_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from emoscope.detector.model import FittedModel
+
+    read: list[int] = []
+    infer = FittedModel._infer
+
+    def counted(self: FittedModel, head: object, examples: Sequence[object]) -> object:
+        read.append(len(examples))
+        return infer(self, head, examples)  # type: ignore[arg-type]
+
+    detector = emoscope.load("default")
+    sentences = [f"The parcel number {number} did not come and nobody answers my calls at all." for number in range(8)]
+    long, other = " ".join(sentences), " ".join([*sentences[:-1], "I am so happy that it came today, thank you!"])
+    alone = [detector.detect(each) for each in (long, other, "hi")]
+    monkeypatch.setattr(FittedModel, "_infer", counted)
+    together = list(detector.detect_many([long, "hi", other, long]))
+    assert [together[0], together[2], together[1]] == alone
+    assert together[3] == together[0]
+    assert sum(read) < 3 * 5 + 1  # of five windows each

@@ -18,7 +18,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.distil.bundle import student_bundle
 from emoscope.distil.everyday import GENERAL, everyday_examples
-from emoscope.distil.pool import own_examples
+from emoscope.distil.pool import load_answers, own_examples
 from emoscope.distil.student import HEADS, REPORT, StudentPlan, fit_student, gather, judge, save_report
 from emoscope.distil.teacher import (
     ANSWERS,
@@ -125,3 +125,15 @@ def test_a_teacher_of_all_data_teaches_a_student(corpora: str, data: Path, encod
     detector = emoscope.load(tmp_path / "bundle")
     assert detector.labels == GENERAL
     assert sum(detector.detect(["I love you"]).scores.values()) == pytest.approx(1)
+
+
+def test_a_teacher_can_be_asked_about_one_part_of_the_pool(data: Path, tmp_path: Path) -> None:
+    """New text is answered without asking about everything again."""
+    written(data, "everyday", [["my bike is gone"], ["we won", "no way"]])
+    context = FitContext(device="cpu", resources=data)
+    plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), corpora="open", limit=8)
+    with pytest.raises(EmoscopeError, match="no head is asked about 'weather'"):
+        teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True, parts=["weather"])
+    teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True, parts=["written:everyday"])
+    _, _, tables = load_answers(tmp_path / "out" / ANSWERS / "general.npz")
+    assert {name: len(table) for name, table in tables.items()} == {"written:everyday": 2}

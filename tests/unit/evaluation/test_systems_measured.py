@@ -46,3 +46,25 @@ def test_both_figures_are_listed() -> None:
     listed = json.loads(run.invoke(app, ["systems", "--task", "iest", "--json"]).output)
     assert {each["name"] for each in listed} >= {"amobee", "iiidyt", "ntua-slp", "iest-baseline"}
     assert all(each["measured"]["iest"]["runs"] for each in listed if each["team"] != "emoscope")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("amobee", "several pieces"),
+        ("ntua-slp", "one language model where the paper averages three"),
+        ("idea", "no next-sentence objective"),
+        ("cyut", "halved"),
+        ("ku", "held-out folds' utterances"),
+        ("hsu", "the mean of the tokens' vectors"),
+    ],
+)
+def test_what_ours_does_otherwise_is_said_wherever_it_is_shown(name: str, said: str) -> None:
+    shown = " ".join(CliRunner().invoke(app, ["systems", name], env={"COLUMNS": "400"}).output.split())
+    assert said in shown
+    listed = json.loads(CliRunner().invoke(app, ["systems", "--json"]).output)
+    assert said in " ".join(next(each for each in listed if each["name"] == name)["differences"])
+    if DOCS.is_file():
+        assert all(
+            said in line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {name} | 0")
+        )

@@ -107,3 +107,16 @@ def test_means_and_mistakes() -> None:
         Blend([NgramBlock(LABELS)], folds=1)
     with pytest.raises(EmoscopeError, match="has not been fitted"):
         blend().predict_proba(examples()[0])
+
+
+def test_no_member_counts_negative_and_one_that_misleads_counts_nothing() -> None:
+    """With a weight below 0, a member would have to be wrong for the blend to be right."""
+    draw = np.random.default_rng(0)
+    gold = draw.integers(2, size=400)
+    right = np.where(gold[:, None] == [0, 1], 0.8, 0.2)
+    wrong = 1 - right
+    weights, bias = blend_weights(np.stack([right, wrong], 1), np.eye(2)[gold])
+    assert weights[1] == 0
+    assert 0 < weights[0] <= 3
+    assert np.abs(bias).max() < 0.5
+    assert (blended(np.stack([right, wrong], 1), weights, bias).argmax(1) == gold).all()

@@ -53,3 +53,20 @@ def test_bad_priors_are_refused(prior: dict[str, float]) -> None:
 def test_no_dialogues_no_estimate() -> None:
     with pytest.raises(EmoscopeError, match="at least one dialogue"):
         estimate_prior(np.zeros((0, 2)), [0.5, 0.5])
+
+
+def test_numbers_of_any_size_become_shares() -> None:
+    assert prior_vector({"a": 3, "b": 1}, ["b", "a"]).tolist() == [0.25, 0.75]
+    assert prior_vector({"a": 0, "b": 5}, ["a", "b"]).tolist() == [0, 1]
+    assert prior_vector({"a": 1.5e308, "b": 1.5e308}, ["a", "b"]).tolist() == [0.5, 0.5]
+    with pytest.raises(EmoscopeError, match=r"^a prior must give one number for each of: a, b$"):
+        prior_vector({"a": 1}, ["a", "b"])
+    with pytest.raises(EmoscopeError, match=r"^a prior's numbers must be finite, not negative, and not all zero$"):
+        prior_vector({"a": 0, "b": 0}, ["a", "b"])
+
+
+def test_every_row_is_shifted_by_itself() -> None:
+    shifted = shift_prior([[0.6, 0.4], [0.1, 0.9], [0.0, 1.0]], [0.5, 0.5], [0.8, 0.2])
+    assert np.allclose(shifted.sum(1), 1)
+    assert shifted[1].tolist() == pytest.approx([0.16 / 0.52, 0.36 / 0.52])
+    assert shift_prior([1, 0], [1, 1], [2, 2]).tolist() == [1, 0]  # whole numbers, and a single row

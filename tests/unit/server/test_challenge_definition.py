@@ -12,6 +12,7 @@ from emoscope.server.challenge.services.actor import OPERATOR
 from emoscope.server.challenge.services.challenges import create_challenge
 from emoscope.server.challenge.services.definition import (
     Definition,
+    FileDefinition,
     PhaseDefinition,
     checked,
     read_definition,
@@ -92,7 +93,8 @@ def test_the_documented_example_is_valid() -> None:
         found = checked(tomllib.loads(text), guide)
         assert found.phases[0].opens is not None
     named = set(re.findall(r"^#? ?(\w+) = ", example, re.MULTILINE))
-    assert named == {*Definition.model_fields, *PhaseDefinition.model_fields} - {"phases", "description"}
+    parts = (Definition, PhaseDefinition, FileDefinition)
+    assert named == {field for part in parts for field in part.model_fields} - {"phases", "files"}
 
 
 def test_times_are_in_the_phases_zone(tmp_path: Path) -> None:

@@ -246,7 +246,7 @@ def test_other_gold_makes_results_stale_until_rescored(store: Store, clock: Cloc
     finish_jobs(store, clock)
     other = tmp_path / "other.txt"
     other.write_text(rows_of(["sad", *GOLD[1:]]))
-    replace_gold(store, OPERATOR, slug, "practice", other)
+    replace_gold(store, OPERATOR, slug, "practice", other, rescoring=False)
     entry = leaderboard(store, PUBLIC, slug, "practice").entries[0]
     assert (entry.stale, entry.rank, entry.score) == (True, None, 1.0)
     assert leaderboard(store, PUBLIC, slug, "practice").notes[0].startswith("1 score is stale")

@@ -13,7 +13,7 @@ from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.submissions import list_submissions, quota, submit
 from emoscope.server.errors import ServerError
 from emoscope.server.store import Store
-from kits.challenge_kit import GOLD, answer, made_challenge, phase, rows_of, team
+from kits.challenge_kit import GOLD, Clock, answer, made_challenge, phase, rows_of, team
 
 PARALLEL = 100
 
@@ -73,3 +73,24 @@ def test_the_quota_holds_across_processes(store: Store, tmp_path: Path) -> None:
     running = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     accepted = [int(process.communicate(timeout=120)[0]) for process in running]
     assert sum(accepted) == 9
+
+
+def test_what_a_team_has_used_and_has_left(store: Store, clock: Clock, tmp_path: Path) -> None:
+    """Its own submissions of this phase and day, charged ones only; both caps count."""
+    slug = made_challenge(store, tmp_path, phases=phase("practice", per_day=3, total=4) + phase("other", per_day=9))
+    ana, _ = team(store, slug, "One")
+    ben, _ = team(store, slug, "Two", "Ben")
+    for actor, name, count in ((ana, "practice", 2), (ben, "practice", 1), (ana, "other", 3)):
+        for _ in range(count):
+            submit(store, actor, slug, name, answer(), file_name="a.txt")
+    with pytest.raises(ServerError):
+        submit(store, ana, slug, "practice", io.BytesIO(b"nonsense"), file_name="a.txt")
+    used = quota(store, ana, slug, "practice")
+    assert (used.used_today, used.used_total, used.rejected_today, used.left_today) == (2, 2, 1, 1)
+    assert used.next_day.isoformat() == "2030-05-02T00:00:00+00:00"
+    clock.forward(days=1)
+    used = quota(store, ana, slug, "practice")
+    assert (used.used_today, used.used_total, used.rejected_today, used.left_today) == (0, 2, 0, 2)
+    for _ in range(2):
+        submit(store, ana, slug, "practice", answer(), file_name="a.txt")
+    assert quota(store, ana, slug, "practice").left_today == 0

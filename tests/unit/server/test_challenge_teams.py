@@ -166,6 +166,23 @@ def test_teams_merge_if_one_team_could_have_submitted_as_much(store: Store, cloc
     assert len(list_teams(store, OPERATOR, slug)) == 2
 
 
+def test_a_merged_team_has_no_more_members_than_any_other(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug = made_challenge(store, tmp_path)
+    ana, _ = team(store, slug, "One")
+    join_team(store, PUBLIC, invite(store, ana, slug).token, member="Cat")
+    ben, _ = team(store, slug, "Two", "Ben")
+    monkeypatch.setattr("emoscope.server.challenge.services.teams.MAX_MEMBERS", 2)
+    with pytest.raises(Conflict, match="together the teams have 3 members, at most 2 are allowed"):
+        offer_merge(store, ana, slug, "Two")
+    monkeypatch.setattr("emoscope.server.challenge.services.teams.MAX_MEMBERS", 3)
+    answer_merge(store, ben, slug, offer_merge(store, ana, slug, "Two").id, accept=True)
+    assert len(get_team(store, ben, slug).members) == 3
+    with pytest.raises(Conflict, match="a team has at most 3 members"):
+        join_team(store, PUBLIC, invite(store, ben, slug).token, member="Dan")
+
+
 def test_a_merged_member_keeps_the_token_and_plays_for_the_new_team(store: Store, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path)
     ana, made = team(store, slug, "One")

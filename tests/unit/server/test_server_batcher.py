@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -87,8 +88,68 @@ def test_a_large_request_lets_small_ones_pass() -> None:
         made.close()
         return gate.batches
 
-    # The large request had gone to the back of the queue before the small one came: its next share is first, then both.
-    assert asyncio.run(ask()) == [[1, 2], [3, 4], [9, 5]]
+    assert asyncio.run(ask()) == [[1, 2], [9, 3], [4, 5]]
+
+
+def test_clients_take_turns_however_much_each_asks() -> None:
+    async def ask() -> list[list[int]]:
+        gate = Gate()
+        made = batcher(gate, size=4)
+        first = asyncio.create_task(made.submit("k", [0], "greedy"))
+        await until_busy(gate)
+        greedy = [asyncio.create_task(made.submit("k", [ten, ten + 1], "greedy")) for ten in range(10, 60, 10)]
+        await asyncio.sleep(0)
+        modest = asyncio.create_task(made.submit("k", [1, 2], "modest"))
+        await asyncio.sleep(0)
+        gate.open.set()
+        assert (await modest).results == [10, 20]
+        await asyncio.gather(first, *greedy)
+        made.close()
+        return gate.batches
+
+    # Two items are large here: each client's oldest request has half of the batch.
+    assert sorted(asyncio.run(ask())[1]) == [1, 2, 10, 11]
+
+
+def test_many_large_requests_do_not_hold_up_a_small_one() -> None:
+    async def ask() -> list[list[int]]:
+        gate = Gate()
+        made = batcher(gate, size=64, capacity=24 * 256)
+        large = [asyncio.create_task(made.submit("k", [ten] * 256)) for ten in range(24)]
+        await until_busy(gate)
+        small = asyncio.create_task(made.submit("k", [99]))  # the queue is full, and the same client's
+        await asyncio.sleep(0)
+        gate.open.set()
+        assert (await small).results == [990]
+        await asyncio.gather(*large)
+        made.close()
+        return gate.batches
+
+    assert next(number for number, batch in enumerate(asyncio.run(ask())) if 99 in batch) == 1
+
+
+def test_after_a_crowd_those_who_ask_again_come_together_and_nobody_waits_for_ever() -> None:
+    batches: list[int] = []
+
+    def run(key: str, items: list[int]) -> list[int]:
+        batches.append(len(items))
+        time.sleep(0.02)
+        return items
+
+    async def client(made: Batcher[str, int, int], number: int) -> None:
+        for _ in range(5):
+            await made.submit("k", [number], number)
+
+    async def ask() -> float:
+        made = batcher(run, size=64)
+        await asyncio.gather(*(client(made, number) for number in range(24)))
+        begun = time.perf_counter()
+        await made.submit("k", [1])  # the crowd does not come back
+        made.close()
+        return time.perf_counter() - begun
+
+    assert asyncio.run(ask()) < 1
+    assert sum(size == 24 for size in batches) >= 3, batches
 
 
 def test_different_keys_are_not_mixed() -> None:

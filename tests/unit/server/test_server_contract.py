@@ -13,17 +13,28 @@ PUBLIC = {
     ("get", "/v1/challenges/{slug}/phases/{phase}/data"),
     ("get", "/v1/challenges/{slug}/phases/{phase}/board"),
     ("get", "/v1/challenges/{slug}/export"),
+    ("get", "/v1/challenges/{slug}/files"),
+    ("get", "/v1/challenges/{slug}/files/{name}"),
+    ("get", "/v1/challenges/{slug}/survey"),
+    ("get", "/v1/challenges/{slug}/techniques"),
+    ("get", "/v1/challenges/{slug}/notices"),
     ("post", "/v1/challenges/{slug}/teams"),
     ("post", "/v1/challenges/{slug}/recovery"),
     ("post", "/v1/invitations/join"),
     ("post", "/v1/registrations"),
     ("post", "/v1/recoveries"),
+    ("post", "/v1/detect"),
+    ("post", "/v1/detect/batch"),
+    ("post", "/v1/timeline"),
+    ("post", "/v1/explain"),
+    ("get", "/v1/models"),
 }
 
 
 def test_only_what_needs_a_token_is_described_as_needing_one(shared_site: Site) -> None:
     client = shared_site.client
     values = {"slug": "nowhere", "phase": "practice", "team_id": 1, "merge_id": 1, "token_id": 1, "submission": "x"}
+    values |= {"member_id": 1, "notice_id": 1}
     for path, item in client.get("/openapi.json").json()["paths"].items():
         for method, operation in item.items():
             if "security" not in operation:
@@ -43,10 +54,10 @@ def test_a_token_that_is_none_is_refused_everywhere(shared_site: Site) -> None:
 @pytest.mark.parametrize(
     ("path", "allowed"),
     [
-        (SUBMISSIONS, "GET, POST"),
-        ("/v1/challenges/mine/teams/1", "DELETE, GET"),
-        ("/v1/challenges/mine/tokens", "GET, POST"),
-        ("/v1/submissions/abc", "DELETE, GET"),
+        (SUBMISSIONS, "GET, HEAD, POST"),
+        ("/v1/challenges/mine/teams/1", "DELETE, GET, HEAD"),
+        ("/v1/challenges/mine/tokens", "GET, HEAD, POST"),
+        ("/v1/submissions/abc", "DELETE, GET, HEAD"),
         ("/v1/detect", "POST"),
     ],
 )

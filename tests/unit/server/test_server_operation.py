@@ -1,16 +1,24 @@
 """What operators are given says what the server does: documented settings, the unit, the compose file."""
 
+import logging
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from fastapi.testclient import TestClient
+from sqlalchemy import text
 from sqlalchemy.engine import make_url
+from starlette.requests import Request
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.app import create_app
+from emoscope.server.errors import StoreUnavailable
+from emoscope.server.http.security import is_cross_site
 from emoscope.server.settings import Limits, Settings, variable
+from emoscope.server.store.database import Database
+from kits.challenge_site import Site
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs" / "guide" / "serving.md"
@@ -61,7 +69,7 @@ def test_the_compose_file_upgrades_before_it_serves() -> None:
     assert server["command"][0] == "serve"
     known = {variable(name) for name in (*Settings.model_fields, *Limits.model_fields)}
     assert set(server["environment"]) <= known
-    assert server["ports"] == ["127.0.0.1:8000:8000"]  # reached through a proxy only
+    assert "ports" not in server  # reached through the proxy only
     assert set(services["upgrade"]["environment"]) <= known
     database = server["environment"]["EMOSCOPE_DATABASE_URL"].replace("${POSTGRES_PASSWORD:?set a password}", "secret")
     address = make_url(database)
@@ -74,3 +82,90 @@ def test_the_compose_file_upgrades_before_it_serves() -> None:
     copied = {name for line in re.findall(r"^COPY (?!--)(.*)$", image, re.MULTILINE) for name in line.split()[:-1]}
     assert all((ROOT / name).exists() for name in copied)
     assert [mount.split(":")[1] for mount in server["volumes"]] == re.findall(r"^VOLUME (\S+)$", image, re.MULTILINE)
+
+
+def test_only_the_proxy_of_the_compose_file_is_reachable_and_speaks_https() -> None:
+    whole = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
+    services = whole["services"]
+    assert [name for name, service in services.items() if "ports" in service] == ["proxy"]
+    assert "443:443" in services["proxy"]["ports"]
+    assert "size=" in services["server"]["tmpfs"][0]
+    subnet = whole["networks"]["default"]["ipam"]["config"][0]["subnet"]
+    assert services["server"]["command"][-2:] == ["--trusted-proxy", subnet]
+    assert services["server"]["environment"]["EMOSCOPE_PUBLIC_URL"].startswith("https://")
+    assert "reverse_proxy server:8000" in (ROOT / "deploy" / "Caddyfile").read_text()
+
+
+def test_the_unit_upgrades_first_and_may_have_many_files_open() -> None:
+    unit = (ROOT / "deploy" / "emoscope.service").read_text()
+    assert re.search(r"^ExecStartPre=\S+/emoscope challenge upgrade$", unit, re.MULTILINE)
+    found = re.search(r"^LimitNOFILE=(\d+)$", unit, re.MULTILINE)
+    assert found is not None
+    assert int(found[1]) > Settings().max_connections
+
+
+@pytest.mark.parametrize("path", [ROOT / "deploy" / "nginx.conf", DOCS.with_name("operating.md")])
+def test_the_proxy_passes_the_host_with_its_port(path: Path) -> None:
+    assert "proxy_set_header Host $http_host;" in path.read_text()
+    assert "Host $host;" not in path.read_text()
+
+
+@pytest.mark.parametrize("name", ["alerts.yaml", "grafana.json"])
+def test_the_board_and_the_alerts_name_metrics_there_are(shared_site: Site, name: str) -> None:
+    shared_site.client.post("/v1/detect", json={"turns": ["hi"]})
+    there = set(re.findall(r"^([a-z_]+)[{ ]", shared_site.client.get("/metrics").text, re.MULTILINE)) | {"up"}
+    there |= {"emoscope_refused_total", "emoscope_batch_dialogues_count"}  # of what has not happened yet
+    parsed = yaml.safe_load((ROOT / "deploy" / name).read_text())  # JSON is YAML too
+    groups = parsed.get("groups") or [{"rules": [target for panel in parsed["panels"] for target in panel["targets"]]}]
+    expressions = [rule["expr"] for group in groups for rule in group["rules"]]
+    assert len(expressions) >= 8
+    for expression in expressions:
+        named = set(re.findall(r"\b(?:emoscope|process)_[a-z_]+|\bup\b", expression))
+        assert named, expression
+        assert named <= there, named - there
+
+
+@pytest.mark.parametrize(
+    ("public", "origin", "crosses"),
+    [
+        ("https://emoscope.example.org", "https://emoscope.example.org", False),
+        ("https://emoscope.example.org", "http://emoscope.example.org", True),  # somebody in between
+        ("https://emoscope.example.org", "https://inside:8000", True),  # what a proxy may put into Host
+        (None, "http://inside:8000", False),
+        (None, "http://evil.example", True),
+    ],
+)
+def test_forms_must_come_from_the_public_address(public: str | None, origin: str, crosses: bool) -> None:
+    app = SimpleNamespace(state=SimpleNamespace(settings=Settings(public_url=public)))
+    headers = [(b"host", b"inside:8000"), (b"origin", origin.encode())]
+    assert is_cross_site(Request({"type": "http", "headers": headers, "app": app})) is crosses
+
+
+def test_metrics_tell_process_build_jobs_and_database(shared_site: Site) -> None:
+    found = shared_site.client.get("/metrics").text
+    for name in ("process_resident_memory_bytes", "process_open_fds", 'emoscope_build_info{model="nano"'):
+        assert name in found
+    assert "emoscope_database_up 1.0" in found
+    before = _value(found, 'emoscope_jobs{kind="score",state="done"}')
+    token = shared_site.team("Team Metrics")
+    shared_site.final(token, shared_site.submit(token).json()["id"])
+    after = shared_site.client.get("/metrics").text
+    assert _value(after, 'emoscope_jobs{kind="score",state="done"}') == before + 1
+
+
+def _value(text: str, sample: str) -> float:
+    return next(float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(sample))
+
+
+def test_an_outage_of_the_database_is_a_line_in_the_log_and_so_is_its_end(caplog: pytest.LogCaptureFixture) -> None:
+    gone = Database("postgresql+psycopg://me:secret@127.0.0.1:1/none")
+    with caplog.at_level(logging.WARNING, "emoscope.server"):
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable), gone.read() as session:
+                session.execute(text("select 1"))
+        with Database("sqlite://").read() as session:
+            session.execute(text("select 1"))
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+    assert "refused" in caplog.messages[0]
+    assert "secret" not in caplog.text
+    assert caplog.messages[1] == "the database answers again"

@@ -40,7 +40,11 @@ def register(client: TestClient, team: str, member: str = "Ana") -> str:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/docs", "/challenges", "/challenges/mine", "/challenges/mine/board/practice", "/sign-in", "/join"]
+    "path",
+    [
+        *("/", "/detect", "/detect?two=1", "/model", "/docs"),
+        *("/challenges", "/challenges/mine", "/challenges/mine/board/practice", "/sign-in", "/join"),
+    ],
 )
 def test_pages_are_whole_and_load_nothing_from_elsewhere(site: Site, path: str) -> None:
     found = site.client.get(path)
@@ -61,14 +65,14 @@ def test_pages_are_whole_and_load_nothing_from_elsewhere(site: Site, path: str) 
 
 
 def test_our_own_scripts_reach_for_nothing_outside() -> None:
-    for file in (STATIC / "static").iterdir():
+    for file in (path for path in (STATIC / "static").rglob("*") if path.is_file()):
         text = file.read_text()
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text), file.name
         assert "innerHTML" not in text, file.name
 
 
 def test_every_field_has_a_label(site: Site) -> None:
-    for path in ("/", "/challenges/mine", "/sign-in", "/join"):
+    for path in ("/", "/detect?two=1", "/challenges/mine", "/sign-in", "/join"):
         page = site.client.get(path).text
         for tag, attributes in re.findall(r"<(input|select|textarea)\b([^>]*)>", page):
             if 'type="hidden"' in attributes:
@@ -104,7 +108,7 @@ def test_register_submit_and_see_the_board(site: Site) -> None:
     assert client.get(f"{address}/state").json() == {"state": "scored", "final": True}
     board = client.get("/challenges/mine/board/practice").text
     assert "Walkers" in board
-    assert ">cluster</abbr>" in board
+    assert ">Cluster</th>" in board
     assert "<circle" in board
     assert client.get("/challenges/mine/board/practice/csv").headers["content-type"].startswith("text/csv")
     assert client.get("/challenges/mine/board/practice/json").json()["phase"] == "practice"

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -164,3 +165,18 @@ def test_compressed_files_are_whole_or_one_line(tmp_path: Path, suffix: str) -> 
 def test_errors_come_through_other_processes() -> None:
     error = pickle.loads(pickle.dumps(InputError("a.csv", "is broken", row=3)))
     assert (str(error), error.path, error.problem, error.row) == ("a.csv, row 3: is broken", "a.csv", "is broken", 3)
+
+
+def test_parquet_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_writer(str(tmp_path / "a.parquet")) as writer:
+        writer.write({"turns": ["hi"]})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(EmoscopeError, match=r"needs pyarrow: pip install 'emoscope\[parquet\]'"):
+        list(read_records(str(tmp_path / "a.parquet")))
+    with (
+        pytest.raises(EmoscopeError, match=r"needs pyarrow: pip install 'emoscope\[parquet\]'"),
+        open_writer(str(tmp_path / "b.parquet")),
+    ):
+        pass
+    assert not (tmp_path / "b.parquet").exists()

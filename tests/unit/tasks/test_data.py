@@ -281,8 +281,8 @@ def test_only_fetching_imports_what_goes_online() -> None:
             names |= {node.module} if isinstance(node, ast.ImportFrom) else set()
             if names & online:
                 importers.add(file.relative_to(package).as_posix())
-    # To download, to send a submission, and to sign in with the organiser's provider: all on request.
-    assert importers == {"tasks/fetch.py", "cli/submit.py", "server/challenge/oidc.py"}
+    # To download, to send a submission, to sign in with the organiser's provider, to look at one's server: on request.
+    assert importers == {"tasks/fetch.py", "cli/submit.py", "server/challenge/oidc.py", "server/doctor.py"}
 
 
 def test_looking_around_opens_no_connection(tmp_path: Path) -> None:

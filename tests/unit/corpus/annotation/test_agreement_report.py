@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emoscope.core.agreement import cohen_kappa, fleiss_kappa, fleiss_kappa_per_label, krippendorff_alpha
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.judgement import Judgement
-from emoscope.corpus.annotation.agreement import cohen_kappa, fleiss_kappa, fleiss_kappa_per_label, krippendorff_alpha
 from emoscope.corpus.annotation.agreement_report import Agreement, measure_agreement
 from emoscope.corpus.annotation.annotations import votes_of
 from kits.corpus_command import run

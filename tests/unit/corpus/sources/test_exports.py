@@ -205,7 +205,7 @@ def test_the_command(tmp_path: Path) -> None:
         "corpus", "collect", one, other, "-o", target, "--format", "whatsapp", "--gap-minutes", "20", "--json"
     )
     assert code == 0
-    assert json.loads(out) == {"dialogues": 3, "turns": 3, "left_out": {"media without words": 1}}
+    assert json.loads(out) == {"dialogues": 3, "turns": 3, "outside": 0, "left_out": {"media without words": 1}}
     assert [record.columns["id"] for record in read_records(str(target))] == ["one:1", "one:2", "other:1"]
     assert next(read_records(str(target))).dialogue.turns[0].speaker == "Ann"
 

@@ -1,0 +1,176 @@
+"""A study from the briefing to the last decision in a real browser: three annotators and a manager.
+
+Needs a chromium, as `test_server_browser.py` does. With `EMOSCOPE_SHOTS=FOLDER` every stop is photographed; with
+axe-playwright-python installed, axe-core looks at every stop.
+"""
+
+import csv
+import importlib
+import importlib.util
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kits.annotate_command import Served, served
+from kits.browser_kit import SHOTS, expect, opened_browser
+from kits.corpus_command import run
+
+Axe: Any = None
+if importlib.util.find_spec("axe_playwright_python") is not None:
+    Axe = importlib.import_module("axe_playwright_python.sync_playwright").Axe
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": {"width": 1280, "height": 900}},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
+    "dark phone": {
+        "viewport": {"width": 390, "height": 844},
+        "is_mobile": True,
+        "has_touch": True,
+        "color_scheme": "dark",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with opened_browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Served]:
+    rows = [f"d{n},I lost key number {n},oh no!,and now my phone is gone too" for n in range(4)]
+    rows += ["t0,we won,really?,yes!!!", "q0,he left me,oh dear,I cannot stop crying"]
+    files = {
+        "tasks.csv": "id,turn1,turn2,turn3\n" + "\n".join(rows) + "\n",
+        "training.csv": "task,label,why\nt0,happy,she has won\n",
+        "qualification.csv": "task,label\nq0,sad\n",
+        "guidelines.md": "# Labels\n\n- **happy**: joy\n\n### Example\n\n> we won\n> really?\n",
+        "consent.md": "Your answers are kept.",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    options = [part for stem in ("training", "qualification") for part in (f"--{stem}", tmp_path / f"{stem}.csv")]
+    options += [part for stem in ("guidelines", "consent") for part in (f"--{stem}", tmp_path / f"{stem}.md")]
+    people = [part for name in ("ann", "ben", "cleo") for part in ("-a", name)]
+    with served(tmp_path / "study", tmp_path / "tasks.csv", *people, "--judges", "3", *options) as running:
+        yield running
+
+
+class Window:
+    """A browser window; whatever it or axe-core complains about fails the test."""
+
+    def __init__(self, browser: Any, address: str, look: str, **options: Any) -> None:
+        self.context = browser.new_context(**LOOKS[look], **options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(15_000)
+        self.look = look
+        self.complaints: list[str] = []
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda said: self.complaints.extend([said.text] if said.type == "error" else []))
+        self.page.goto(address)
+
+    def __enter__(self) -> "Window":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+        assert self.complaints == []
+
+    def stop(self, name: str) -> None:
+        """Nothing is wider than the screen, and axe-core finds nothing."""
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= LOOKS[self.look]["viewport"]["width"]
+        if SHOTS:
+            self.page.screenshot(path=Path(SHOTS) / f"desk-{name}-{self.look}.png", full_page=True)
+        if Axe is not None:
+            found = Axe().run(self.page)
+            assert found.violations_count == 0, f"{name}, {self.look}: {found.generate_report()}"
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.page.wait_for_load_state("networkidle")
+            self.page.wait_for_timeout(50)
+
+
+def begin(window: Window) -> None:
+    """Read, agree, and go through training and qualification, all by keyboard."""
+    page = window.page
+    expect(page.locator("#begin")).to_be_visible()
+    window.stop("briefing")
+    page.locator("#agree").focus()
+    window.press("Space", "Tab", "Enter")
+    expect(page.locator("#count")).to_have_text("Training: 0 of 1")
+    window.press("2")
+    expect(page.locator("#check-title")).to_have_text("Not quite")
+    expect(page.locator("#check-list")).to_contain_text("she has won")
+    window.stop("training")
+    window.press("Enter")
+    expect(page.locator("#count")).to_have_text("Qualification: 0 of 1")
+    window.press("2")
+    expect(page.locator("#praise")).to_contain_text("You are in: 1 of 1 right")
+
+
+def test_three_annotators_and_a_manager(browser: Any, study: Served, tmp_path: Path) -> None:
+    said = {"ann": "2222", "ben": "2223", "cleo": "2224"}
+    for (name, keys), look in zip(said.items(), ("light", "phone", "dark"), strict=True):
+        with Window(browser, study.links[name], look) as window:
+            page = window.page
+            # The training is failed on purpose; the qualification decides.
+            begin(window)
+            window.stop("item")
+            if name == "ben":
+                window.press("/")
+                window.stop("remark")
+                page.keyboard.type("is this meant?")
+                page.get_by_role("button", name="Flag it for the managers").click()
+                expect(page.locator("#praise")).to_contain_text("the managers will see it")
+            for judged, key in enumerate(keys, start=1):
+                window.press(key)
+                expect(page.locator("#count")).to_contain_text(f"{judged} judged")
+            expect(page.locator("#end-title")).to_contain_text("Nothing is left")
+            if name == "ann":  # the item before the last one was a slip
+                window.press("ArrowLeft")
+                expect(page.locator("#revisited")).to_be_visible()
+                window.press("ArrowLeft")
+                window.stop("earlier")
+                page.wait_for_timeout(350)
+                window.press("4")
+                expect(page.locator("#praise")).to_have_text("Your answer was changed.")
+                page.locator("#earlier").click()
+                expect(page.locator("#earlier-list li")).to_have_count(6)
+                expect(page.locator("#earlier-list")).to_contain_text("others")
+                window.stop("list")
+                window.press("Escape", "?")
+                expect(page.locator("#guidelines")).to_be_visible()
+                window.press("Escape")
+    for look in LOOKS:
+        with Window(browser, study.desk, look) as window:
+            page = window.page
+            expect(page.locator("#live")).to_contain_text("12 of 12 judgements")
+            assert "emo_m" not in page.url
+            window.stop("overview")
+            for path in ("items", "queue", "annotators", "guidelines", "files"):
+                page.goto(f"{study.server.url}/annotate/desk/{path}")
+                window.stop(path)
+    # What is left to do works without a script.
+    with Window(browser, f"{study.server.url}/annotate", "light", java_script_enabled=False) as window:
+        expect(window.page.locator("#guidelines")).to_contain_text("happy: joy")
+        page = window.page
+        page.goto(study.desk.partition("#")[0])
+        page.locator("input[name=token]").fill(study.desk)
+        page.get_by_role("button", name="Open the desk").click()
+        page.get_by_role("link", name="Adjudicate 2").click()
+        expect(page.locator(".remarks")).to_contain_text("is this meant?")
+        for _ in range(2):  # the one that was flagged, and the one on which nobody agrees
+            page.locator("input[value=angry]").check()
+            page.get_by_role("button", name="Decide, and go on").click()
+        expect(page.locator("h1")).to_have_text("Nothing to decide")
+    assert run("corpus", "annotate-export", tmp_path / "study", "--labels", tmp_path / "labels.csv")[0] == 0
+    with (tmp_path / "labels.csv").open(encoding="utf-8") as handle:
+        decided = Counter((row["decided"], row["label"]) for row in csv.DictReader(handle))
+    assert decided == {("adjudicated", "angry"): 2, ("majority", "sad"): 1, ("unanimous", "sad"): 1}

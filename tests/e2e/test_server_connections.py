@@ -1,0 +1,180 @@
+"""Connections against a running server: slow headers, many of them, names, HEAD, several processes, large batches."""
+
+import json
+import resource
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kits.server_process import ServerProcess, running_server
+
+HALF = b"POST /v1/detect HTTP/1.1\r\nHost: x\r\nX-Slow: "
+ASK = {"turns": ["I am so happy"]}
+
+
+def connected(server: ServerProcess) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=10)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server that may have few files open, as a shell with `ulimit -n 256` gives it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    folder = tmp_path_factory.mktemp("server")
+    options = {"EMOSCOPE_HEADER_SECONDS": "3", "EMOSCOPE_MAX_CONNECTIONS": "100"}
+    with running_server(folder, "--public-url", "http://emoscope.example.org", "--access-log", **options) as running:
+        resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE, (256, hard))
+        yield running
+    del soft
+
+
+def log_of(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return next(tmp_path_factory.getbasetemp().glob("server*/server.log")).read_text()
+
+
+def test_half_sent_headers_keep_nobody_out_and_are_closed(
+    server: ServerProcess, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    held = []
+    for _ in range(300):
+        one = connected(server)
+        one.sendall(HALF)
+        held.append(one)
+    begun = time.monotonic()
+    assert httpx.post(f"{server.url}/v1/detect", json=ASK, timeout=5).status_code == 200
+    assert time.monotonic() - begun < 2
+    last = held[-1]
+    last.settimeout(8)
+    answer = last.recv(1000)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["status"] == 408
+    for one in held:
+        one.close()
+    assert "whose header did not come within 3 s" in log_of(server, tmp_path_factory)
+
+
+def test_a_second_header_on_a_connection_has_a_time_too(server: ServerProcess) -> None:
+    with connected(server) as one:
+        one.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer = b""
+        while b"}" not in answer:  # headers and body may come one after the other
+            answer += one.recv(4000)
+        assert b"200" in answer
+        one.sendall(HALF)
+        for _ in range(4):  # a byte now and then does not prolong it
+            time.sleep(0.6)
+            one.sendall(b"a")
+        one.settimeout(5)
+        assert b"408" in one.recv(1000)
+
+
+def test_a_body_may_not_trickle(tmp_path: Path) -> None:
+    with running_server(tmp_path, EMOSCOPE_RECEIVE_SECONDS="2") as slow, connected(slow) as one:
+        one.sendall(
+            b"POST /v1/detect HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+        )
+        begun = time.monotonic()
+        one.settimeout(0.5)
+        answer = b""
+        while not answer and time.monotonic() - begun < 10:
+            one.sendall(b" ")
+            try:
+                answer = one.recv(1000)
+            except TimeoutError:
+                continue
+        assert b" 408 " in answer
+        assert time.monotonic() - begun < 5
+
+
+def test_hosts_head_and_request_ids(server: ServerProcess) -> None:
+    with httpx.Client(base_url=server.url) as client:
+        assert client.get("/", headers={"Host": "emoscope.example.org:8000"}).status_code == 200
+        refused = client.get("/", headers={"Host": "evil.example"})
+        assert (refused.status_code, refused.headers["content-type"]) == (400, "application/problem+json")
+        assert client.post("/v1/detect", json=ASK, headers={"Host": "evil.example"}).status_code == 400
+        assert client.get("/readyz", headers={"Host": "10.0.0.7"}).status_code == 200  # machines that watch
+        for path in ("/", "/v1/models", "/challenges", "/healthz", "/static/icon.svg"):
+            head, whole = client.head(path), client.get(path)
+            assert (head.status_code, head.content) == (200, b""), path
+            assert head.headers.get("content-length") == whole.headers.get("content-length"), path
+        assert client.head("/v1/detect").status_code == 405
+        ids = [client.post("/v1/detect", json=ASK).headers["x-request-id"] for _ in range(2)]
+        assert ids[0] != ids[1]
+        assert client.get("/nowhere", headers={"X-Request-Id": "abc-1"}).headers["x-request-id"] == "abc-1"
+        assert client.get("/healthz", headers={"X-Request-Id": "no good"}).headers["x-request-id"] != "no good"
+
+
+def test_the_log_tells_time_and_request(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> None:
+    httpx.get(f"{server.url}/v1/models?secret=1", headers={"X-Request-Id": "find-me"})
+    time.sleep(0.2)
+    line = next(line for line in log_of(server, tmp_path_factory).splitlines() if "find-me" in line)
+    assert line[:2] == "20"
+    assert "T" in line[:11]
+    assert "INFO emoscope.access [find-me] 127.0.0.1 GET /v1/models 200" in line
+    assert "secret" not in line
+
+
+def test_several_processes_share_the_embedded_database_limits_and_counters(tmp_path: Path) -> None:
+    options = {"EMOSCOPE_DIALOGUES_PER_MINUTE": "40", "EMOSCOPE_LOG_FORMAT": "json"}
+    with running_server(tmp_path, "--workers", "2", **options) as server:
+        statuses, begun = [], time.monotonic()
+        for _ in range(60):  # a new connection each, so that both processes are asked
+            statuses.append(httpx.post(f"{server.url}/v1/detect", json=ASK).status_code)
+        given_back = (time.monotonic() - begun) * 40 / 60
+        assert 40 <= statuses.count(200) <= 41 + given_back
+        assert statuses.count(429) == 60 - statuses.count(200)
+        found = httpx.get(f"{server.url}/metrics").text
+        assert "process_resident_memory_bytes" in found
+        counted = sum(
+            float(line.rsplit(" ", 1)[1])
+            for line in found.splitlines()
+            if line.startswith("emoscope_http_requests_total") and '"/v1/detect"' in line
+        )
+        assert counted == 60
+    lines = (tmp_path / "server.log").read_text().splitlines()
+    assert all(json.loads(line)["time"] for line in lines)
+
+
+# Clients that send a batch again as soon as the last one is answered or refused; a process of their own.
+BATCH_CLIENTS = """
+import asyncio, json, sys
+rows = [{"turns": ["hello there", "hi", f"I am so happy {row}"]} for row in range(256)]
+body = json.dumps({"dialogues": rows}).encode()
+lines = "POST /v1/detect/batch HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: %d"
+head = "\\r\\n".join((*lines, "", ""))
+async def client():
+    while True:
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(sys.argv[1]))
+            writer.write((head % len(body)).encode() + body)
+            found = await reader.readuntil(b"\\r\\n\\r\\n")
+            writer.close()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+async def clients():
+    await asyncio.gather(*(client() for _ in range(24)))
+asyncio.run(clients())
+"""
+
+
+def test_batch_clients_do_not_hold_up_a_single_question(tmp_path: Path) -> None:
+    with running_server(tmp_path, "--model", "default") as server:
+        batches = subprocess.Popen([sys.executable, "-c", BATCH_CLIENTS, str(server.port)])
+        try:
+            time.sleep(3)
+            waits = []
+            with httpx.Client(base_url=server.url, timeout=30) as client:
+                for _ in range(9):
+                    begun = time.monotonic()
+                    assert client.post("/v1/detect", json=ASK).status_code == 200
+                    waits.append(time.monotonic() - begun)
+        finally:
+            batches.kill()
+            batches.wait()
+    assert sorted(waits)[4] < 3, waits

@@ -1,0 +1,56 @@
+"""Mining in rounds: judged candidates are learnt from; embedded models as encoders."""
+
+from pathlib import Path
+
+import numpy as np
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.corpus.mining.embedder import open_embedder
+from emoscope.corpus.mining.mine import CANDIDATES
+from kits.jsonl import read_jsonl, write_jsonl
+from kits.task_files import run
+
+
+def test_an_embedded_model_puts_what_feels_alike_together() -> None:
+    embedder = open_embedder("open")
+    texts = ["I am so happy today!", "this is the best day ever", "I miss him and cannot stop crying"]
+    vectors = embedder.vectors([Dialogue.of([text]) for text in texts])
+    directions = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    near = directions @ directions.T
+    assert near[0, 1] > near[0, 2]
+    assert embedder.name.startswith("model-open-")
+    alone = embedder.vectors([Dialogue.of([texts[2]])])[0]
+    assert np.allclose(alone, vectors[2], atol=1e-5)
+
+
+def test_joined_encoders_count_alike() -> None:
+    dialogues = [Dialogue.of([text]) for text in ("I am so happy today!", "I am so sad today!")]
+    parts = [open_embedder(name).vectors(dialogues).astype(float) for name in ("ngrams", "open")]
+    joined = open_embedder("ngrams+open").vectors(dialogues)
+
+    def cosine(rows: np.ndarray) -> float:
+        return float(rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1]))
+
+    assert abs(cosine(joined) - sum(map(cosine, parts)) / 2) < 1e-5
+
+
+def test_judged_candidates_join_the_seeds_and_are_not_shown_again(tmp_path: Path) -> None:
+    words = {"sad": "i miss my old dog", "happy": "what a lovely sunny day", "others": "the train leaves at nine"}
+    rows = [{"turns": [f"{text} {number}"]} for number in range(20) for text in words.values()]
+    write_jsonl(tmp_path / "pool.jsonl", rows)
+    seeds = [{"turns": [f"{text} again {n}"], "label": label} for n in range(5) for label, text in words.items()]
+    write_jsonl(tmp_path / "seeds.jsonl", seeds)
+    options = ["corpus", "mine", tmp_path / "pool.jsonl", "--seeds", tmp_path / "seeds.jsonl", "-o", tmp_path / "mined"]
+    options += ["--per-class", "4", "--others", "0", "--threshold", "0.1"]
+    assert run(*options).exit_code == 0
+    first = read_jsonl(tmp_path / "mined" / CANDIDATES)
+    assert len(first) == 8
+    write_jsonl(tmp_path / "judged.jsonl", [{"turns": row["turns"], "label": row["mined_as"]} for row in first])
+    shown = run(*options, "--judged", tmp_path / "judged.jsonl")
+    assert shown.exit_code == 0, shown.output
+    second = read_jsonl(tmp_path / "mined" / CANDIDATES)
+    assert second
+    assert not {tuple(row["turns"]) for row in first} & {tuple(row["turns"]) for row in second}
+    # A round in which nobody found an emotion teaches what to leave out.
+    write_jsonl(tmp_path / "none.jsonl", [{"turns": ["the train leaves at ten"], "label": "others"}])
+    assert run(*options, "--judged", tmp_path / "none.jsonl").exit_code == 0

@@ -1,0 +1,122 @@
+"""Seeds from a judged random sample, batch by batch, and random dialogues without the emotional ones."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.mining.mine import read_seeds
+from emoscope.corpus.mining.seeds import gather_seeds
+from kits.jsonl import write_jsonl
+from kits.task_files import run
+
+LABELS = ("happy", "sad", "others", "others", "others", "others", "others", "others", "others", "others")
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> str:
+    path = tmp_path / "pool.jsonl"
+    write_jsonl(path, [{"id": f"d{n}", "turns": ["hi", "yes", f"{LABELS[n % 10]} {n}"]} for n in range(400)])
+    return str(path)
+
+
+def judge(folder: Path, batches: int, *, judges: int = 3, leave: int = 0) -> Path:
+    """The judgements of people who read what the turn says."""
+    path = folder.parent / "judgements.csv"
+    rows = ["task,worker,label"]
+    for number in range(1, batches + 1):
+        with (folder / f"batch-{number:03}.csv").open() as handle:
+            items = list(csv.DictReader(handle))
+        for item in items[: len(items) - leave if number == batches else None]:
+            rows += [f"{item['id']},w{worker},{item['turn3'].split()[0]}" for worker in range(judges)]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_batches_are_drawn_until_each_class_has_enough(tmp_path: Path, pool: str) -> None:
+    folder = tmp_path / "seeds"
+    state = gather_seeds(pool, folder, labels=("happy", "sad"), per_class=12, batch=40)
+    assert (state.next_batch, state.waiting, state.done) == ("batch-001.csv", 40, False)
+    batches = 1
+    while not (state := gather_seeds(pool, folder, [judge(folder, batches)])).done:
+        batches += 1
+        assert state.next_batch == f"batch-{batches:03}.csv"
+        assert batches < 9
+    assert batches > 1
+    seeds = read_seeds(folder / "seeds.csv")
+    assert {len(seeds["happy"]), len(seeds["sad"]), len(seeds["others"])} == {12}
+    assert all(dialogue.texts[-1].startswith("sad") for dialogue in seeds["sad"])
+    drawn = [item for path in sorted(folder.glob("batch-*.csv")) for item in csv.DictReader(path.open())]
+    assert len({item["id"] for item in drawn}) == len(drawn)  # none is judged twice
+
+
+def test_no_batch_is_drawn_while_one_is_being_judged(tmp_path: Path, pool: str) -> None:
+    folder = tmp_path / "seeds"
+    gather_seeds(pool, folder, per_class=50, batch=40)
+    state = gather_seeds(pool, folder, [judge(folder, 1, leave=5)])
+    assert (state.waiting, state.next_batch, state.judged) == (5, None, 35)
+    again = gather_seeds(pool, folder, [judge(folder, 1, leave=5)])
+    assert again == state  # nothing was drawn in between
+
+
+def test_without_a_majority_a_dialogue_is_no_seed(tmp_path: Path, pool: str) -> None:
+    folder = tmp_path / "seeds"
+    gather_seeds(pool, folder, per_class=2, batch=40)
+    path = judge(folder, 1, judges=1)
+    task = path.read_text().splitlines()[1].split(",")[0]
+    path.write_text(path.read_text() + f"{task},x,angry\n")
+    assert gather_seeds(pool, folder, [path]).undecided == 1
+
+
+def test_what_was_begun_is_kept_to(tmp_path: Path, pool: str) -> None:
+    folder = tmp_path / "seeds"
+    gather_seeds(pool, folder, per_class=5, batch=40)
+    with pytest.raises(EmoscopeError, match="was begun with per_class 5, not 6"):
+        gather_seeds(pool, folder, per_class=6)
+    with pytest.raises(EmoscopeError, match="was begun with the pool"):
+        gather_seeds(str(tmp_path / "other.jsonl"), folder)
+    (tmp_path / "j.csv").write_text("task,worker,label\nnobody,w,sad\n")
+    with pytest.raises(EmoscopeError, match="none of the judgements"):
+        gather_seeds(pool, folder, [tmp_path / "j.csv"])
+    (tmp_path / "j.csv").write_text(
+        f"task,worker,label\n{next(csv.DictReader((folder / 'batch-001.csv').open()))['id']},w,glad\n"
+    )
+    with pytest.raises(EmoscopeError, match="'glad' is none of"):
+        gather_seeds(pool, folder, [tmp_path / "j.csv"])
+
+
+def test_a_pool_that_has_too_few_says_so(tmp_path: Path, pool: str) -> None:
+    folder = tmp_path / "seeds"
+    gather_seeds(pool, folder, per_class=200, batch=400)
+    with pytest.raises(EmoscopeError, match="all 400 dialogues have been drawn"):
+        gather_seeds(pool, folder, [judge(folder, 1)])
+
+
+def test_the_commands_from_pool_to_seeds(tmp_path: Path, pool: str) -> None:
+    folder = tmp_path / "seeds"
+    shown = run("corpus", "seeds", pool, "-o", folder, "--labels", "happy,sad", "--per-class", "3", "--batch", "80")
+    assert "batch-001.csv" in shown.output
+    shown = run("corpus", "seeds", pool, "-o", folder, "-j", judge(folder, 1))
+    assert "emoscope corpus mine" in shown.output, shown.output
+    found = json.loads(run("corpus", "seeds", pool, "-o", folder, "-j", judge(folder, 1), "--json").stdout)
+    assert (found["done"], found["seeds"]["happy"]) == (True, 3)
+
+
+def test_random_dialogues_that_judges_found_emotional_are_discarded(tmp_path: Path) -> None:
+    write_jsonl(
+        tmp_path / "candidates.jsonl",
+        [{"id": "1", "turns": ["a"], "mined_as": "sad"}]
+        + [{"id": name, "turns": ["b"], "mined_as": "others"} for name in "23"],
+    )
+    (tmp_path / "j.csv").write_text("task,worker,label\n1,w,sad\n2,w,sad\n3,w,others\n")
+    options = ["corpus", "aggregate", tmp_path / "j.csv", "-o", tmp_path / "l.csv"]
+    shown = run(*options, "--discard-others", tmp_path / "candidates.jsonl")
+    assert "1 random dialogues were found emotional and left out" in shown.output, shown.output
+    assert [row["task"] for row in csv.DictReader((tmp_path / "l.csv").open())] == ["1", "3"]
+    run(*options)
+    assert [row["task"] for row in csv.DictReader((tmp_path / "l.csv").open())] == ["1", "2", "3"]
+    write_jsonl(tmp_path / "plain.jsonl", [{"id": "1", "turns": ["a"]}])
+    shown = run(*options, "--discard-others", tmp_path / "plain.jsonl")
+    assert "mined_as" in str(shown.exception)

@@ -1,0 +1,94 @@
+"""What made each result, blind file and table of the documentation is on record."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
+
+from benchmarks.common import pages, provenance
+from benchmarks.common.provenance import Made, keep, made, problems, problems_of_file, problems_of_section
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty repository: results, blind files and pages."""
+    for name, folder in (("RESULTS", "results"), ("MADE", "results/made"), ("BLIND", "blind"), ("PAGES", "docs")):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        monkeypatch.setattr(provenance, name, tmp_path / folder)
+    monkeypatch.setattr(pages, "RESULT_PAGES", tmp_path / "docs")
+    monkeypatch.setattr(provenance, "SOURCES", tmp_path / "sources.toml")
+    (tmp_path / "sources.toml").write_text('[page]\ntable = ["table.csv"]\n')
+    return tmp_path
+
+
+def test_everything_that_is_committed_has_its_record() -> None:
+    assert problems() == []
+
+
+def test_a_table_without_a_record_is_refused(house: Path) -> None:
+    table, page = house / "results" / "table.csv", house / "docs" / "page.md"
+    table.write_text("a\n1\n")
+    page.write_text("<!-- begin table: python -m benchmarks -->\nold\n<!-- end table -->\n")
+    with pytest.raises(SystemExit, match="has no record of what made it"):
+        pages.write_section(page, "table", "new")
+    assert "old" in page.read_text()
+    keep(table, made(3, {"epochs": 2}, [table]))
+    pages.write_section(page, "table", "new")
+    assert "new" in page.read_text()
+    record = json.loads((house / "results" / "made" / "table.csv.json").read_text())
+    assert (record["seed"], record["settings"], list(record["data"])) == (3, {"epochs": 2}, ["table.csv"])
+    assert {"version", "commit"} <= set(record)
+
+
+def test_a_printed_section_records_itself(house: Path) -> None:
+    page = house / "docs" / "page.md"
+    page.write_text("<!-- begin printed: python -m benchmarks -->\n<!-- end printed -->\n")
+    assert problems_of_section("page", "printed")
+    pages.write_section(page, "printed", "1")
+    assert problems_of_section("page", "printed") == []
+
+
+def test_predictions_changed_after_their_record(house: Path) -> None:
+    blind = house / "blind" / "iest" / "nano.txt"
+    blind.parent.mkdir()
+    blind.write_text("joy\n")
+    keep(blind, made(0))
+    assert problems_of_file(blind) == []
+    blind.write_text("fear\n")
+    assert "was changed after its record was written" in problems_of_file(blind)[0]
+
+
+def test_what_is_unknown_needs_a_word_why(house: Path) -> None:
+    table = house / "results" / "table.csv"
+    table.write_text("a\n")
+    record = Made(version="0.1.0", commit="unknown", seed=0, settings={}, data={})
+    keep(table, record)
+    assert "without a note" in problems_of_file(table)[0]
+    keep(table, record.model_copy(update={"note": "made before records were kept"}))
+    assert problems_of_file(table) == []
+    (house / "results" / "made" / "table.csv.json").write_text('{"version": "1"}')
+    assert "'commit'" in problems_of_file(table)[0]
+
+
+def test_the_command_notes_and_checks(house: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = house / "results" / "table.csv"
+    table.write_text("a\n")
+    with pytest.raises(SystemExit, match="1"):
+        provenance.main(["check"])
+    assert "table.csv" in capsys.readouterr().out
+    provenance.main(["note", str(table), "--seed", "0", "--seed", "1", "--set", "folds=5", "--data", str(table)])
+    with pytest.raises(SystemExit, match="0"):
+        provenance.main(["check"])
+    assert json.loads(provenance.record_of(table).read_text())["seed"] == [0, 1]
+
+
+def test_what_others_made_is_adopted_with_a_word_why(house: Path) -> None:
+    (house / "results" / "table.csv").write_text("a\n")
+    (house / "docs" / "page.md").write_text("<!-- begin printed: python -m benchmarks -->\n<!-- end printed -->\n")
+    with pytest.raises(SystemExit, match="say why"):
+        provenance.main(["adopt"])
+    provenance.main(["adopt", "--note", "made elsewhere"])
+    assert problems() == []
+    assert json.loads((house / "results" / "made" / "table.csv.json").read_text())["note"] == "made elsewhere"
