@@ -19,12 +19,11 @@ from emoscope.server.challenge.services.teams import disqualify_team, register_t
 from emoscope.server.challenge.services.tokens import authenticate, issue_organiser_token
 from emoscope.server.store import Store
 from emoscope.server.store.models import Job
-from kits.browser_kit import SHOTS, opened_browser
+from kits.browser_kit import EVERY_LOOK, new_page, photograph
 from kits.challenge_kit import GOLD, answer, phase, rows_of, write_challenge
 from kits.challenge_site import OPENED
 from kits.server_process import ServerProcess, running_server
 
-WIDTHS = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 LONG = "The Emotional Intelligence Laboratory of the North Islands"
 PHASES = phase("practice", title="Practice on Test1", opens=OPENED, closes=datetime(2020, 2, 10), per_day=30) + phase(
     "final", title="Evaluation", opens=datetime(2020, 2, 12), per_day=20, board="hidden"
@@ -86,16 +85,8 @@ def token_and_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple
         yield token, running
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with opened_browser() as opened:
-        yield opened
-
-
-def _signed_in(browser: Any, server: ServerProcess, token: str, **look: Any) -> tuple[Any, list[str]]:
-    context = browser.new_context(base_url=server.url, **look)
-    page, complaints = context.new_page(), []
-    page.set_default_timeout(60_000)
+def _signed_in(browser: Any, server: ServerProcess, token: str, look: str, **options: Any) -> tuple[Any, list[str]]:
+    page, complaints = new_page(browser, look, base_url=server.url, **options), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.goto("/sign-in")
@@ -105,20 +96,17 @@ def _signed_in(browser: Any, server: ServerProcess, token: str, **look: Any) -> 
     return page, complaints
 
 
-@pytest.mark.parametrize("width", sorted(WIDTHS))
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("look", EVERY_LOOK)
 def test_every_page_fits_and_is_accessible(
-    browser: Any, token_and_server: tuple[str, ServerProcess], width: str, scheme: str
+    browser: Any, token_and_server: tuple[str, ServerProcess], look: str
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core").Axe()
     token, server = token_and_server
-    page, complaints = _signed_in(browser, server, token, viewport=WIDTHS[width], color_scheme=scheme)
+    page, complaints = _signed_in(browser, server, token, look)
     found = {}
     for name, path in PATHS.items():
-        page.goto(path, wait_until="load")
-        if SHOTS:
-            page.screenshot(path=Path(SHOTS) / f"console-{name}-{width}-{scheme}.png", full_page=True)
-        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]["width"], name
+        page.goto(path)
+        photograph(page, f"console-{name}", look)
         if faults := axe.run(page).response["violations"]:
             found[name] = [(fault["id"], [node["html"][:200] for node in fault["nodes"]]) for fault in faults]
     page.context.close()
@@ -132,7 +120,7 @@ def test_a_challenge_is_run_by_keyboard_without_javascript(
     (tmp_path / "given.txt").write_text(rows_of(None))
     (tmp_path / "gold.txt").write_text(rows_of(GOLD))
     token, server = token_and_server
-    page, _ = _signed_in(browser, server, token, viewport=WIDTHS["phone"], java_script_enabled=False)
+    page, _ = _signed_in(browser, server, token, "phone", java_script_enabled=False)
 
     def focus(selector: str) -> Any:
         """Reach a thing with the tab key alone."""
