@@ -36,6 +36,8 @@ PATHS = {
     "overview": "/challenges/mine/organise",
     "phases": "/challenges/mine/organise/phases?month=2020-02",
     "final": "/challenges/mine/organise/phases/final/final",
+    "texts": "/challenges/mine/organise/texts",
+    "files": "/challenges/mine/organise/files",
     "teams": "/challenges/mine/organise/teams",
     "team": "/challenges/mine/organise/teams/2",
     "announcements": "/challenges/mine/organise/announcements",

@@ -49,7 +49,7 @@ def create(
 
 @router.patch("/challenges/{slug}", summary="Change a challenge", response_model=ChallengeView)
 def change(caller: TokenCaller, slug: Slug, body: schemas.ChangesIn) -> JSONResponse:
-    """Changes title, description, registration or how many teams there may be."""
+    """Changes title, texts (in Markdown), registration or how many teams there may be."""
     return shown(caller.ask(challenges.change_challenge, slug, body.model_dump(exclude_none=True)))
 
 

@@ -129,12 +129,19 @@ class AnswerIn(StrictInput):
     accept: bool
 
 
+_Text = Annotated[str, _Whole, Field(max_length=20_000)]
+
+
 class ChangesIn(StrictInput):
     """What is to be changed of a challenge; what is not named stays."""
 
     model_config = example({"registration": "closed"})
     title: Annotated[Line, Field(min_length=1, max_length=200)] | None = None
-    description: Annotated[str, _Whole, Field(max_length=20_000)] | None = None
+    description: _Text | None = None
+    rules: _Text | None = None
+    data: _Text | None = None
+    timeline: _Text | None = None
+    faq: _Text | None = None
     registration: Registration | None = None
     max_teams: Annotated[int, Field(ge=1, le=100_000)] | None = None
 
