@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from benchmarks.serving.axe import violations
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 from emoscope.server.challenge.services.challenges import create_challenge
 from emoscope.server.challenge.services.notices import post_notice
@@ -19,7 +20,7 @@ from emoscope.server.challenge.services.teams import disqualify_team, register_t
 from emoscope.server.challenge.services.tokens import authenticate, issue_organiser_token
 from emoscope.server.store import Store
 from emoscope.server.store.models import Job
-from kits.browser_kit import EVERY_LOOK, new_page, photograph
+from kits.browser_kit import EVERY_LOOK, follow, new_page, photograph
 from kits.challenge_kit import GOLD, answer, phase, rows_of, write_challenge
 from kits.challenge_site import OPENED
 from kits.server_process import ServerProcess, running_server
@@ -114,6 +115,39 @@ def test_every_page_fits_and_is_accessible(
     page.context.close()
     assert found == {}
     assert complaints == []
+
+
+@pytest.mark.parametrize("look", EVERY_LOOK)
+def test_texts_and_files(browser: Any, token_and_server: tuple[str, ServerProcess], look: str, tmp_path: Path) -> None:
+    token, server = token_and_server
+    scripts = look != "phone"  # the pages need none, axe does
+    page, _ = _signed_in(browser, server, token, look, java_script_enabled=scripts)
+    page.goto("/challenges/mine/organise/texts")
+    table = f"| a | b |\n|---|---|\n| {'long ' * 30} | 2 |"
+    page.fill("textarea[name=rules]", f"# Rules of {look}\n\n- be **fair**\n\n{table}")
+    page.fill("textarea[name=faq]", "")
+    follow(page, "text=Preview")
+    assert page.inner_text("#preview-rules + .text-of h3") == f"Rules of {look}"
+    photograph(page, "console-preview", look)
+    found = violations(page) if scripts else {}
+    follow(page, "main button.primary")
+    assert "saved" in page.inner_text("[role=status]")
+    (tmp_path / f"train-{look}.txt").write_text("some data")
+    page.goto("/challenges/mine/organise/files")
+    page.set_input_files("input[type=file]", tmp_path / f"train-{look}.txt")
+    page.fill("input[name=title]", "Training data, with a description that is longer than the phone is wide, by far")
+    follow(page, "main button.primary")
+    assert "Teams can download it now" in page.inner_text("[role=status]")
+    photograph(page, "console-file", look)
+    found |= violations(page) if scripts else {}
+    page.goto("/challenges/mine")
+    assert f"Rules of {look}" in page.inner_text("main")
+    assert f"train-{look}.txt" in page.inner_text(".files")
+    page.goto("/challenges/mine/organise/files")
+    follow(page, "td:has-text('Remove') button")
+    assert f"train-{look}.txt is not given out any more" in page.inner_text("[role=status]")
+    page.context.close()
+    assert found == {}
 
 
 def test_a_challenge_is_run_by_keyboard_without_javascript(
