@@ -20,6 +20,7 @@ from emoscope.cli.options import LabelsOption, ModelOption, PriorOption
 from emoscope.cli.output import JsonOption, coloured, console, print_json, progress
 from emoscope.cli.turns import file_arguments, show_detections
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import check_other_file
 
 if TYPE_CHECKING:
     from emoscope.detector import Detector
@@ -130,8 +131,8 @@ def detect_files(
     folder = target != PIPE and (target.endswith(("/", os.sep)) or Path(target).is_dir())
     targets = _targets(sources, Path(target)) if folder else [target]
     for written in targets:
-        if any(PIPE not in (source, written) and _same_file(source, written) for source in sources):
-            raise EmoscopeError(f"{written}: is the input itself; write to another file")
+        if written != PIPE:
+            check_other_file(written, *(source for source in sources if source != PIPE))
     count = 0
     if folder:
         for source, written in zip(sources, targets, strict=True):
@@ -146,10 +147,6 @@ def detect_files(
                     writer.write({**origin, **row})
                 count += 1
     return count
-
-
-def _same_file(first: str, second: str) -> bool:
-    return Path(first).resolve() == Path(second).resolve()
 
 
 def _targets(sources: Sequence[str], folder: Path) -> list[str]:
