@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from emoscope.detector import Detector
     from emoscope.tables import Record
 
-Answer = Callable[["Detector", "Sequence[Record]"], Iterator[list[dict[str, Any]]]]
+Rows = Iterator[list[dict[str, Any]]]  # those to write for each dialogue
+RecordScorer = Callable[["Detector", "Sequence[Record]"], Rows]
 
 
 def detect_cli(
@@ -70,7 +71,7 @@ def detect_cli(
     if explain_label is not None:
         detector.check_label(explain_label)
     if sources:
-        answer: Answer = _scored
+        answer: RecordScorer = _scored
         if timeline:
             answer = partial(_turn_by_turn, column=column)
         elif explains:
@@ -117,7 +118,7 @@ def detect_files(
     sources: Sequence[str],
     target: str,
     *,
-    answer: "Answer | None" = None,
+    answer: RecordScorer | None = None,
     column: str | None = None,
     format: str | None = None,
     output_format: str | None = None,
@@ -165,8 +166,8 @@ def _output_format(source: str, target: str, format: str | None) -> str | None:
 
 
 def _answers(
-    detector: "Detector", source: str, answer: "Answer", column: str | None, format: str | None, *, quiet: bool
-) -> "Iterator[list[dict[str, Any]]]":
+    detector: "Detector", source: str, answer: RecordScorer, column: str | None, format: str | None, *, quiet: bool
+) -> Rows:
     """The rows to write for each dialogue of a file."""
     from emoscope.detector.detector import BATCH
     from emoscope.tables import PIPE, read_records
@@ -180,22 +181,21 @@ def _answers(
         yield from answer(detector, chunk)
 
 
-def _scored(detector: "Detector", records: "Sequence[Record]") -> "Iterator[list[dict[str, Any]]]":
+def _scored(detector: "Detector", records: "Sequence[Record]") -> Rows:
     from emoscope.tables.writing import detection_columns
 
     for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
         yield [{**record.columns, **detection_columns(detection, record.columns)}]
 
 
-def _as_objects(detector: "Detector", records: "Sequence[Record]") -> "Iterator[list[dict[str, Any]]]":
+def _as_objects(detector: "Detector", records: "Sequence[Record]") -> Rows:
     """The object that turns given as arguments get, after the row's own columns."""
     for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
-        yield [_beside(record, detection.as_dict())]
+        row, answer = record.columns, detection.as_dict()
+        yield [{**row, **{f"predicted_{name}" if name in row else name: value for name, value in answer.items()}}]
 
 
-def _turn_by_turn(
-    detector: "Detector", records: "Sequence[Record]", *, column: str | None
-) -> "Iterator[list[dict[str, Any]]]":
+def _turn_by_turn(detector: "Detector", records: "Sequence[Record]", *, column: str | None) -> Rows:
     """A row for each turn: the row's other columns, the turn and its answer."""
     from emoscope.tables import turn_columns
     from emoscope.tables.writing import detection_columns
@@ -213,17 +213,10 @@ def _turn_by_turn(
         yield rows
 
 
-def _explained(
-    detector: "Detector", records: "Sequence[Record]", *, label: str | None
-) -> "Iterator[list[dict[str, Any]]]":
+def _explained(detector: "Detector", records: "Sequence[Record]", *, label: str | None) -> Rows:
     for record, (row,) in zip(records, _scored(detector, records), strict=True):
         explanation = detector.explain(record.dialogue, label=label).as_dict()
         yield [{**row, "explanation": explanation}]
-
-
-def _beside(record: "Record", answer: "dict[str, Any]") -> "dict[str, Any]":
-    named = {f"predicted_{name}" if name in record.columns else name: value for name, value in answer.items()}
-    return {**record.columns, **named}
 
 
 def demo_cli(model: ModelOption = "default") -> None:

@@ -149,7 +149,12 @@ def existing_file(path: str | Path) -> Path:
 
 
 def check_other_file(output: str | Path, *sources: str | Path) -> None:
-    """Raise an error if a file to write is one of those that are read."""
+    """Raise an error if a file to write is one of those that are read.
+
+    >>> check_other_file("out.csv", "./out.csv")
+    Traceback (most recent call last):
+    emoscope.core.errors.EmoscopeError: out.csv: is the input itself; write to another file
+    """
     if Path(output).resolve() in {Path(source).resolve() for source in sources}:
         raise EmoscopeError(f"{output}: is the input itself; write to another file")
 

@@ -20,7 +20,7 @@ from emoscope.core.files import existing_file
 
 if TYPE_CHECKING:
     from emoscope.corpus.annotation.items import Item
-    from emoscope.corpus.annotation.people import Person
+    from emoscope.corpus.annotation.people import AnnotatorProfile
     from emoscope.server.annotate.notes import Briefing
     from emoscope.server.annotate.rules import StudyRules
     from emoscope.server.store import Store
@@ -101,7 +101,7 @@ def annotate(
     """
     check_installed(*_PACKAGES, extra="server")
     from emoscope.corpus.annotation.items import read_study
-    from emoscope.corpus.annotation.people import Person, read_people
+    from emoscope.corpus.annotation.people import AnnotatorProfile, read_people
     from emoscope.server.annotate.notes import Briefing
     from emoscope.server.annotate.rules import StudyRules
     from emoscope.server.store.store import DATABASE_FILE
@@ -126,7 +126,7 @@ def annotate(
         require=tuple(require or ()),
         suggestions=suggest,
     )
-    invited = [*map(Person, annotators or ()), *(() if people is None else read_people(people))]
+    invited = [*map(AnnotatorProfile, annotators or ()), *(() if people is None else read_people(people))]
     briefing = Briefing(_text(guidelines), _text(consent))
     if not (output / DATABASE_FILE).exists():  # nothing is made for people who may not take part
         for person in invited:
@@ -160,7 +160,7 @@ def set_up(
     rules: "StudyRules",
     items: "Sequence[Item]",
     gold: Path | None,
-    people: "Sequence[Person]",
+    people: "Sequence[AnnotatorProfile]",
     rounds: Mapping[str, str],
 ) -> tuple[dict[str, str], str]:
     """Create or reopen the study, let annotators in, and return everyone's token by name, and the managers' own."""

@@ -30,7 +30,7 @@ class NotPossibleError(EmoscopeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LabelChoice:
     """A label, and others the worker found possible."""
 
     label: str
@@ -45,7 +45,7 @@ class Event:
     worker: str
     item: str
     at: float
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[LabelChoice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class WorkerState:
     done: dict[str, Event] = field(default_factory=dict)  # by item, in the order they were done
     current: str | None = None  # the item in front of them
     held_since: float = 0.0
-    draft: tuple[Answer, ...] = ()  # the answers to the current item before it was undone
+    draft: tuple[LabelChoice, ...] = ()  # the answers to the current item before it was undone
     right: int = 0
     answers: int = 0
     events: int = 0
@@ -104,7 +104,7 @@ class Assignment:
     >>> desk = Assignment({"a": (None,), "b": (None,)}, Places(judges=1))
     >>> given = desk.next("ann", at=0.0)
     >>> desk.apply(given)
-    >>> desk.apply(desk.judge("ann", (Answer("joy"),), at=5.0))
+    >>> desk.apply(desk.judge("ann", (LabelChoice("joy"),), at=5.0))
     >>> desk.standing("ann").judged, desk.next("ben", at=6.0).item != given.item
     (1, True)
     """
@@ -208,7 +208,7 @@ class Assignment:
         chosen = self._choose(worker, state, at)
         return None if chosen is None else Event("given", worker, chosen, at)
 
-    def judge(self, worker: str, answers: Sequence[Answer], at: float) -> Event:
+    def judge(self, worker: str, answers: Sequence[LabelChoice], at: float) -> Event:
         """The worker's judgement of the current item."""
         item = self._in_front_of(worker)
         self._check_number(item, answers)
@@ -223,7 +223,7 @@ class Assignment:
             raise NotPossibleError(f"this one cannot be skipped: it is part of the {part}")
         return Event("skipped", worker, item, at)
 
-    def revise(self, worker: str, place: int, answers: Sequence[Answer], at: float) -> Event:
+    def revise(self, worker: str, place: int, answers: Sequence[LabelChoice], at: float) -> Event:
         """Another answer to what the worker has done at this place, from 0; what they have in front of them stays."""
         state = self.worker(worker)
         done = list(state.done.values())
@@ -383,7 +383,7 @@ class Assignment:
         unmet = (name for name in self._gold if name not in state.done)
         return min(unmet, key=lambda name: (drawn(self._seed, worker, name), name), default=asked)
 
-    def _check_number(self, item: str, answers: Sequence[Answer]) -> None:
+    def _check_number(self, item: str, answers: Sequence[LabelChoice]) -> None:
         if len(answers) != len(self._answers[item]):
             raise EmoscopeError(f"expected {len(self._answers[item])} answers, found {len(answers)}")
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import HTMLResponse
 
-from emoscope.corpus.annotation.assignment import Answer
+from emoscope.corpus.annotation.assignment import LabelChoice
 from emoscope.server.annotate import manager_pages
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.annotate.markdown import markdown
@@ -116,7 +116,7 @@ def look(desk: OpenDesk, annotator: CurrentAnnotator) -> dict[str, Any]:
 
 @router.post("/judge")
 def _judge(desk: OpenDesk, annotator: CurrentAnnotator, body: JudgeIn) -> dict[str, Any]:
-    answers = tuple(Answer(answer.label, tuple(answer.others)) for answer in body.answers)
+    answers = tuple(LabelChoice(answer.label, tuple(answer.others)) for answer in body.answers)
     return desk.judge(annotator, body.version, answers)
 
 
@@ -141,7 +141,7 @@ def earlier(desk: OpenDesk, annotator: CurrentAnnotator, body: EarlierIn) -> dic
 @router.post("/revise")
 def revise(desk: OpenDesk, annotator: CurrentAnnotator, body: ReviseIn) -> dict[str, Any]:
     """Answer an earlier item anew."""
-    answers = tuple(Answer(answer.label, tuple(answer.others)) for answer in body.answers)
+    answers = tuple(LabelChoice(answer.label, tuple(answer.others)) for answer in body.answers)
     return desk.revise(annotator, body.version, body.place, answers)
 
 

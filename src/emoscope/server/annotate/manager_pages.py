@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from emoscope.core.colours import colours_of
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.files import read_annotations, write_annotations
-from emoscope.corpus.annotation.people import FIELDS, Person
+from emoscope.corpus.annotation.people import FIELDS, AnnotatorProfile
 from emoscope.server.annotate.exchange import (
     final_labels,
     import_judgements,
@@ -114,7 +114,7 @@ def invite(
 
     def act() -> None:
         known = {"country": country, "approval_rate": approval_rate, "tasks": tasks}
-        add_annotators(manager.store, [Person.checked(name, known)])
+        add_annotators(manager.store, [AnnotatorProfile.checked(name, known)])
 
     return manager.attempt(act, f"{HOME}/annotators", lambda error: _annotators(manager, error))
 
