@@ -80,7 +80,7 @@ def check(task: TaskArgument, data: DataOption = None) -> CommandResult:
     return CommandResult(
         {"task": chosen.name, "folder": folder, "files": rows},
         partial(_print_files, shown, folder),
-        exit_code=int("differs" in states or states == {"absent"}),
+        failed="differs" in states or states == {"absent"},
     )
 
 

@@ -43,7 +43,7 @@ def verify_cli(
         raise InputError(file, "no such file")
     problems = chosen.verify(file, unlabelled if isinstance(unlabelled, Path) else unlabelled.path)
     value = {"task": chosen.name, "file": file, "accepted": not problems, "problems": problems}
-    return CommandResult(value, "\n".join(problems or [f"{file}: accepted"]), exit_code=int(bool(problems)))
+    return CommandResult(value, "\n".join(problems or [f"{file}: accepted"]), failed=bool(problems))
 
 
 def evaluate_cli(

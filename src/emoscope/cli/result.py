@@ -20,11 +20,11 @@ class CommandResult(NamedTuple):
 
     value: object
     shown: str | Iterable[RenderableType] | Callable[[], None]
-    exit_code: int = 0
+    failed: bool = False  # a negative answer: the exit code is 1
     stderr: bool = False
 
     def print(self, *, as_json: bool) -> None:
-        """Print it, and exit if the code is not 0."""
+        """Print it, and exit if the answer is negative."""
         if as_json and self.value is not None:
             print_json(self.value)
         elif isinstance(self.shown, str):
@@ -34,8 +34,8 @@ class CommandResult(NamedTuple):
         else:
             for part in _spaced(self.shown):
                 console(stderr=self.stderr).print(part, crop=False)
-        if self.exit_code:
-            raise typer.Exit(self.exit_code)
+        if self.failed:
+            raise typer.Exit(1)
 
 
 def _spaced(parts: Iterable[RenderableType]) -> Iterator[RenderableType]:

@@ -108,7 +108,7 @@ def score_cli(
     if problem := _problem(manifest):
         typer.echo(f"emoscope: {problem}", err=True)
     seconds = time.perf_counter() - begun
-    return CommandResult(manifest, partial(_show, manifest, output, seconds, kept), exit_code=int(bool(problem)))
+    return CommandResult(manifest, partial(_show, manifest, output, seconds, kept), failed=bool(problem))
 
 
 def _problem(manifest: "ScoringManifest") -> str | None:

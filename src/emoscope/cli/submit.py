@@ -38,8 +38,8 @@ def submit_cli(
         submission = send(server, slug, existing_file(file), token=token, phase=phase, note=note)
         submission = follow(server, submission, token=token, seconds=wait)
     except Rejected as refused:
-        return CommandResult({"state": "rejected", "problems": refused.rows}, "\n".join(refused.rows), exit_code=1)
-    return CommandResult(submission, partial(_print, submission), exit_code=int(submission["state"] == "failed"))
+        return CommandResult({"state": "rejected", "problems": refused.rows}, "\n".join(refused.rows), failed=True)
+    return CommandResult(submission, partial(_print, submission), failed=submission["state"] == "failed")
 
 
 def challenge_address(address: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ RESULTS = {
     "line": CommandResult({"n": 1}, "[one] line"),
     "parts": CommandResult({"n": 1}, ["[bold]first[/]", "second"]),
     "printed": CommandResult({"n": 1}, lambda: print("by itself")),
-    "negative": CommandResult({"n": 1}, "no", exit_code=1),
+    "negative": CommandResult({"n": 1}, "no", failed=True),
     "piped": CommandResult(None, "to the side", stderr=True),
 }
 app = CommandGroup()

@@ -45,7 +45,7 @@ def build_cli(
         waiting = str(error)
     steps = [{**asdict(step), "seconds": round(step.seconds, 3)} for step in done]
     value = {"output": output, "waiting": waiting, "steps": steps}
-    return CommandResult(value, _tables(done, waiting), exit_code=int(waiting is not None))
+    return CommandResult(value, _tables(done, waiting), failed=waiting is not None)
 
 
 def example_cli(
