@@ -111,8 +111,7 @@ def remember_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for its answers, a file for each task.")],
     limit: Annotated[int | None, typer.Option(help="Answer at most this many texts of each source.", min=1)] = None,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Write down what a student answers now, so that it keeps it while `distil student` teaches it more."""
     from emoscope.detector.bundle import resolve
     from emoscope.detector.model import FittedModel
@@ -129,7 +128,7 @@ def remember_cli(
             save_answers(output / f"{task_name}.npz", task_name, labels, answers, learnt.sources if learnt else None)
             counts[task_name] = sum(map(len, answers.values()))
     shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    say(f"{output}: {shown}", {"output": output, "answers": counts}, as_json=as_json)
+    return CommandResult({"output": output, "answers": counts}, f"{output}: {shown}")
 
 
 @app.command("student")
