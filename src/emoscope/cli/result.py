@@ -1,7 +1,7 @@
 """What a command answers: printed for people or, with `--json`, for programs. All commands print by this one way."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -32,18 +32,13 @@ class CommandResult(NamedTuple):
         elif callable(self.shown):
             self.shown()
         else:
-            for part in _spaced(self.shown):
-                console(stderr=self.stderr).print(part, crop=False)
+            screen = console(stderr=self.stderr)
+            for number, part in enumerate(self.shown):
+                if number:
+                    screen.print()  # an empty line between the parts
+                screen.print(part, crop=False)
         if self.failed:
             raise typer.Exit(1)
-
-
-def _spaced(parts: Iterable[RenderableType]) -> Iterator[RenderableType]:
-    """The parts with an empty line between them."""
-    for number, part in enumerate(parts):
-        if number:
-            yield ""
-        yield part
 
 
 def plain(text: str) -> Text:
