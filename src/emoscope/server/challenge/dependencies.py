@@ -8,7 +8,7 @@ from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from fastapi import BackgroundTasks, Depends, Path, Request, Security, UploadFile
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 
 from emoscope.server.challenge.board.export import board_text
 from emoscope.server.challenge.services.actor import Actor
@@ -20,7 +20,7 @@ from emoscope.server.challenge.services.teams import email_key
 from emoscope.server.challenge.services.throttle import admitted, network_of
 from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.challenge.services.uploads import clean_file_name
-from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, ChallengeView, NoticeView, SubmissionView, View
+from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, ChallengeView, NoticeView, SubmissionView
 from emoscope.server.errors import Invalid, NotAllowed, Unauthenticated
 from emoscope.server.http.problems import running
 from emoscope.server.mail import Mailer
@@ -116,11 +116,6 @@ Number = Annotated[int, Path(ge=1, le=MAX_ID)]
 SubmissionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
 
 
-def shown(view: View | Sequence[View], status: int = 200) -> JSONResponse:
-    """A view or a list of them as JSON."""
-    return JSONResponse(view.as_dict() if isinstance(view, View) else [one.as_dict() for one in view], status)
-
-
 def download(file: tuple[FilePath, str]) -> FileResponse:
     """A file to save, by its path and its name for the client; never something a browser would show or run."""
     return FileResponse(file[0], filename=file[1], media_type="application/octet-stream")
@@ -164,8 +159,12 @@ def posted(
     return notice
 
 
-def board_response(board: BoardView, format: Literal["csv", "json"], *, attached: bool) -> Response:
-    """A board as CSV or JSON; `attached` makes a browser save it."""
-    name = f"{board.challenge}-{board.phase}.{format}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'} if attached else None
-    return Response(board_text(board, format), media_type=_MEDIA_TYPES[format], headers=headers)
+def attachment(text: str, name: str) -> Response:
+    """A CSV or JSON file that a browser saves under this name."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=_MEDIA_TYPES[name.rpartition(".")[2]], headers=headers)
+
+
+def board_file(board: BoardView, format: Literal["csv", "json"]) -> Response:
+    """A board as a file to save."""
+    return attachment(board_text(board, format), f"{board.challenge}-{board.phase}.{format}")

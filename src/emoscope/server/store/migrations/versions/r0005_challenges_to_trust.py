@@ -12,7 +12,7 @@ down_revision = "0004"
 
 _COLUMNS: tuple[tuple[str, str, sa.types.TypeEngine[Any]], ...] = (
     ("jobs", "reason", sa.String(300)),
-    ("phases", "public", sa.JSON),
+    ("phases", "public", sa.JSON()),
     ("results", "public_score", sa.Float(53)),
     ("annotators", "revoked_at", MOMENT),
     ("teams", "approved_at", MOMENT),

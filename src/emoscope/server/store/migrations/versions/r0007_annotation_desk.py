@@ -12,8 +12,8 @@ down_revision = "0006"
 
 _COLUMNS: tuple[tuple[str, str, sa.types.TypeEngine[Any]], ...] = (
     ("study_items", "round", sa.String(16)),
-    ("annotators", "profile", sa.JSON),
-    ("annotation_events", "suggested", sa.JSON),
+    ("annotators", "profile", sa.JSON()),
+    ("annotation_events", "suggested", sa.JSON()),
 )
 
 
