@@ -6,8 +6,8 @@ from datetime import datetime
 
 import pytest
 
-from emoscope.server.challenge.pages.texts import markdown
 from emoscope.server.http.rendering import templates
+from emoscope.server.markdown import markdown
 from kits.challenge_kit import phase, rows_of
 from kits.challenge_site import Site, bearer, form_secret, opened_site
 

@@ -20,7 +20,6 @@ from emoscope.server.annotate.exchange import (
     write_log,
 )
 from emoscope.server.annotate.managers import HOME, Manager, OwnForm, Place, SignedIn, manager_of
-from emoscope.server.annotate.markdown import markdown
 from emoscope.server.annotate.notes import Briefing, adjudicate, set_briefing, settle
 from emoscope.server.annotate.overview import ItemRow
 from emoscope.server.annotate.studies import (
@@ -35,6 +34,7 @@ from emoscope.server.errors import Invalid, NotFound, Unauthenticated
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
+from emoscope.server.markdown import markdown
 from emoscope.server.store.models import Annotator, StudyItem
 
 router = APIRouter(prefix="/desk", include_in_schema=False)
@@ -238,7 +238,7 @@ def guidelines_page(manager: SignedIn) -> Response:
 
 
 def _guidelines(manager: Manager, briefing: Briefing, error: EmoscopeError | None = None) -> Response:
-    shown = {"guidelines": markdown(briefing.guidelines), "consent": markdown(briefing.consent)}
+    shown = {name: markdown(getattr(briefing, name), breaks=True) for name in ("guidelines", "consent")}
     return manager.page("desk_guidelines.html.j2", error=error, briefing=briefing, shown=shown)
 
 

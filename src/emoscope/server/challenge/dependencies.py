@@ -12,11 +12,11 @@ from starlette.responses import FileResponse, Response
 
 from emoscope.server.challenge.board.export import board_text
 from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.applicants import email_key
 from emoscope.server.challenge.services.creation import create_from_uploads
 from emoscope.server.challenge.services.notices import post_notice, send_notice
 from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.services.submissions import submit
-from emoscope.server.challenge.services.teams import email_key
 from emoscope.server.challenge.services.throttle import admitted, network_of
 from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.challenge.services.uploads import clean_file_name

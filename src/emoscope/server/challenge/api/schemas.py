@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
+from emoscope.server.challenge.services.applicants import clean_email
 from emoscope.server.challenge.services.reports import MAX_ANSWER, MAX_ANSWERS, MAX_SUMMARY
-from emoscope.server.challenge.services.teams import clean_email
 from emoscope.server.challenge.views import PHASE_PATTERN, Registration
 from emoscope.server.errors import Invalid
 from emoscope.server.http.schemas import StrictInput, example, whole_characters
@@ -43,7 +43,7 @@ Name = Annotated[
 Secret = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
 Address = Annotated[str, _Whole, AfterValidator(_address), Field(json_schema_extra={"format": "email"})]
 Email = Address | None
-Answer = Annotated[Line, Field(max_length=MAX_ANSWER)]
+SurveyAnswer = Annotated[Line, Field(max_length=MAX_ANSWER)]
 
 
 class RegisterIn(StrictInput):
@@ -110,7 +110,7 @@ class ReportIn(StrictInput):
     """What a team tells about its system: answers by question of the survey, a summary, the address of a paper."""
 
     model_config = example({"answers": {"representations": ["GloVe", "BERT"]}, "paper": "https://example.org/paper"})
-    answers: dict[Annotated[str, Field(max_length=64)], Annotated[list[Answer], Field(max_length=MAX_ANSWERS)]]
+    answers: dict[Annotated[str, Field(max_length=64)], Annotated[list[SurveyAnswer], Field(max_length=MAX_ANSWERS)]]
     summary: Annotated[str, _Whole, Field(max_length=MAX_SUMMARY)] = ""
     paper: Annotated[Line, Field(max_length=500)] = ""
 

@@ -5,7 +5,7 @@ from starlette.responses import JSONResponse
 
 from emoscope.server.challenge.api import schemas
 from emoscope.server.challenge.dependencies import NO_TOKEN_NEEDED, AnyCaller, Number, OpenGate, Slug, TokenCaller
-from emoscope.server.challenge.services import registration, teams, tokens
+from emoscope.server.challenge.services import merges, registration, teams, tokens
 from emoscope.server.challenge.views import Issued, MailSent, MergeView, Registered, TeamView, TokenView
 from emoscope.server.http.problems import responses
 
@@ -104,13 +104,13 @@ def join(caller: AnyCaller, gate: OpenGate, body: schemas.JoinIn) -> Registered:
 @router.post("/challenges/{slug}/merges", summary="Offer a merge", status_code=201)
 def offer_merge(caller: TokenCaller, slug: Slug, body: schemas.MergeIn) -> MergeView:
     """Offers another team to become one with the own team; it has to accept."""
-    return caller.ask(teams.offer_merge, slug, body.team)
+    return caller.ask(merges.offer_merge, slug, body.team)
 
 
 @router.post("/challenges/{slug}/merges/{merge_id}", summary="Answer a merge")
 def answer_merge(caller: TokenCaller, slug: Slug, merge_id: Number, body: schemas.AnswerIn) -> MergeView:
     """Accepts or declines an offered merge."""
-    return caller.ask(teams.answer_merge, slug, merge_id, accept=body.accept)
+    return caller.ask(merges.answer_merge, slug, merge_id, accept=body.accept)
 
 
 @router.post("/challenges/{slug}/tokens", summary="Another token", status_code=201)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
 from emoscope.server.challenge.scoring.scorer import measured
-from emoscope.server.challenge.services.survey import Question, ready_surveys
+from emoscope.server.challenge.services.survey import SurveyQuestion, ready_surveys
 from emoscope.server.challenge.views import Registration
 from emoscope.server.errors import Invalid
 from emoscope.tasks import TASKS, get_task
@@ -112,7 +112,7 @@ class Definition(_Strict):
     max_teams: MaxTeams = 2_000
     downloads: Literal["open", "registered"] = "open"  # files for everybody, or for teams that are let in
     files: tuple[FileDefinition, ...] = Field(default=(), max_length=50)
-    survey: tuple[Question, ...] = Field(default=(), max_length=20)  # or the name of a ready one
+    survey: tuple[SurveyQuestion, ...] = Field(default=(), max_length=20)  # or the name of a ready one
     report: Literal["optional", "ranked"] = "optional"  # "ranked": no rank at the close without a report
     phases: tuple[PhaseDefinition, ...] = Field(min_length=1, max_length=20)
 

@@ -7,10 +7,10 @@ from pathlib import Path, PurePath
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from emoscope.server.challenge.services.actor import Actor, require_member, require_organiser
+from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.definition import Definition, FileDefinition
-from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, phase_state
+from emoscope.server.challenge.services.lookup import find_challenge, find_organised, find_phase, find_team, phase_state
 from emoscope.server.challenge.services.uploads import clean_file_name
 from emoscope.server.challenge.views import FileView
 from emoscope.server.errors import Conflict, NotAllowed, NotFound
@@ -71,8 +71,7 @@ def add_file(
 ) -> list[FileView]:
     """Give out a file from now on, or when a phase opens; one of the same name is replaced."""
     with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+        challenge = find_organised(session, actor, slug)
     kept = store.files.keep_file(Path(path), "unlabelled")
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
@@ -85,8 +84,7 @@ def add_file(
 def remove_file(store: Store, actor: Actor, slug: str, name: str) -> None:
     """Give a file out no longer."""
     with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+        challenge = find_organised(session, actor, slug)
         file = next((file for file in _files(session, challenge) if file.name == name), None)
         if file is None:
             raise NotFound(f"{slug} has no file {name[:120]!r}")

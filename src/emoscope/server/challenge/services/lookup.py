@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.views import PhaseState
 from emoscope.server.errors import Conflict, NotFound
 from emoscope.server.store.models import Challenge, Phase, Team
@@ -16,6 +16,13 @@ def find_challenge(session: Session, actor: Actor, slug: str, *, deleted: bool =
     challenge = session.scalar(select(Challenge).where(Challenge.slug == slug))
     if challenge is None or (challenge.deleted_at is not None and not (deleted and actor.organises(challenge.id))):
         raise NotFound(f"no challenge {slug[:64]!r}")
+    return challenge
+
+
+def find_organised(session: Session, actor: Actor, slug: str, *, deleted: bool = False) -> Challenge:
+    """A challenge by its name, for its organisers only."""
+    challenge = find_challenge(session, actor, slug, deleted=deleted)
+    require_organiser(actor, challenge.id)
     return challenge
 
 

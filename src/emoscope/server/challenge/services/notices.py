@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_team
+from emoscope.server.challenge.services.lookup import find_challenge, find_organised, find_team
 from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.views import NoticeView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, ServerError
@@ -29,8 +29,7 @@ def post_notice(
     """Tell everybody something, or one team. With `mail`, `send_notice` mails it to all members with an address."""
     title, text = _clean_title(title), _clean_text(text)
     with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+        challenge = find_organised(session, actor, slug)
         if team_id is not None and find_team(session, challenge, team_id).merged_into is not None:
             raise Conflict("the team has merged into another")
         notice = Notice(

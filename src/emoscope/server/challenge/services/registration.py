@@ -6,21 +6,12 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import select, update
 
-from emoscope.server.challenge.services.actor import PUBLIC, Actor, require_organiser
+from emoscope.server.challenge.services.actor import PUBLIC, Actor
+from emoscope.server.challenge.services.applicants import Applicant, Identity, clean_email, email_key
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, require_running
+from emoscope.server.challenge.services.lookup import find_challenge, find_organised, require_running
 from emoscope.server.challenge.services.one_time import LASTS, make_link, use_link
-from emoscope.server.challenge.services.teams import (
-    Identity,
-    Person,
-    add_team,
-    check_one_team,
-    check_team_name,
-    clean_email,
-    email_key,
-    register_team,
-    team_view,
-)
+from emoscope.server.challenge.services.teams import add_team, check_one_team, check_team_name, register_team, team_view
 from emoscope.server.challenge.services.tokens import add_member_token
 from emoscope.server.challenge.views import Issued, MailSent, MemberView, Registered
 from emoscope.server.errors import Invalid, NotAllowed, NotFound
@@ -60,7 +51,7 @@ def register(
     identity: Identity | None = None,
 ) -> Registered | MailSent:
     """Register a team, or where the challenge wants a verified address mail the link that does."""
-    name, person = clean_name(team, "team"), Person.of(member, email, identity)
+    name, person = clean_name(team, "team"), Applicant.of(member, email, identity)
     with store.database.read() as session:
         challenge = find_challenge(session, actor, slug)
         by_mail = challenge.registration == "email" and not (person.verified or actor.organises(challenge.id))
@@ -97,7 +88,7 @@ def confirm(store: Store, actor: Actor, secret: str) -> Registered:
         challenge = session.get_one(Challenge, row.challenge_id)
         if challenge.deleted_at is not None:
             raise NotFound("the challenge is no longer there")
-        person = Person(**{**row.payload["person"], "verified": True})
+        person = Applicant(**{**row.payload["person"], "verified": True})
         return add_team(session, store, PUBLIC, challenge, row.payload["team"], person)
 
 
@@ -105,8 +96,7 @@ def invite_team(store: Store, actor: Actor, slug: str, post: Post, email: str | 
     """An invitation to register one team, for organisers; mailed if there is an address, which is verified thereby."""
     address = clean_email(email)
     with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+        challenge = find_organised(session, actor, slug)
         payload = {} if address is None else {"email": address}
         secret, row = make_link(session, store, "register", challenge.id, payload=payload)
         record(session, store, actor, "team.invitation", slug, challenge_id=challenge.id, invitation=row.id)

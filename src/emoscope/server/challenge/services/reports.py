@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_challenge, find_team
-from emoscope.server.challenge.services.survey import Question
+from emoscope.server.challenge.services.survey import SurveyQuestion
 from emoscope.server.challenge.views import QuestionView, ReportView
 from emoscope.server.errors import Invalid, NotFound
 from emoscope.server.store import Store
@@ -62,13 +62,13 @@ def keep_report(
 
 
 def _clean_answers(challenge: Challenge, answers: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    questions = {one.name: one for one in (Question(**each) for each in challenge.survey or [])}
+    questions = {one.name: one for one in (SurveyQuestion(**each) for each in challenge.survey or [])}
     if unknown := [name for name in answers if name not in questions]:
         raise Invalid(f"the survey has no question {unknown[0][:64]!r}", field="answers")
     return {name: told for name in questions if (told := _clean_answer(questions[name], answers.get(name, ())))}
 
 
-def _clean_answer(question: Question, told: Sequence[str]) -> list[str]:
+def _clean_answer(question: SurveyQuestion, told: Sequence[str]) -> list[str]:
     """What was ticked and written in, without doubles; a known option in its own spelling."""
     known = {option.casefold(): option for option in question.options}
     kept: dict[str, str] = {}

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 Option = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
 
 
-class Question(BaseModel):
+class SurveyQuestion(BaseModel):
     """A question with the answers to tick; teams may add others."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
