@@ -177,8 +177,7 @@ def _item(manager: Manager, number: int, error: EmoscopeError | None = None, *, 
     overview = manager.overview()
     row = next((item for item in overview.items if item.id == number), None)
     if row is None:
-        missing = NotFound("there is no such item")
-        return manager.page("desk_message.html.j2", error=missing, here="items", title="Not found", text="")
+        return _not_found(manager, "items", "there is no such item")
     with manager.store.database.read() as session:
         stored = session.get_one(StudyItem, number)
         item, gold = load_item(stored), stored.gold
@@ -188,6 +187,10 @@ def _item(manager: Manager, number: int, error: EmoscopeError | None = None, *, 
     return manager.page(
         "desk_item.html.j2", error=error, overview=overview, colours=colours_of(overview.rules.labels), **values
     )
+
+
+def _not_found(manager: Manager, here: str, problem: str) -> Response:
+    return manager.page("desk_message.html.j2", error=NotFound(problem), here=here, title="Not found", text="")
 
 
 @router.get("/queue")
@@ -263,8 +266,7 @@ def files_page(manager: SignedIn) -> Response:
 def download(manager: SignedIn, name: str) -> Response:
     """A file of what was said so far."""
     if name not in FILES:
-        missing = NotFound("there is no such file")
-        return manager.page("desk_message.html.j2", error=missing, here="files", title="Not found", text="")
+        return _not_found(manager, "files", "there is no such file")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         _write(manager, path)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from fastapi import BackgroundTasks, Depends, Path, Request, Security, UploadFile
+from fastapi import BackgroundTasks, Depends, Path, Query, Request, Security, UploadFile
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.responses import FileResponse, Response
 
@@ -113,6 +113,8 @@ NO_TOKEN_NEEDED: dict[str, Any] = {"security": [{}]}
 Slug = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64, examples=["emocontext"])]
 PhaseName = Annotated[str, Path(pattern=PHASE_PATTERN, max_length=64, examples=["practice"])]
 Number = Annotated[int, Path(ge=1, le=MAX_ID)]
+AuditLimit = Annotated[int, Query(ge=1, le=1000)]
+AuditBefore = Annotated[int | None, Query(ge=1, le=MAX_ID, description="Lines older than this one")]
 SubmissionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
 
 

@@ -9,9 +9,10 @@ from emoscope.server.challenge.api import schemas
 from emoscope.server.challenge.board.export import board_text, export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import (
-    MAX_ID,
     NO_TOKEN_NEEDED,
     AnyCaller,
+    AuditBefore,
+    AuditLimit,
     PhaseName,
     Slug,
     TokenCaller,
@@ -103,11 +104,6 @@ def list_jobs(caller: TokenCaller, slug: Slug) -> JobsView:
 
 
 @organising.get("/audit", summary="The audit log")
-def read_audit(
-    caller: TokenCaller,
-    slug: Slug,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-    before: Annotated[int | None, Query(ge=1, le=MAX_ID, description="Lines older than this one")] = None,
-) -> list[AuditLine]:
+def read_audit(caller: TokenCaller, slug: Slug, limit: AuditLimit = 200, before: AuditBefore = None) -> list[AuditLine]:
     """What was done in the challenge, newest first."""
     return caller.ask(audit.read_audit, slug, limit=limit, before=before)

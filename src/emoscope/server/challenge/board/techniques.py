@@ -6,15 +6,15 @@ from collections import Counter
 
 from sqlalchemy import select
 
-from emoscope.server.challenge.board.export import cell
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.services.actor import Actor
-from emoscope.server.challenge.services.lookup import board_visible, find_challenge, phase_state
+from emoscope.server.challenge.services.lookup import board_visible, phase_state, reading
 from emoscope.server.challenge.services.survey import SurveyQuestion
 from emoscope.server.challenge.views import SurveyRow, SurveyTable
 from emoscope.server.errors import NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Report, Team
+from emoscope.server.store.names import cell
 
 
 def techniques(store: Store, actor: Actor, slug: str) -> list[SurveyTable]:
@@ -22,8 +22,7 @@ def techniques(store: Store, actor: Actor, slug: str) -> list[SurveyTable]:
 
     Everybody sees them once all phases have closed, organisers at any time.
     """
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         if not challenge.survey:
             raise NotFound(f"{slug} asks for no report")
         now = store.clock()

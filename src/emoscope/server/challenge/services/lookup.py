@@ -1,5 +1,7 @@
 """Finding objects by name, and none that the actor may not know of."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
 from sqlalchemy import select
@@ -8,6 +10,7 @@ from sqlalchemy.orm import Session
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.views import PhaseState
 from emoscope.server.errors import Conflict, NotFound
+from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Phase, Team
 
 
@@ -24,6 +27,27 @@ def find_organised(session: Session, actor: Actor, slug: str, *, deleted: bool =
     challenge = find_challenge(session, actor, slug, deleted=deleted)
     require_organiser(actor, challenge.id)
     return challenge
+
+
+@contextmanager
+def reading(store: Store, actor: Actor, slug: str, *, deleted: bool = False) -> Iterator[tuple[Session, Challenge]]:
+    """A session to read in, with the challenge of this name."""
+    with store.database.read() as session:
+        yield session, find_challenge(session, actor, slug, deleted=deleted)
+
+
+@contextmanager
+def changing(store: Store, actor: Actor, slug: str, *, deleted: bool = False) -> Iterator[tuple[Session, Challenge]]:
+    """A transaction, with the challenge of this name."""
+    with store.database.write() as session:
+        yield session, find_challenge(session, actor, slug, deleted=deleted)
+
+
+@contextmanager
+def organising(store: Store, actor: Actor, slug: str, *, deleted: bool = False) -> Iterator[tuple[Session, Challenge]]:
+    """A transaction, with the challenge of this name, for its organisers only."""
+    with store.database.write() as session:
+        yield session, find_organised(session, actor, slug, deleted=deleted)
 
 
 def find_phase(challenge: Challenge, name: str) -> Phase:

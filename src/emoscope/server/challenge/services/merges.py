@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_team, require_running
+from emoscope.server.challenge.services.lookup import changing, find_team, require_running
 from emoscope.server.challenge.services.quotas import days_running, usage
 from emoscope.server.challenge.services.teams import MAX_MEMBERS, count_members, merge_view
 from emoscope.server.challenge.views import MergeView
@@ -18,8 +18,7 @@ from emoscope.server.store.names import name_key
 
 def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeView:
     """Offer to merge the actor's team into another, which has to accept."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         own = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
         key = name_key(team_name[:200])
         other = session.scalar(select(Team).where(Team.challenge_id == challenge.id, Team.key == key))
@@ -42,8 +41,7 @@ def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeV
 
 def answer_merge(store: Store, actor: Actor, slug: str, merge_id: int, *, accept: bool) -> MergeView:
     """Accept or decline an offer to the actor's team; the offering team takes it back by declining."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         own_id = require_member(actor, challenge.id)
         merge = session.get(Merge, merge_id)
         if merge is None or own_id not in (merge.from_team_id, merge.to_team_id):

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_organised, find_team
+from emoscope.server.challenge.services.lookup import changing, find_team, organising, reading
 from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.views import NoticeView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, ServerError
@@ -28,8 +28,7 @@ def post_notice(
 ) -> NoticeView:
     """Tell everybody something, or one team. With `mail`, `send_notice` mails it to all members with an address."""
     title, text = _clean_title(title), _clean_text(text)
-    with store.database.write() as session:
-        challenge = find_organised(session, actor, slug)
+    with organising(store, actor, slug) as (session, challenge):
         if team_id is not None and find_team(session, challenge, team_id).merged_into is not None:
             raise Conflict("the team has merged into another")
         notice = Notice(
@@ -63,8 +62,7 @@ def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Pos
     """
     if post.mailer is None:
         raise NotAllowed("this server sends no mail; the notice is on the challenge's page")
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         notice = _find(session, actor, challenge, notice_id, lock=True)
         if notice.sending_until is not None and notice.sending_until > store.clock():
             raise Conflict("the mails are being sent; look again in a while")
@@ -97,8 +95,7 @@ def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Pos
 
 def list_notices(store: Store, actor: Actor, slug: str) -> list[NoticeView]:
     """Newest first: announcements, and messages to the actor's team; for organisers all, withdrawn ones too."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug, deleted=True)
+    with reading(store, actor, slug, deleted=True) as (session, challenge):
         organises = actor.organises(challenge.id)
         query = select(Notice).where(Notice.challenge_id == challenge.id).order_by(Notice.id.desc())
         if not organises:
@@ -108,8 +105,7 @@ def list_notices(store: Store, actor: Actor, slug: str) -> list[NoticeView]:
 
 
 def _set_withdrawn(store: Store, actor: Actor, slug: str, notice_id: int, *, withdrawn: bool) -> NoticeView:
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         notice = _find(session, actor, challenge, notice_id, lock=True)
         notice.withdrawn_at = store.clock() if withdrawn else None
         action = "notice.withdraw" if withdrawn else "notice.restore"

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from emoscope.server.challenge.services.actor import PUBLIC, Actor
 from emoscope.server.challenge.services.applicants import Applicant, Identity, clean_email, email_key
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_organised, require_running
+from emoscope.server.challenge.services.lookup import changing, organising, reading, require_running
 from emoscope.server.challenge.services.one_time import LASTS, make_link, use_link
 from emoscope.server.challenge.services.teams import add_team, check_one_team, check_team_name, register_team, team_view
 from emoscope.server.challenge.services.tokens import add_member_token
@@ -52,18 +52,17 @@ def register(
 ) -> Registered | MailSent:
     """Register a team, or where the challenge wants a verified address mail the link that does."""
     name, person = clean_name(team, "team"), Applicant.of(member, email, identity)
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         by_mail = challenge.registration == "email" and not (person.verified or actor.organises(challenge.id))
     if not by_mail:
-        options = {"team": team, "member": member, "email": email, "invitation": invitation, "identity": identity}
-        return register_team(store, actor, slug, **options)  # type: ignore[arg-type]
+        return register_team(
+            store, actor, slug, team=team, member=member, email=email, invitation=invitation, identity=identity
+        )
     if post.mailer is None:
         raise NotAllowed(_NO_MAIL)
     if person.email is None:
         raise Invalid("registration needs an e-mail address, to which a link is sent", field="email")
-    with post.admit(person.email), store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with post.admit(person.email), changing(store, actor, slug) as (session, challenge):
         require_running(challenge, store.clock())
         check_team_name(session, challenge, name)
         check_one_team(session, challenge, person)
@@ -95,8 +94,7 @@ def confirm(store: Store, actor: Actor, secret: str) -> Registered:
 def invite_team(store: Store, actor: Actor, slug: str, post: Post, email: str | None = None) -> Issued:
     """An invitation to register one team, for organisers; mailed if there is an address, which is verified thereby."""
     address = clean_email(email)
-    with store.database.write() as session:
-        challenge = find_organised(session, actor, slug)
+    with organising(store, actor, slug) as (session, challenge):
         payload = {} if address is None else {"email": address}
         secret, row = make_link(session, store, "register", challenge.id, payload=payload)
         record(session, store, actor, "team.invitation", slug, challenge_id=challenge.id, invitation=row.id)
@@ -118,8 +116,7 @@ def send_recovery(store: Store, actor: Actor, slug: str, post: Post, email: str)
     address = clean_email(email)
     if address is None:
         raise Invalid("the e-mail address is missing", field="email")
-    with post.admit(address), store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with post.admit(address), changing(store, actor, slug) as (session, challenge):
         members = select(Member).join(Team, Member.team_id == Team.id).where(Team.challenge_id == challenge.id)
         members = members.where(Team.deleted_at.is_(None), Member.email.is_not(None))
         found = [one for one in session.scalars(members) if email_key(str(one.email)) == email_key(address)]

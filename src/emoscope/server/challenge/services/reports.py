@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_team
+from emoscope.server.challenge.services.lookup import changing, find_challenge, find_team, reading
 from emoscope.server.challenge.services.survey import SurveyQuestion
 from emoscope.server.challenge.views import QuestionView, ReportView
 from emoscope.server.errors import Invalid, NotFound
@@ -27,8 +27,7 @@ def survey(store: Store, actor: Actor, slug: str) -> list[QuestionView]:
 
 def get_report(store: Store, actor: Actor, slug: str) -> ReportView | None:
     """The report of the actor's team, if it has written one."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         report = session.get(Report, require_member(actor, challenge.id))
         return None if report is None else ReportView.of(report)
 
@@ -43,8 +42,7 @@ def keep_report(
     paper: str = "",
 ) -> ReportView:
     """Keep what the actor's team tells about its system; it may be changed at any time."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
         if not challenge.survey:
             raise NotFound(f"{slug} asks for no report")

@@ -12,7 +12,14 @@ from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member, require_team
 from emoscope.server.challenge.services.applicants import Applicant, Identity, email_key
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_organised, find_team, require_running
+from emoscope.server.challenge.services.lookup import (
+    changing,
+    find_organised,
+    find_team,
+    organising,
+    reading,
+    require_running,
+)
 from emoscope.server.challenge.services.one_time import use_link
 from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
 from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamCounts, TeamView
@@ -43,8 +50,7 @@ def register_team(
     with `email` the address must have been verified (see `registration`).
     """
     name, person = clean_name(team, "team"), Applicant.of(member, email, identity)
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         if not actor.organises(challenge.id):
             if challenge.registration == "closed":
                 raise NotAllowed("registration is closed; ask the organisers")
@@ -144,8 +150,7 @@ def _add_member(session: Session, store: Store, actor: Actor, team: Team, person
 
 def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) -> TeamView:
     """A team, for its members and the organisers; without an id the actor's own."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         team_id = require_member(actor, challenge.id) if team_id is None else team_id
         require_team(actor, challenge.id, team_id)
         team = find_team(session, challenge, team_id)
@@ -179,8 +184,7 @@ def _counts(session: Session, challenge: Challenge) -> dict[int, TeamCounts]:
 
 def invite(store: Store, actor: Actor, slug: str) -> Issued:
     """A one-time invitation into the actor's team, for one person."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
         now = store.clock()
         waiting = select(func.count()).where(
@@ -230,8 +234,7 @@ def count_members(session: Session, *team_ids: int) -> int:
 
 
 def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted: bool) -> None:
-    with store.database.write() as session:
-        challenge = find_organised(session, actor, slug, deleted=True)
+    with organising(store, actor, slug, deleted=True) as (session, challenge):
         team = find_team(session, challenge, team_id, lock=True)
         if team.merged_into is not None:
             raise Conflict("the team has merged into another")
@@ -260,8 +263,7 @@ def reinstate_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamV
 
 
 def _set_reason(store: Store, actor: Actor, slug: str, team_id: int, reason: str | None) -> TeamView:
-    with store.database.write() as session:
-        challenge = find_organised(session, actor, slug)
+    with organising(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, team_id, lock=True)
         if team.merged_into is not None:
             raise Conflict("the team has merged into another")
@@ -276,8 +278,7 @@ def _set_reason(store: Store, actor: Actor, slug: str, team_id: int, reason: str
 
 def approve_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamView:
     """Let a team in that waits for approval."""
-    with store.database.write() as session:
-        challenge = find_organised(session, actor, slug)
+    with organising(store, actor, slug) as (session, challenge):
         lock_challenge(session, challenge.id)
         team = find_team(session, challenge, team_id, lock=True)
         if team.approved_at is None:
