@@ -11,6 +11,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.responses import FileResponse, Response
 
 from emoscope.server.challenge.board.export import board_text
+from emoscope.server.challenge.limits import MAX_PHASE_NAME
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.applicants import email_key
 from emoscope.server.challenge.services.creation import create_from_uploads
@@ -111,7 +112,7 @@ TokenCaller = Annotated[Caller, Depends(_somebody)]
 AnyCaller = Annotated[Caller, Depends(_anybody)]
 NO_TOKEN_NEEDED: dict[str, Any] = {"security": [{}]}
 Slug = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64, examples=["emocontext"])]
-PhaseName = Annotated[str, Path(pattern=PHASE_PATTERN, max_length=64, examples=["practice"])]
+PhaseName = Annotated[str, Path(pattern=PHASE_PATTERN, max_length=MAX_PHASE_NAME, examples=["practice"])]
 Number = Annotated[int, Path(ge=1, le=MAX_ID)]
 AuditLimit = Annotated[int, Query(ge=1, le=1000)]
 AuditBefore = Annotated[int | None, Query(ge=1, le=MAX_ID, description="Lines older than this one")]

@@ -23,7 +23,7 @@ def clean_name(text: str, field: str) -> str:
     Traceback (most recent call last):
     emoscope.server.errors.Invalid: the team name may not hold '<'
     """
-    name = " ".join(unicodedata.normalize("NFC", text).split())
+    name = one_line(text)
     if not name:
         raise Invalid(f"the {field} name is missing", field=field)
     if len(name) > MAX_NAME:
@@ -40,6 +40,11 @@ def clean_name(text: str, field: str) -> str:
     if name[0] in _FORMULA:
         raise Invalid(f"the {field} name may not begin with {name[0]!r}", field=field)
     return name
+
+
+def one_line(text: str) -> str:
+    """A text on one line, its characters composed and its blanks single."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def name_key(name: str) -> str:

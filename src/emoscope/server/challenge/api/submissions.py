@@ -7,6 +7,7 @@ from starlette.responses import FileResponse, Response
 
 from emoscope.server.challenge.api.schemas import Line, NoteIn
 from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, SubmissionId, TokenCaller, download, hand_in
+from emoscope.server.challenge.limits import MAX_NOTE, MAX_PHASE_NAME
 from emoscope.server.challenge.services import submissions
 from emoscope.server.challenge.views import PHASE_PATTERN, QuotaView, SubmissionView
 from emoscope.server.http.problems import responses
@@ -15,7 +16,7 @@ router = APIRouter(
     prefix="/v1", tags=["submissions"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
 )
 
-PhaseChoice = Annotated[str | None, Query(pattern=PHASE_PATTERN, max_length=64)]
+PhaseChoice = Annotated[str | None, Query(pattern=PHASE_PATTERN, max_length=MAX_PHASE_NAME)]
 
 
 @router.post("/challenges/{slug}/submissions", summary="Submit a file", status_code=201)
@@ -23,8 +24,10 @@ def submit(
     caller: TokenCaller,
     slug: Slug,
     file: Annotated[UploadFile, File(description="Predictions in the task's submission format")],
-    phase: Annotated[Line | None, Form(max_length=64, description="Needed where several phases are open")] = None,
-    note: Annotated[Line, Form(max_length=300, description="For yourself")] = "",
+    phase: Annotated[
+        Line | None, Form(max_length=MAX_PHASE_NAME, description="Needed where several phases are open")
+    ] = None,
+    note: Annotated[Line, Form(max_length=MAX_NOTE, description="For yourself")] = "",
     idempotency_key: Annotated[
         str | None,
         Header(max_length=128, pattern=r"^[\x21-\x7e]+$", description="Sent again, the same file counts once"),

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
+from emoscope.server.challenge.limits import MAX_DESCRIPTION, MAX_TEAMS, MAX_TITLE
 from emoscope.server.challenge.scoring.scorer import measured
 from emoscope.server.challenge.services.survey import SurveyQuestion, ready_surveys
 from emoscope.server.challenge.views import Registration
@@ -18,9 +19,9 @@ from emoscope.server.errors import Invalid
 from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)]
-MaxTeams = Annotated[int, Field(ge=1, le=100_000)]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)]
+Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION)]
+MaxTeams = Annotated[int, Field(ge=1, le=MAX_TEAMS)]
 DEFAULT_MAX_BYTES = 16 << 20
 TEXTS = ("rules", "data", "timeline", "faq")  # besides the description
 

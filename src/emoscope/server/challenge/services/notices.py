@@ -8,6 +8,7 @@ from functools import partial
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from emoscope.server.challenge.limits import MAX_ANNOUNCEMENT, MAX_TITLE
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import changing, find_team, organising, reading
@@ -16,9 +17,8 @@ from emoscope.server.challenge.views import NoticeView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, ServerError
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Notice, Team
-from emoscope.server.store.names import has_control_characters
+from emoscope.server.store.names import has_control_characters, one_line
 
-MAX_TEXT = 10_000
 _LEASE = timedelta(minutes=2)  # longer than a mail server may take for one mail
 _GIVE_UP = 3  # mails that could not be sent one after the other
 
@@ -139,16 +139,16 @@ def _view(notice: Notice, *, organises: bool) -> NoticeView:
 
 
 def _clean_title(text: str) -> str:
-    title = " ".join(unicodedata.normalize("NFC", text).split())
-    if not title or len(title) > 200 or has_control_characters(title):
-        raise Invalid("a title of 1 to 200 characters is needed", field="title")
+    title = one_line(text)
+    if not title or len(title) > MAX_TITLE or has_control_characters(title):
+        raise Invalid(f"a title of 1 to {MAX_TITLE} characters is needed", field="title")
     return title
 
 
 def _clean_text(text: str) -> str:
     clean = "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).splitlines()).strip()
-    if not clean or len(clean) > MAX_TEXT:
-        raise Invalid(f"a text of 1 to {MAX_TEXT:,} characters is needed", field="text")
+    if not clean or len(clean) > MAX_ANNOUNCEMENT:
+        raise Invalid(f"a text of 1 to {MAX_ANNOUNCEMENT:,} characters is needed", field="text")
     if any(unicodedata.category(character) == "Cc" and character not in "\n\t" for character in clean):
         raise Invalid("the text may not hold control characters", field="text")
     return clean

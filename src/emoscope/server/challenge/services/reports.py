@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from emoscope.server.challenge.limits import MAX_ANSWER, MAX_ANSWERS, MAX_SUMMARY
 from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import changing, find_challenge, find_team, reading
@@ -12,10 +13,8 @@ from emoscope.server.challenge.views import QuestionView, ReportView
 from emoscope.server.errors import Invalid, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Report
-from emoscope.server.store.names import has_control_characters
+from emoscope.server.store.names import has_control_characters, one_line
 
-MAX_ANSWERS, MAX_ANSWER = 40, 60
-MAX_SUMMARY = 2_000
 _ADDRESS = re.compile(r"https?://[^\s<>\"']{3,480}")
 
 
@@ -71,7 +70,7 @@ def _clean_answer(question: SurveyQuestion, told: Sequence[str]) -> list[str]:
     known = {option.casefold(): option for option in question.options}
     kept: dict[str, str] = {}
     for text in told:
-        answer = " ".join(unicodedata.normalize("NFC", text).split())
+        answer = one_line(text)
         if has_control_characters(answer):
             raise Invalid("an answer may not hold control characters", field=question.name)
         if len(answer) > MAX_ANSWER:

@@ -8,6 +8,7 @@ from functools import partial
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from emoscope.server.challenge.limits import MAX_REASON
 from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member, require_team
 from emoscope.server.challenge.services.applicants import Applicant, Identity, email_key
@@ -26,7 +27,7 @@ from emoscope.server.challenge.views import Issued, MemberView, MergeView, Regis
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Phase, Submission, Team
-from emoscope.server.store.names import clean_name, has_control_characters, looks_like_any, name_key
+from emoscope.server.store.names import clean_name, has_control_characters, looks_like_any, name_key, one_line
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50
@@ -251,9 +252,9 @@ restore_team = partial(_set_deleted, deleted=False)
 
 def disqualify_team(store: Store, actor: Actor, slug: str, team_id: int, reason: str) -> TeamView:
     """Take a team off the boards for a reason that its members see; they can sign in, but not submit or merge."""
-    reason = " ".join(reason.split())
-    if not reason or len(reason) > 500 or has_control_characters(reason):
-        raise Invalid("a team is disqualified for a reason of at most 500 characters", field="reason")
+    reason = one_line(reason)
+    if not reason or len(reason) > MAX_REASON or has_control_characters(reason):
+        raise Invalid(f"a team is disqualified for a reason of at most {MAX_REASON} characters", field="reason")
     return _set_reason(store, actor, slug, team_id, reason)
 
 
