@@ -24,7 +24,6 @@ from emoscope.server.challenge.services.uploads import clean_file_name
 from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, ChallengeView, NoticeView, SubmissionView
 from emoscope.server.errors import Invalid, NotAllowed, Unauthenticated
 from emoscope.server.http.problems import running
-from emoscope.server.mail import Mailer
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 
@@ -68,19 +67,12 @@ def _somebody(caller: Annotated[Caller, Depends(_anybody)]) -> Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Post):
     """Where a request comes from, how often that may ask for what is limited, and how links are mailed."""
 
     store: Store
     settings: Settings
     address: str
-    mailer: Mailer | None
-    base: str
-
-    @property
-    def post(self) -> Post:
-        """How links are mailed."""
-        return Post(self.mailer, self.base, self._mailing)
 
     def registering(self, actor: Actor) -> AbstractContextManager[None]:
         """Count a new team or member, or refuse it; organisers are not counted."""
@@ -93,7 +85,7 @@ class Gate:
             limits[network] = known.registrations_per_network
         return admitted(self.store, "register", limits)
 
-    def _mailing(self, to: str) -> AbstractContextManager[None]:
+    def admit(self, to: str) -> AbstractContextManager[None]:
         """Count a mail, by who asks for it and who gets it, or refuse it."""
         limit = self.settings.mails_per_address
         return admitted(self.store, "mail", {self.address: limit, f"to {email_key(to)[:300]}": limit})
@@ -103,7 +95,7 @@ def _gate(request: Request, store: OpenStore) -> Gate:
     settings: Settings = request.app.state.settings
     base = (settings.public_url or str(request.base_url)).rstrip("/")
     address = request.client.host if request.client else "unknown"
-    return Gate(store, settings, address, request.app.state.mailer, base)
+    return Gate(request.app.state.mailer, base, store, settings, address)
 
 
 OpenGate = Annotated[Gate, Depends(_gate)]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Area = Literal["submissions", "unlabelled", "gold"]
 _CHUNK = 1 << 16
+_LARGEST = 1 << 32  # of the operator's files
 _STRAY_SECONDS = 24 * 3600
 
 
@@ -88,9 +89,9 @@ class FileStore:
                 _sync_folder(folder)
         return StoredFile(part.sha256, part.size, target)
 
-    def keep_file(self, source: Path, area: Area, *, limit: int = 1 << 32) -> StoredFile:
+    def keep_file(self, source: Path, area: Area) -> StoredFile:
         """Copy a file of the operator's into the store."""
-        with source.open("rb") as handle, self.incoming(handle, limit=limit) as part:
+        with source.open("rb") as handle, self.incoming(handle, limit=_LARGEST) as part:
             return self.keep(part, area)
 
     @contextmanager

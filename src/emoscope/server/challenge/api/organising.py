@@ -94,7 +94,7 @@ def announce(
     caller: TokenCaller, gate: OpenGate, slug: Slug, body: schemas.NoticeIn, later: BackgroundTasks
 ) -> views.NoticeView:
     """Tells everybody; with `mail` also by mail, which is sent after the answer."""
-    return posted(caller, gate.post, later, slug, body.title, body.text, mail=body.mail)
+    return posted(caller, gate, later, slug, body.title, body.text, mail=body.mail)
 
 
 @router.post("/challenges/{slug}/teams/{team_id}/messages", summary="Write to a team", status_code=201)
@@ -102,7 +102,7 @@ def message(
     caller: TokenCaller, gate: OpenGate, slug: Slug, team_id: Number, body: schemas.NoticeIn, later: BackgroundTasks
 ) -> views.NoticeView:
     """Tells one team; with `mail` also by mail, which is sent after the answer."""
-    return posted(caller, gate.post, later, slug, body.title, body.text, team_id=team_id, mail=body.mail)
+    return posted(caller, gate, later, slug, body.title, body.text, team_id=team_id, mail=body.mail)
 
 
 @router.delete("/challenges/{slug}/notices/{notice_id}", summary="Withdraw an announcement", status_code=204)
@@ -120,7 +120,7 @@ def restore_notice(caller: TokenCaller, slug: Slug, notice_id: Number) -> None:
 @router.post("/challenges/{slug}/notices/{notice_id}/mail", summary="Mail the rest")
 def mail_rest(caller: TokenCaller, gate: OpenGate, slug: Slug, notice_id: Number) -> views.NoticeView:
     """Mails an announcement to those whose mail could not be sent before."""
-    return caller.ask(notices.send_notice, slug, notice_id, gate.post)
+    return caller.ask(notices.send_notice, slug, notice_id, gate)
 
 
 @router.get("/challenges/{slug}/storage", summary="Space used")

@@ -23,7 +23,7 @@ router = APIRouter(prefix="/v1", tags=["teams"], responses=responses(400, 401, 4
 def register(caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
     """Makes a team with its first member. The token is shown this once."""
     with gate.registering(caller.actor):
-        made = caller.ask(registration.register, slug, gate.post, **body.model_dump())
+        made = caller.ask(registration.register, slug, gate, **body.model_dump())
     return JSONResponse(made.as_dict(), 202 if isinstance(made, MailSent) else 201)
 
 
@@ -36,7 +36,7 @@ def confirm(caller: AnyCaller, body: schemas.LinkIn) -> Registered:
 @router.post("/challenges/{slug}/recovery", summary="Lost a token", status_code=202, openapi_extra=NO_TOKEN_NEEDED)
 def ask_for_token(caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RecoveryIn) -> schemas.RecoveryOut:
     """Mails a link for a new token to the member with this address; whether there is one is not told."""
-    caller.ask(registration.send_recovery, slug, gate.post, body.email)
+    caller.ask(registration.send_recovery, slug, gate, body.email)
     return schemas.RecoveryOut()
 
 
@@ -85,7 +85,7 @@ def approve(caller: TokenCaller, slug: Slug, team_id: Number) -> TeamView:
 @router.post("/challenges/{slug}/registration-invitations", summary="Invite a team", status_code=201)
 def invite_team(caller: TokenCaller, gate: OpenGate, slug: Slug, body: schemas.InviteTeamIn) -> Issued:
     """An invitation to register one team, for organisers; shown this once, and mailed if there is an address."""
-    return caller.ask(registration.invite_team, slug, gate.post, body.email)
+    return caller.ask(registration.invite_team, slug, gate, body.email)
 
 
 @router.post("/challenges/{slug}/invitations", summary="Invite a member", status_code=201)

@@ -40,7 +40,7 @@ class Visitor(Caller):
     @property
     def post(self) -> Post:
         """How links are mailed."""
-        return self.gate.post
+        return self.gate
 
     @property
     def csrf(self) -> str:

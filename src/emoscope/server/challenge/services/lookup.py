@@ -37,10 +37,10 @@ def reading(store: Store, actor: Actor, slug: str, *, deleted: bool = False) -> 
 
 
 @contextmanager
-def changing(store: Store, actor: Actor, slug: str, *, deleted: bool = False) -> Iterator[tuple[Session, Challenge]]:
+def changing(store: Store, actor: Actor, slug: str) -> Iterator[tuple[Session, Challenge]]:
     """A transaction, with the challenge of this name."""
     with store.database.write() as session:
-        yield session, find_challenge(session, actor, slug, deleted=deleted)
+        yield session, find_challenge(session, actor, slug)
 
 
 @contextmanager

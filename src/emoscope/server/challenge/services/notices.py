@@ -63,7 +63,7 @@ def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Pos
     if post.mailer is None:
         raise NotAllowed("this server sends no mail; the notice is on the challenge's page")
     with changing(store, actor, slug) as (session, challenge):
-        notice = _find(session, actor, challenge, notice_id, lock=True)
+        notice = _find(session, actor, challenge, notice_id)
         if notice.sending_until is not None and notice.sending_until > store.clock():
             raise Conflict("the mails are being sent; look again in a while")
         members = {one.id: one for one in session.scalars(select(Member).where(Member.id.in_(notice.unsent)))}
@@ -106,7 +106,7 @@ def list_notices(store: Store, actor: Actor, slug: str) -> list[NoticeView]:
 
 def _set_withdrawn(store: Store, actor: Actor, slug: str, notice_id: int, *, withdrawn: bool) -> NoticeView:
     with changing(store, actor, slug) as (session, challenge):
-        notice = _find(session, actor, challenge, notice_id, lock=True)
+        notice = _find(session, actor, challenge, notice_id)
         notice.withdrawn_at = store.clock() if withdrawn else None
         action = "notice.withdraw" if withdrawn else "notice.restore"
         record(session, store, actor, action, challenge.slug, challenge_id=challenge.id, notice=notice.id)
@@ -118,10 +118,10 @@ withdraw_notice = partial(_set_withdrawn, withdrawn=True)
 restore_notice = partial(_set_withdrawn, withdrawn=False)
 
 
-def _find(session: Session, actor: Actor, challenge: Challenge, notice_id: int, *, lock: bool = False) -> Notice:
+def _find(session: Session, actor: Actor, challenge: Challenge, notice_id: int) -> Notice:
     require_organiser(actor, challenge.id)
     query = select(Notice).where(Notice.id == notice_id, Notice.challenge_id == challenge.id)
-    notice = session.scalar(query.with_for_update() if lock else query)
+    notice = session.scalar(query.with_for_update())
     if notice is None:
         raise NotFound("no such announcement in this challenge")
     return notice

@@ -1,6 +1,5 @@
 """Registration by e-mail and by invitation, and what replaces a lost token."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 
@@ -25,11 +24,14 @@ _NO_MAIL = "this server sends no mail; ask the organisers"
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What it takes to send a link: a mailer, the address people reach the server at, and leave to mail somebody."""
+    """What it takes to send a link: a mailer, and the address people reach the server at."""
 
     mailer: Mailer | None
     base: str
-    admit: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext()
+
+    def admit(self, to: str) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Leave to mail somebody a link."""
+        return nullcontext()
 
     def send(self, to: str, subject: str, *lines: str) -> None:
         """Send a mail of these paragraphs."""
