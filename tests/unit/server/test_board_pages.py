@@ -76,6 +76,14 @@ def test_markdown_has_headings_lists_tables_and_careful_links() -> None:
     assert 'rel="nofollow noopener noreferrer"' in made
 
 
+def test_headings_leave_out_no_level_and_a_picture_is_a_link() -> None:
+    made = str(markdown("## One\n\n#### Two\n\n![chart](https://example.org/chart.png)"))
+    assert "<h3>One</h3>" in made
+    assert "<h4>Two</h4>" in made
+    assert "<img" not in made
+    assert 'href="https://example.org/chart.png"' in made
+
+
 def test_the_challenge_shows_its_texts_countdown_and_gated_files(site: Site) -> None:
     found = site.client.get("/challenges/mine").text
     assert "Say <strong>which</strong> &lt;script&gt;" in found
