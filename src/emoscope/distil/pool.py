@@ -42,8 +42,9 @@ ASKED: Mapping[str, tuple[str, ...]] = {
     "emotionx-push": ("emocontext",),
     "iest": ("masked-words", "masked-places", VARIED_TWEETS),
 }
-# The texts that remind a student of what it knows beyond the tasks.
-REMEMBERED = ("emocontext", "friends", "push", "meld", "comments", "tweets")
+# The texts that remind a student of its general head, by whether it has heads for the tasks, too: one that has none,
+# like `open`, must not meet their texts.
+REMEMBERED = {True: ("emocontext", "friends", "push", "meld", "comments", "tweets"), False: ("comments",)}
 HEAD_OF: Mapping[str, str] = {
     "emocontext": "emocontext",
     "emotionx-friends": "emotionx",
@@ -208,14 +209,15 @@ def known_answers(
     model: FittedModel, fit_context: FitContext, limit: int | None = None
 ) -> Iterator[tuple[str, tuple[str, ...], dict[str, Floats]]]:
     """What a student answers now, task by task: a student that is taught more and this again does not forget it."""
+    heads = {head.name: replace(head, temperature=1.0) for head in model.bundle.heads}
     for task_name, head_name in HEAD_OF.items():
-        head = next((head for head in model.bundle.heads if head.name == head_name), None)
-        if head is None:
+        if head_name not in heads:
             continue
-        head = replace(head, temperature=1.0)
-        parts = {name: pool_part(name, fit_context) for name in REMEMBERED} if task_name == "general" else {}
+        head = heads[head_name]
         if task_name in TASKS:
             parts = {"own": own_examples(task_name, fit_context)}
+        else:
+            parts = {name: pool_part(name, fit_context) for name in REMEMBERED[len(heads) > 1]}
         answers = {name: model.infer(head, examples[:limit])[0] for name, examples in parts.items()}
         yield task_name, head.labels, answers
 

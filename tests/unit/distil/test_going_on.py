@@ -14,7 +14,7 @@ from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import resolve
 from emoscope.detector.model import FittedModel
 from emoscope.distil.everyday import everyday_examples, general_targets
-from emoscope.distil.pool import REMEMBERED, load_answers
+from emoscope.distil.pool import REMEMBERED, known_answers, load_answers
 from emoscope.distil.student import HEADS, StudentPlan, gather
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.reopened import reopen
@@ -52,6 +52,12 @@ def test_everyday_dialogues_that_no_teacher_answered_are_taught_by_their_labels(
     assert np.array_equal(targets.table(), np.tile(general_targets(examples), (2, 1)))
 
 
+def test_open_is_reminded_with_the_texts_it_may_learn_from_alone(data: Path) -> None:
+    model = FittedModel.load(resolve("open"))
+    known = list(known_answers(model, FitContext(resources=data), limit=2))
+    assert [(task, set(answers)) for task, _, answers in known] == [("general", {"comments"})]
+
+
 def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Path) -> None:
     done = run("distil", "remember", "default", "-o", tmp_path / "known", "--limit", "6", "--data", data, "--json")
     assert done.exit_code == 0, done.output
@@ -63,7 +69,7 @@ def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Pa
         "general",
     }
     task, labels, tables = load_answers(tmp_path / "known" / "general.npz")
-    assert (task, labels, set(tables)) == ("general", HEADS["general"], set(REMEMBERED))
+    assert (task, labels, set(tables)) == ("general", HEADS["general"], set(REMEMBERED[True]))
     files = sorted((tmp_path / "known").glob("*.npz"))
     more = ["--set", "start=default", "--set", "epochs=1", "--set", "limit=6", "--set", "precision=bfloat16"]
     done = run("distil", "student", *files, "-o", tmp_path / "student", *more, "--data", data, "--device", "cpu")
