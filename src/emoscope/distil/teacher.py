@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from emoscope.core.arrays import save_arrays
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_folder, atomic_write, read_json, write_file
+from emoscope.core.files import atomic_folder, read_json, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
@@ -191,12 +192,11 @@ def teach_by_folds(
             _save(teacher, keep / f"fold{fold}")
         if ask:
             answer_pool(teacher, asked, folder / ANSWERS, fit_context, plan.limit, learnt.sources)
-        tables: dict[str, Any] = {}
+        tables = {}
         for name in own:
             tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name).astype(np.float16)
             tables[f"{name}/test"] = teacher.predict_proba(tests[name], name).astype(np.float16)
-        with atomic_write(path, "wb") as handle:
-            np.savez_compressed(handle, **tables)
+        save_arrays(path, tables)
     if own and all((folder / f"fold{fold}.npz").is_file() for fold in range(plan.folds)):
         save_own_answers(folder, plan, fit_context)
 

@@ -247,7 +247,7 @@ def test_guesses_of_trigger_words(tmp_path: Path) -> None:
     again = load_block(tmp_path / "model" / "model")
     assert isinstance(again, LinearClassifier)
     with pytest.raises(EmoscopeError, match="an exported model cannot be trained"):
-        again.features.extractors[0].fit(examples, [], FitContext())
+        again.extractors[0].fit(examples, [], FitContext())
     for path in (tmp_path / "model").rglob("triggers.json"):
         path.write_text("{}", encoding="utf-8")
     with pytest.raises(EmoscopeError, match=r"triggers\.json: is not an exported model"):

@@ -44,12 +44,10 @@ class NgramBlock(Block):
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
-        if self.classifier.reads_plain_text:
-            rows = [plain_fields(example) for example in examples]
-            plain = [text.isascii() for row in rows for text in row]
-            probabilities = self.classifier.predict_proba(rows, plain=plain)
-        else:
-            probabilities = self.classifier.predict_proba([fields(example) for example in examples])
+        reads_plain = self.classifier.reads_plain_text
+        rows = [fields(example, plain=reads_plain) for example in examples]
+        plain = [text.isascii() for row in rows for text in row] if reads_plain else None
+        probabilities = self.classifier.predict_proba(rows, plain=plain)
         truncated = [
             each.turn >= WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in each.dialogue.turns[: each.turn + 1])
             for each in examples
@@ -83,28 +81,19 @@ class NgramBlock(Block):
         self.classifier = NgramLinear.load(folder / WEIGHTS)
 
 
-def fields(example: Example) -> list[str]:
+def fields(example: Example, *, plain: bool = False) -> list[str]:
     """The turn to be labelled and the two before it, latest first, each as tokens between spaces; missing ones empty.
 
-    >>> from emoscope.core.dialogue import Dialogue
-    >>> fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
-    ["i'm soo sad", 'hi ! !', '']
-    """
-    turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
-    texts = [spaced_tokens(turn.text) for turn in reversed(turns)]
-    return texts + [""] * (WINDOW - len(texts))
-
-
-def plain_fields(example: Example) -> list[str]:
-    """The same turns; those that are ASCII as they were written.
+    With `plain`, those that are ASCII are left as they were written.
 
     >>> from emoscope.core.dialogue import Dialogue
-    >>> plain_fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD 😢"])))
-    ["i'm soo sad 😢", 'Hi!!', '']
+    >>> said = Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD 😢"]))
+    >>> fields(said), fields(said, plain=True)
+    (["i'm soo sad 😢", 'hi ! !', ''], ["i'm soo sad 😢", 'Hi!!', ''])
     """
     turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
     texts = [turn.text[:MAX_CHARACTERS] for turn in reversed(turns)]
-    texts = [text if text.isascii() else spaced_tokens(text) for text in texts]
+    texts = [text if plain and text.isascii() else spaced_tokens(text) for text in texts]
     return texts + [""] * (WINDOW - len(texts))
 
 
