@@ -158,7 +158,7 @@ def _held_out_report(task: Task, system: System, examples: Sequence[Example]) ->
     labels = system.held_out_labels()
     if labels is None:
         return None
-    kept = system.learnable(examples)
+    kept = system.select(examples)
     score = official_score(task, kept, labels)
     return {"metric": task.metadata.metric.name, "score": round(score, 6), "examples": len(kept)}
 

@@ -52,7 +52,7 @@ class PublishedEntry(FrozenModel):
     note: str | None = None
 
 
-class Statistics(FrozenModel):
+class ScoreDistribution(FrozenModel):
     """The scores of all participants, also of those the table leaves out."""
 
     source: FigureSource
@@ -100,7 +100,7 @@ class Published(FrozenModel):
     size: int
     entries: tuple[PublishedEntry, ...] = Field(min_length=1)
     class_source: FigureSource | None = None
-    statistics: Statistics | None = None
+    statistics: ScoreDistribution | None = None
     confusions: tuple[PublishedConfusion, ...] = ()
     elsewhere: str | None = None  # what a score on other data may be compared with
 

@@ -57,7 +57,7 @@ from emoscope.runs.train import official_score, train
 from emoscope.systems.large import Large
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import AUXILIARY, affect_examples, affect_labels, auxiliary_examples
+from emoscope.tasks.datasets.affect import AUXILIARY, affect_corpora, affect_labels, auxiliary_examples, by_head
 from emoscope.tasks.datasets.auxiliary import EKMAN
 from emoscope.tasks.emocontext import EmoContext
 from emoscope.tasks.metadata import TaskMetadata
@@ -100,9 +100,9 @@ def test_what_will_be_scored_is_not_learnt_from(data: Path) -> None:
 def test_a_model_of_all_tasks_learns_from_the_benchmarks_too_but_not_from_what_is_judged(
     fit_context: FitContext,
 ) -> None:
-    everything = affect_examples(fit_context)
+    everything = by_head(affect_corpora(fit_context))
     assert set(everything) == set(affect_labels())
-    some = affect_examples(fit_context, keep=lambda example: not example.text.endswith(("3", "5")))
+    some = by_head(affect_corpora(fit_context, keep=lambda example: not example.text.endswith(("3", "5"))))
     assert 0 < len(some["emocontext"]) < len(everything["emocontext"])
     assert not any(example.text.endswith("3") for example in some["emocontext"])
 

@@ -12,6 +12,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.mojibake import repair_mojibake
 from emoscope.models.block import LONG_MESSAGE, Block, Floats, Prediction, Truncated
 from emoscope.models.linear.ngram_linear import NgramLinear
+from emoscope.models.probabilities import in_order
 
 WINDOW = 3
 MAX_CHARACTERS = 2000
@@ -52,7 +53,7 @@ class NgramBlock(Block):
             each.turn >= WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in each.dialogue.turns[: each.turn + 1])
             for each in examples
         ]
-        return Prediction(self._all_labels(probabilities), np.array(truncated, bool))
+        return Prediction(in_order(probabilities, self.classifier.labels, self.labels), np.array(truncated, bool))
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
         # More could be read, but among so many n-grams the few that tell an emotion hardly count.
@@ -63,13 +64,7 @@ class NgramBlock(Block):
 
     def out_of_fold(self) -> Floats | None:
         held_out = self.classifier.held_out
-        return None if held_out is None else self._all_labels(held_out)
-
-    def _all_labels(self, probabilities: Floats) -> Floats:
-        """A column for every label; 0 for one that training did not have."""
-        columns = np.zeros((len(probabilities), len(self.labels)))
-        columns[:, [self.labels.index(label) for label in self.classifier.labels]] = probabilities
-        return columns
+        return None if held_out is None else in_order(held_out, self.classifier.labels, self.labels)
 
     def config(self) -> dict[str, Any]:
         return {"labels": list(self.labels), **self.settings}

@@ -71,13 +71,6 @@ def auxiliary_corpora(
     return corpora
 
 
-def affect_examples(
-    fit_context: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
-) -> dict[str, list[Example]]:
-    """The auxiliary tasks and the benchmark tasks' own training data, head by head; see `affect_corpora`."""
-    return by_head(affect_corpora(fit_context, limit=limit, keep=keep))
-
-
 def affect_corpora(
     fit_context: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
 ) -> dict[str, list[Example]]:
