@@ -133,17 +133,6 @@ class Published(FrozenModel):
         """How many systems of the results table have a score we do not know."""
         return self.size - len(self.scored)
 
-    def entry(self, name: str) -> PublishedEntry:
-        """The entry of a team.
-
-        >>> published("emocontext").entry("ANA").score
-        0.7709
-        """
-        for entry in self.entries:
-            if entry.name == name:
-                return entry
-        raise EmoscopeError(f"{self.task}: no published result of {name!r}")
-
     def confusion(self, name: str) -> PublishedConfusion:
         """The confusion matrix of a system.
 

@@ -56,12 +56,17 @@ class MultiTaskClassifier(TrainedNetwork):
 
     def targets(self, labelled: Mapping[str, Sequence[Example]]) -> tuple[list[Example], Floats]:
         """The examples of all heads as one list, and their table of one-hot targets."""
-        tables = []
-        for head, examples in labelled.items():
-            table = np.full((len(examples), self.outputs), np.nan)
-            table[:, self.columns(head)] = one_hot([str(example.label) for example in examples], self.heads[head])
-            tables.append(table)
+        tables = [
+            self.table(head, one_hot([str(example.label) for example in examples], self.heads[head]))
+            for head, examples in labelled.items()
+        ]
         return [example for examples in labelled.values() for example in examples], np.concatenate(tables)
+
+    def table(self, head: str, targets: Floats) -> Floats:
+        """The targets of one head as rows of all heads, in which the others teach nothing."""
+        table = np.full((len(targets), self.outputs), np.nan)
+        table[:, self.columns(head)] = targets
+        return table
 
     def fit(
         self, examples: Sequence[Example], targets: Floats, fit_context: FitContext, start: Network | None = None
