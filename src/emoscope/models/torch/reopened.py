@@ -93,11 +93,11 @@ def _encoder(graph: GraphFile, layout: Layout) -> Encoder:
 def _plain(graph: GraphFile, name: str) -> NDArray[Any]:
     """A table of bytes as the numbers the graph computes with."""
     constants = graph.constants
-    weight = constants[f"{name}.numbers"] * constants[f"{name}.scales"]
+    weight: NDArray[Any] = constants[f"{name}.numbers"] * constants[f"{name}.scales"]
     layer, part = name.split(".")
     site = "attention" if part in ("query", "key", "value") else part
     smoothing = constants.get(f"{layer}.{site}.smoothing")
-    return weight if smoothing is None else weight * smoothing[:, None]
+    return weight if smoothing is None else np.asarray(weight * smoothing[:, None])
 
 
 def _attention_heads(graph: GraphFile) -> int:
