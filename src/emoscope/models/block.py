@@ -187,9 +187,6 @@ class Block(Component):
         return exported
 
 
-load_block = Block.load
-
-
 def _unlisted_children(folder: Path) -> Iterator[str]:
     """The children of a block that was saved before `block.json` listed them."""
     for path in sorted(folder.iterdir(), key=lambda path: (len(path.name), path.name)):

@@ -7,19 +7,21 @@ any batch.
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.arrays import open_arrays, save_arrays
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
-from emoscope.core.files import atomic_write, existing_file
 from emoscope.core.metrics import Floats
 from emoscope.models.linear.fitting import class_weights, held_out_scores
 from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
-from emoscope.models.native.ngrams import NativeNgrams
+from emoscope.models.native.library import library
+from emoscope.models.native.ngrams import LONGEST, NativeNgrams
 from emoscope.models.probabilities import softmax, temperature_of
 
 FORMAT = "emoscope-ngram-linear-1"
@@ -50,10 +52,9 @@ class NgramLinear:
         self._table = np.zeros((0, 0), np.int8)
         self._scale: Floats = np.zeros(0)
         self._intercept: Floats = np.zeros(0)
-        self._native: NativeNgrams | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_native": None}
+        return {name: value for name, value in self.__dict__.items() if name != "_native"}
 
     # Learning
 
@@ -84,17 +85,8 @@ class NgramLinear:
         self._scale = np.maximum(np.abs(weights).max(1), 1e-12) / 127
         self._table = np.zeros(((1 << self.bits) + 1, len(self.labels)), np.int8)  # the last row is "no n-gram here"
         self._table[kept] = np.rint(weights / self._scale[:, None]).T
-        self._native = self._kernel()
+        self.__dict__.pop("_native", None)  # that of an earlier fit
         return self
-
-    def _kernel(self) -> NativeNgrams | None:
-        return NativeNgrams.of(
-            self._table,
-            bits=self.bits,
-            field_weights=self.field_weights,
-            word_lengths=self.word_lengths,
-            char_lengths=self.char_lengths,
-        )
 
     def _features(self, rows: Sequence[Sequence[str]]) -> Any:
         """The training matrix: n-gram counts of each field, divided by the root of the field's number of n-grams."""
@@ -124,6 +116,19 @@ class NgramLinear:
         return class_weights(model.fit(features, target))
 
     # Answering
+
+    @cached_property
+    def _native(self) -> NativeNgrams | None:
+        """The kernel in C, where it is compiled and the n-grams are not longer than it can."""
+        if library() is None or max(self.char_lengths, default=0) > LONGEST:
+            return None
+        return NativeNgrams(
+            self._table,
+            bits=self.bits,
+            field_weights=self.field_weights,
+            word_lengths=self.word_lengths,
+            char_lengths=self.char_lengths,
+        )
 
     @property
     def reads_plain_text(self) -> bool:
@@ -192,33 +197,27 @@ class NgramLinear:
         """Write one `.npz` file."""
         if not len(self._table):
             raise EmoscopeError("this model has not been fitted")
-        settings = {"format": FORMAT, **asdict(self), "labels": self.labels}
-        with atomic_write(path, "wb") as handle:
-            np.savez_compressed(
-                handle,
-                settings=np.array(json.dumps(settings)),
-                table=self._table,
-                scale=self._scale,
-                intercept=self._intercept,
-                prior=self.prior,
-            )
+        arrays: dict[str, NDArray[Any]] = {
+            "settings": np.array(json.dumps({"format": FORMAT, **asdict(self), "labels": self.labels})),
+            "table": self._table,
+            "scale": self._scale,
+            "intercept": self._intercept,
+            "prior": self.prior,
+        }
+        save_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote; no pickle, so a file from elsewhere can do no harm."""
-        try:
-            with np.load(existing_file(path), allow_pickle=False) as arrays:
-                settings = json.loads(str(arrays["settings"]))
-                if settings.pop("format") != FORMAT:
-                    raise InputError(path, f"expected a model of format {FORMAT}")
-                labels = tuple(settings.pop("labels"))
-                model = cls(**settings)
-                model.labels = labels
-                model._table, model._scale = arrays["table"], arrays["scale"]
-                model._intercept, model.prior = arrays["intercept"], arrays["prior"]
-        except (ValueError, KeyError, TypeError, OSError, EOFError) as error:
-            raise InputError(path, f"is not an n-gram model ({error})") from None
-        if model._table.shape != ((1 << model.bits) + 1, len(labels)):
-            raise InputError(path, "is not an n-gram model (its table has the wrong size)")
-        model._native = model._kernel()
+        """Read what `save` wrote."""
+        with open_arrays(path, "an n-gram model") as arrays:
+            settings = json.loads(str(arrays["settings"]))
+            if settings.pop("format") != FORMAT:
+                raise InputError(path, f"expected a model of format {FORMAT}")
+            labels = tuple(settings.pop("labels"))
+            model = cls(**settings)
+            model.labels = labels
+            model._table, model._scale = arrays["table"], arrays["scale"]
+            model._intercept, model.prior = arrays["intercept"], arrays["prior"]
+            if model._table.shape != ((1 << model.bits) + 1, len(labels)):
+                raise ValueError("its table has the wrong size")
         return model

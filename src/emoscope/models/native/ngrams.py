@@ -20,7 +20,10 @@ class _Ngrams(ctypes.Structure):
 
 
 class NativeNgrams:
-    """The sums of a table's rows for all n-grams of a row's texts; safe to use from many threads."""
+    """The sums of a table's rows for all n-grams of a row's texts; safe to use from many threads.
+
+    For n-grams of at most `LONGEST` characters, and where the library is compiled.
+    """
 
     def __init__(
         self,
@@ -43,13 +46,6 @@ class NativeNgrams:
         sizes = (bits, self.labels, self._fields, len(word_lengths), len(char_lengths))
         self._model = _Ngrams(*places, *sizes)
         self._at = ctypes.addressof(self._model)
-
-    @classmethod
-    def of(cls, table: NDArray[np.int8], **settings: Any) -> "NativeNgrams | None":
-        """The kernel for a table, where it is compiled and the n-grams are not longer than it can."""
-        if library() is None or max(settings["char_lengths"], default=0) > LONGEST:
-            return None
-        return cls(table, **settings)
 
     def scores(self, texts: Sequence[str], plain: Sequence[bool]) -> NDArray[np.float64]:
         """A line of scores for each row of as many texts as there are fields.
