@@ -48,6 +48,9 @@ class ExportedEncoder(Exported):
     def turns_read(self) -> int:
         return self._network.turns_read
 
+    def kernels(self) -> frozenset[str]:
+        return frozenset({self._network.kernel})
+
     def probabilities(self, logits: Floats) -> Floats:
         if not self.heads:
             return super().probabilities(logits)
