@@ -58,11 +58,10 @@ class FittedModel:
         """
         shorter = [shortened_example(example) for example in examples]
         overlong = self._overlong(shorter)
-        parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
-        every = [window for part in parts for window in part]
         if not overlong:
-            answers, cut = self._infer(head, every)
+            answers, cut = self._infer(head, shorter)
             return answers, cut | too_long(examples)
+        parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
         # Variants of a long turn, of which an explanation asks hundreds, share most of their windows.
         different = {(window.dialogue, window.turn): window for part in parts if len(part) > 1 for window in part}
         places = {key: place for place, key in enumerate(different)}
