@@ -38,8 +38,8 @@ def test_english_is_not_flagged(text: str) -> None:
 
 # What the quick look in C has to tell apart: words, phrases, and the spellings that hide them.
 PIECES = st.sampled_from((
-    "i", "want", "to", "die", "DIE", "k.i.l", "k1ll", "kiil", "yaar", "kya", "end", "it", "m", "gone", "go", "on", "on't",
-    "be", "here", "xqz", "vbn", "wrt", "self-harm", "life's", "don't", " ", " ", " ", "-", "'", ".", "_", "*", "\n", "\t",
+    "want", "to", "die", "DIE", "k.i.l", "k1ll", "kiil", "yaar", "kya", "end", "it", "m", "gone", "go", "on", "on't",
+    "be", "here", "xqz", "vbn", "self-harm", "life's", "don't", " ", " ", " ", "-", "'", ".", "_", "*", "\n", "\t",
     "\x00", "\x1c", "é", "…", "😂", "aaa", "a b c", "!", "@", "7",
 ))  # fmt: skip
 
