@@ -49,7 +49,7 @@ def run_in_processes(
                 pool.begin(item)
             for pipe in wait(list(pool.busy), seconds):
                 # It may be gone: of a part that another worker has just ended.
-                if pipe in pool.busy and (outcome := pool.receive(pool.busy[pipe])) is not None:  # type: ignore[index]
+                if pipe in pool.busy and (outcome := pool.receive(pool.busy[pipe])) is not None:
                     yield outcome
     finally:
         pool.stop()
