@@ -68,7 +68,7 @@ def test_the_part_of_a_stuck_worker_is_scored_by_another(table: Path, whole: dic
     process = start(table, "-o", out, "-m", "nano", "--workers", "2", "--part-rows", "500")
     until(lambda: len(parts(out)) >= 4)
     stop(named(process.pid, WORKER)[0])
-    _, error = process.communicate(timeout=180)
+    _, error = process.communicate(timeout=300)
     assert process.returncode == 0, error
     assert content(out) == whole
 
