@@ -100,10 +100,11 @@ def do_job(name: str, task_name: str, part: str, options: argparse.Namespace) ->
     record = made(seed, result["settings"], files)
     result["made"] = record.model_dump(mode="json", include={"version", "commit", "seed", "data"})
     if part in ("blind", "seed0"):
-        labels = system.predict(read_split(task, "test", options.data))
         (options.blind / task_name).mkdir(parents=True, exist_ok=True)
-        task.write_labels(options.blind / task_name / f"{name}.txt", labels)
-        keep((options.blind / task_name / f"{name}.txt").resolve(), record)
+        for file, labels in blind_labels(task, system, read_split(task, "test", options.data)).items():
+            path = options.blind / task_name / f"{file}.txt"
+            task.write_labels(path, labels)
+            keep(path.resolve(), record)
     options.row.write_text(json.dumps(result), encoding="utf-8")
 
 
@@ -126,22 +127,36 @@ def training_data(
 
 def scores(task: Task, system: System, held_out: Sequence[Example]) -> dict[str, Any]:
     """The official score as the recipe answers, and with and without correcting the class prior where that is known."""
-    answers = system.predict_proba(held_out)
-    found = {"score": _score(task, held_out, answers)}
+    found = {"score": _score(task, held_out, system.predict_proba(held_out))}
+    if (both := with_and_without_correction(task, system, held_out)) is not None:
+        found["score_uncorrected"], found["score_corrected"] = (_score(task, held_out, answers) for answers in both)
+    return found
+
+
+def blind_labels(task: Task, system: System, examples: Sequence[Example]) -> dict[str, list[str]]:
+    """Labels as the paper's system gives them and, as NAME.prior, those with the class prior corrected."""
+    name = system.metadata.name
+    found = {name: system.predict(examples)}
+    if (both := with_and_without_correction(task, system, examples)) is not None:
+        found[f"{name}.prior"] = [task.labels[best] for best in both[1].argmax(1)]
+    return found
+
+
+def with_and_without_correction(task: Task, system: System, examples: Sequence[Example]) -> tuple[Any, Any] | None:
+    """Probabilities under the training prior and under that of real traffic; nothing where that is not known."""
     natural = task.metadata.natural_prior
     prior = getattr(system, "prior", None)
     settings = getattr(system, "settings", None)
-    if natural is not None and prior is not None and settings is not None:
-        recipe = dict(settings)
-        settings["shift"] = "none"
-        try:
-            plain = system.predict_proba(held_out)
-        finally:  # the blind labels are written with the correction that is part of the recipe
-            settings.clear()
-            settings.update(recipe)
-        found["score_uncorrected"] = _score(task, held_out, plain)
-        found["score_corrected"] = _score(task, held_out, shift_prior(plain, prior, prior_vector(natural, task.labels)))
-    return found
+    if natural is None or prior is None or settings is None:
+        return None
+    recipe = dict(settings)
+    settings["shift"] = "none"
+    try:
+        plain = system.predict_proba(examples)
+    finally:  # the labels of the paper's system have the correction that is part of its recipe
+        settings.clear()
+        settings.update(recipe)
+    return plain, shift_prior(plain, prior, prior_vector(natural, task.labels))
 
 
 def _score(task: Task, examples: Sequence[Example], answers: np.ndarray[Any, Any]) -> float:

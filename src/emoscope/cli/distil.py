@@ -105,9 +105,38 @@ def write_cli(
     say(f"{output}: {written:,} dialogues", {"output": output, "dialogues": written}, as_json=as_json)
 
 
+@app.command("remember")
+def remember_cli(
+    model: Annotated[str, typer.Argument(help="A model made from a student: default, open, or its folder.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for its answers, a file for each task.")],
+    limit: Annotated[int | None, typer.Option(help="Answer at most this many texts of each source.", min=1)] = None,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write down what a student answers now, so that it keeps it while `distil student` teaches it more."""
+    from emoscope.detector.bundle import resolve
+    from emoscope.detector.model import FittedModel
+    from emoscope.distil.pool import known_answers, save_answers
+    from emoscope.tasks.data import data_root
+
+    folder = resolve(model)
+    fit_context = FitContext(resources=data_root(data))
+    learnt = LearntItems.load(folder)
+    output.mkdir(parents=True, exist_ok=True)
+    counts = {}
+    with console(stderr=True).status("asking the student"):
+        for task_name, labels, answers in known_answers(FittedModel.load(folder), fit_context, limit):
+            save_answers(output / f"{task_name}.npz", task_name, labels, answers, learnt.sources if learnt else None)
+            counts[task_name] = sum(map(len, answers.values()))
+    shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    say(f"{output}: {shown}", {"output": output, "answers": counts}, as_json=as_json)
+
+
 @app.command("student")
 def student_cli(
-    answers: Annotated[list[Path], typer.Argument(help="Teachers' files, written by `emoscope distil label`.")],
+    answers: Annotated[
+        list[Path], typer.Argument(help="Teachers' files, written by `emoscope distil label`, `teach` or `remember`.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the student.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change the plan: --set epochs=5.")] = None,
     seed: SeedOption = 0,

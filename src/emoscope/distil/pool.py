@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.core.text import TRIGGER
+from emoscope.detector.model import FittedModel
 from emoscope.distil.everyday import everyday_examples
 from emoscope.distil.writing import written_examples
 from emoscope.models.block import Block, Floats
@@ -40,6 +42,9 @@ ASKED: Mapping[str, tuple[str, ...]] = {
     "emotionx-push": ("emocontext",),
     "iest": ("masked-words", "masked-places", VARIED_TWEETS),
 }
+# The texts that remind a student of its general head, by whether it has heads for the tasks, too: one that has none,
+# like `open`, must not meet their texts.
+REMEMBERED = {True: ("emocontext", "friends", "push", "meld", "comments", "tweets"), False: ("comments",)}
 HEAD_OF: Mapping[str, str] = {
     "emocontext": "emocontext",
     "emotionx-friends": "emotionx",
@@ -198,6 +203,23 @@ def teach(block: Block, task: Task, fit_context: FitContext) -> dict[str, Floats
         table[new] = block.predict_proba([part[number] for number in new])
         answers[name] = table
     return answers
+
+
+def known_answers(
+    model: FittedModel, fit_context: FitContext, limit: int | None = None
+) -> Iterator[tuple[str, tuple[str, ...], dict[str, Floats]]]:
+    """What a student answers now, task by task: a student that is taught more and this again does not forget it."""
+    heads = {head.name: replace(head, temperature=1.0) for head in model.bundle.heads}
+    for task_name, head_name in HEAD_OF.items():
+        if head_name not in heads:
+            continue
+        head = heads[head_name]
+        if task_name in TASKS:
+            parts = {"own": own_examples(task_name, fit_context)}
+        else:
+            parts = {name: pool_part(name, fit_context) for name in REMEMBERED[len(heads) > 1]}
+        answers = {name: model.infer(head, examples[:limit])[0] for name, examples in parts.items()}
+        yield task_name, head.labels, answers
 
 
 def save_answers(

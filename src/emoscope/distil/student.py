@@ -58,11 +58,12 @@ class StudentPlan:
 
     `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth of
     each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it. `start` is
-    the folder of a student to go on from, instead of the encoder and the mixture; `limit` bounds what is taken of each
-    source. `heads` are the label sets it answers with. `everyday` is how often the everyday dialogues count.
-    `layers` keeps that many of the encoder's layers, `middle` that many units in the middle of each. `adaptation` names
-    unlabelled text (see `models.unlabelled`) whose masked words the encoder learns to guess first. `prepared` is a
-    folder to keep the encoder in once it has learnt the mixture; if it is there already, the student goes on from it.
+    a student to go on from, instead of the encoder and the mixture: its folder, or a model made from one, such as
+    `default`. `limit` bounds what is taken of each source. `heads` are the label sets it answers with. `everyday` is
+    how often the everyday dialogues count. `layers` keeps that many of the encoder's layers, `middle` that many units
+    in the middle of each. `adaptation` names unlabelled text (see `models.unlabelled`) whose masked words the encoder
+    learns to guess first. `prepared` is a folder to keep the encoder in once it has learnt the mixture; if it is there
+    already, the student goes on from it.
     """
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
@@ -82,6 +83,7 @@ class StudentPlan:
     epochs: int = 10
     batch: int = 256
     rate: float = 3e-4
+    precision: str = "auto"
     hold_out: bool = False
     start: str | None = None
     heads: tuple[str, ...] = tuple(HEADS)
@@ -183,6 +185,10 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
             allowed = allowed[: plan.limit]
             corpus = task_name if own else corpus_of(name)
             targets.add(head, [part[number] for number in allowed], soft[allowed], source=corpus)
+    everyday = corpus_of("everyday")
+    if "general" in targets.heads and everyday not in targets.sources:  # no teacher was asked: our labels alone
+        examples = everyday_examples()[: plan.limit]
+        targets.repeat("general", examples, general_targets(examples), plan.everyday, source=everyday)
     return targets
 
 
@@ -236,7 +242,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
         }
     start = teacher = None
     if plan.start is not None:
-        teacher = MultiTaskClassifier.load(Path(plan.start))
+        teacher = _student(plan.start)
         if teacher.heads != targets.heads:
             raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(targets.heads)}")
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
@@ -264,7 +270,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
             # The same student from an encoder just prepared and from one that was kept.
             seed_everything(fit_context.seed)
             start.replace_head(sum(map(len, targets.heads.values())))
-    training = {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate}
+    training = {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate, "precision": plan.precision}
     student = MultiTaskClassifier(targets.heads, "transformer", network, training, shares=plan.shares)
     student.fit(targets.examples, targets.table(), fit_context.part("student"), start=start)
     student.learnt = LearntItems.of(targets.sources) | LearntItems(targets.teachers)
@@ -273,6 +279,16 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
     else:
         student.learnt |= teacher.learnt or LearntItems({UNNAMED: 0})
     return student
+
+
+def _student(name: str) -> "MultiTaskClassifier":
+    """A student from its own folder, or from that of the model it became."""
+    from emoscope.detector.bundle import resolve
+    from emoscope.models.torch.multitask import CONFIG, MultiTaskClassifier
+    from emoscope.models.torch.reopened import reopen
+
+    folder = Path(name)
+    return MultiTaskClassifier.load(folder) if (folder / CONFIG).is_file() else reopen(resolve(name))
 
 
 def _read_text(plan: StudentPlan, fit_context: FitContext) -> LearntItems:

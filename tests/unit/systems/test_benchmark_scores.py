@@ -1,6 +1,7 @@
 """Scoring a system for the tables must not change how it answers afterwards."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from emoscope.tasks import get_task
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 
-from benchmarks.systems.__main__ import scores
+from benchmarks.systems.__main__ import blind_labels, scores
 
 
 class Corrected:
@@ -18,12 +19,17 @@ class Corrected:
 
     def __init__(self, **settings: str) -> None:
         self.settings = settings
+        self.metadata = SimpleNamespace(name="corrected")
         self.prior = np.full(4, 0.25)
 
     def predict_proba(self, examples: Sequence[Example]) -> np.ndarray:
         label = "happy" if self.settings.get("shift", "natural") == "natural" else "others"
         labels = get_task("emocontext").labels
         return np.array([[0.7 if name == label else 0.1 for name in labels] for _ in examples])
+
+    def predict(self, examples: Sequence[Example]) -> list[str]:
+        labels = get_task("emocontext").labels
+        return [labels[best] for best in self.predict_proba(examples).argmax(1)]
 
 
 @pytest.mark.parametrize("settings", [{"shift": "natural"}, {}])
@@ -36,3 +42,9 @@ def test_blind_labels_are_written_with_the_correction_of_the_recipe(settings: di
     assert {"score", "score_uncorrected", "score_corrected"} <= set(found)
     assert system.settings == settings
     assert (system.predict_proba(held_out) == before).all()
+
+
+def test_blind_labels_come_as_the_paper_had_them_and_corrected() -> None:
+    examples = [Example(Dialogue.of(["hi", "hello", "so glad"]), turn=2)] * 3
+    found = blind_labels(get_task("emocontext"), Corrected(shift="natural"), examples)  # type: ignore[arg-type]
+    assert found == {"corrected": ["happy"] * 3, "corrected.prior": ["others"] * 3}

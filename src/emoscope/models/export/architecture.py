@@ -76,7 +76,7 @@ _DISTILBERT = (
     "attention.q_lin attention.k_lin attention.v_lin attention.out_lin sa_layer_norm "
     "ffn.lin1 ffn.lin2 output_layer_norm",
 )
-_FAMILIES = {"bert": _BERT, "roberta": _BERT, "xlm-roberta": _BERT, "mpnet": _MPNET, "distilbert": _DISTILBERT}
+FAMILIES = {"bert": _BERT, "roberta": _BERT, "xlm-roberta": _BERT, "mpnet": _MPNET, "distilbert": _DISTILBERT}
 _COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "mpnet")
 _ACTIVATIONS = ("gelu", "relu")
 
@@ -84,9 +84,9 @@ _ACTIVATIONS = ("gelu", "relu")
 def read_architecture(encoder: Encoder, longest: int) -> Architecture:
     """An encoder's weights, for rows of at most `longest` pieces; or a line that says what cannot be exported."""
     config = encoder.model.config
-    if config.model_type not in _FAMILIES:
-        raise EmoscopeError(f"cannot export an encoder of type {config.model_type}: expected {', '.join(_FAMILIES)}")
-    prefix, parts = _FAMILIES[config.model_type]
+    if config.model_type not in FAMILIES:
+        raise EmoscopeError(f"cannot export an encoder of type {config.model_type}: expected {', '.join(FAMILIES)}")
+    prefix, parts = FAMILIES[config.model_type]
     activation = getattr(config, "hidden_act", None) or config.activation
     if activation not in _ACTIVATIONS:
         raise EmoscopeError(f"cannot export an encoder with activation {activation}: expected gelu or relu")

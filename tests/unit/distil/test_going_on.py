@@ -1,0 +1,85 @@
+"""A model that is taught more: it begins with what it knows, and is reminded of it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from emoscope.core.errors import EmoscopeError
+from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems
+from emoscope.detector.bundle import resolve
+from emoscope.detector.model import FittedModel
+from emoscope.distil.everyday import everyday_examples, general_targets
+from emoscope.distil.pool import REMEMBERED, known_answers, load_answers
+from emoscope.distil.student import HEADS, StudentPlan, gather
+from emoscope.models.torch.multitask import MultiTaskClassifier
+from emoscope.models.torch.reopened import reopen
+from kits.affect_files import make_data
+from kits.task_files import run
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.mark.parametrize("name", ["default", "open"])
+def test_an_embedded_model_opens_as_the_network_it_was(name: str) -> None:
+    """Its answers are those of the plain graph, but for the rounding of what comes in to a layer."""
+    folder, examples = resolve(name), everyday_examples(held_out=True)[:40]
+    classifier, exported = reopen(folder), FittedModel.load(folder).block
+    scores, answers = classifier.scores(examples), exported.infer(examples).probabilities
+    columns = classifier.columns("general")
+    plain = np.exp(scores[:, columns])
+    assert np.abs(plain / plain.sum(1, keepdims=True) - answers[:, exported.columns("general")]).max() < 0.05
+    assert classifier.learnt is not None
+    assert classifier.learnt.sources == LearntItems.load(folder).sources  # type: ignore[union-attr]
+
+
+def test_only_a_student_opens_again() -> None:
+    with pytest.raises(EmoscopeError, match="nano: cannot learn again"):
+        reopen(resolve("nano"))
+
+
+def test_everyday_dialogues_that_no_teacher_answered_are_taught_by_their_labels() -> None:
+    targets = gather([], StudentPlan(everyday=2, limit=5, heads=("general",)), FitContext())
+    examples = everyday_examples()[:5]
+    assert targets.examples == 2 * examples
+    assert np.array_equal(targets.table(), np.tile(general_targets(examples), (2, 1)))
+
+
+def test_open_is_reminded_with_the_texts_it_may_learn_from_alone(data: Path) -> None:
+    model = FittedModel.load(resolve("open"))
+    known = list(known_answers(model, FitContext(resources=data), limit=2))
+    assert [(task, set(answers)) for task, _, answers in known] == [("general", {"comments"})]
+
+
+def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Path) -> None:
+    done = run("distil", "remember", "default", "-o", tmp_path / "known", "--limit", "6", "--data", data, "--json")
+    assert done.exit_code == 0, done.output
+    assert set(json.loads(done.stdout)["answers"]) == {
+        "emocontext",
+        "emotionx-friends",
+        "emotionx-push",
+        "iest",
+        "general",
+    }
+    task, labels, tables = load_answers(tmp_path / "known" / "general.npz")
+    assert (task, labels, set(tables)) == ("general", HEADS["general"], set(REMEMBERED[True]))
+    files = sorted((tmp_path / "known").glob("*.npz"))
+    more = ["--set", "start=default", "--set", "epochs=1", "--set", "limit=6", "--set", "precision=bfloat16"]
+    done = run("distil", "student", *files, "-o", tmp_path / "student", *more, "--data", data, "--device", "cpu")
+    assert done.exit_code == 0, done.output
+    before, after = reopen(resolve("default")), MultiTaskClassifier.load(tmp_path / "student")
+    assert after.heads == before.heads
+    examples = everyday_examples(held_out=True)[:60]
+    columns = before.columns("general")
+    same = before.scores(examples)[:, columns].argmax(1) == after.scores(examples)[:, columns].argmax(1)
+    assert same.mean() > 0.8
+    assert after.learnt is not None
+    assert before.learnt is not None
+    assert set(before.learnt.sources) <= set(after.learnt.sources)
