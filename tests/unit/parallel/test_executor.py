@@ -149,6 +149,19 @@ def test_a_process_that_dies_before_it_is_up() -> None:
     killer.join()
 
 
+def test_ray_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine Ray gives up with an exception of no kind of its own."""
+    ray = pytest.importorskip("ray")
+
+    def fail(**_: object) -> None:
+        raise Exception("The current node timed out during startup. This could happen\nfor many reasons.")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray, "init", fail)
+    with pytest.raises(EmoscopeError, match=r"^Ray does not start \(The current node timed out during startup.*\)$"):
+        list(Executor("ray", workers=2).map(part_functions.refuse_four, range(4)))
+
+
 def test_a_part_that_kills_is_given_up() -> None:
     results = Executor(workers=2).map(part_functions.die, range(4))
     assert next(results) == 0
