@@ -89,8 +89,8 @@ class Chaos:
 def chaos(every: float, folder: Path) -> Iterator[Chaos]:
     """Such a cluster, with a secret of its own."""
     (folder / "token").write_text(secrets.token_hex(32), encoding="utf-8")
-    os.environ |= {"RAY_AUTH_TOKEN_PATH": str(folder / "token"), "RAY_USAGE_STATS_ENABLED": "0"}
-    os.environ["RAY_raylet_start_wait_time_s"] = "300"
+    settings = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "300"}
+    os.environ |= {"RAY_AUTH_TOKEN_PATH": str(folder / "token"), **settings}
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)  # for the workers
     cluster = Chaos(every)
     try:
