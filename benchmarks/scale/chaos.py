@@ -55,7 +55,7 @@ class Chaos:
         import ray.cluster_utils
 
         head = {**NODE, "include_dashboard": False}
-        self._cluster = ray.cluster_utils.Cluster(initialize_head=True, head_node_args=head, connect=False)
+        self._cluster: Any = ray.cluster_utils.Cluster(initialize_head=True, head_node_args=head, connect=False)
         self._others = [self._cluster.add_node(**NODE) for _ in range(NODES - 1)]
         self._cluster.wait_for_nodes()
         self._chance = random.Random(seed)
