@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -75,10 +75,13 @@ class Chaos:
 
     def _disturb(self) -> None:
         """Ray wants to be told so by the main thread, hence no other."""
-        gone = self._others.pop(self._chance.randrange(len(self._others)))
-        self._cluster.remove_node(gone, allow_graceful=False)
-        self.lost += 1
-        self._others.append(self._cluster.add_node(wait=False, **NODE))
+        if self._others:
+            gone = self._others.pop(self._chance.randrange(len(self._others)))
+            self._cluster.remove_node(gone, allow_graceful=False)
+            self.lost += 1
+        with suppress(Exception):  # on a busy machine Ray may give up: then another joins the next time
+            while len(self._others) < NODES - 1:
+                self._others.append(self._cluster.add_node(wait=False, **NODE))
         self._due = max(self._due + self._every, time.monotonic() + self._every / 2)
 
     def close(self) -> None:
@@ -89,8 +92,7 @@ class Chaos:
 def chaos(every: float, folder: Path) -> Iterator[Chaos]:
     """Such a cluster, with a secret of its own."""
     (folder / "token").write_text(secrets.token_hex(32), encoding="utf-8")
-    settings = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "300"}
-    os.environ |= {"RAY_AUTH_TOKEN_PATH": str(folder / "token"), **settings}
+    os.environ |= {"RAY_AUTH_TOKEN_PATH": str(folder / "token"), "RAY_USAGE_STATS_ENABLED": "0"}
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)  # for the workers
     cluster = Chaos(every)
     try:

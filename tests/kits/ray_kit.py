@@ -39,7 +39,6 @@ def two_nodes(folder: Path) -> Iterator[Cluster]:
     variables = {
         "RAY_AUTH_TOKEN_PATH": str(folder / "token"),
         "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_raylet_start_wait_time_s": "300",
         "RAY_DEDUP_LOGS": "0",
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }

@@ -43,7 +43,6 @@ def run_on_ray(
     # Ray reads these from the environment only, when it starts.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray 3 will do; the other way it warns
-    os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")  # a busy machine needs more than the usual 30
     ray = require("ray", extra="ray")
     started = not ray.is_initialized()
     if started:
