@@ -45,15 +45,14 @@ class NgramBlock(Block):
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
-        reads_plain = self.classifier.reads_plain_text
-        rows = [fields(example, plain=reads_plain) for example in examples]
-        plain = [text.isascii() for row in rows for text in row] if reads_plain else None
-        probabilities = self.classifier.predict_proba(rows, plain=plain)
-        truncated = [
-            each.turn >= WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in each.dialogue.turns[: each.turn + 1])
-            for each in examples
-        ]
-        return Prediction(in_order(probabilities, self.classifier.labels, self.labels), np.array(truncated, bool))
+        texts = [text for each in examples for text in latest_texts(each)]
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts)).reshape(-1, WINDOW)
+        long = lengths.max(1, initial=0) > MAX_CHARACTERS
+        if long.any():
+            texts = [text[:MAX_CHARACTERS] for text in texts]
+        probabilities = self.classifier.predict_texts(texts, spaced_tokens)
+        truncated = long | np.array([each.turn >= WINDOW for each in examples], bool)
+        return Prediction(in_order(probabilities, self.classifier.labels, self.labels), truncated)
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
         # More could be read, but among so many n-grams the few that tell an emotion hardly count.
@@ -76,20 +75,25 @@ class NgramBlock(Block):
         self.classifier = NgramLinear.load(folder / WEIGHTS)
 
 
-def fields(example: Example, *, plain: bool = False) -> list[str]:
+def fields(example: Example) -> list[str]:
     """The turn to be labelled and the two before it, latest first, each as tokens between spaces; missing ones empty.
 
-    With `plain`, those that are ASCII are left as they were written.
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
+    ["i'm soo sad", 'hi ! !', '']
+    """
+    return [spaced_tokens(text) for text in latest_texts(example)]
+
+
+def latest_texts(example: Example) -> list[str]:
+    """The turn to be labelled and the two before it as they were written, latest first; missing ones empty.
 
     >>> from emoscope.core.dialogue import Dialogue
-    >>> said = Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD 😢"]))
-    >>> fields(said), fields(said, plain=True)
-    (["i'm soo sad 😢", 'hi ! !', ''], ["i'm soo sad 😢", 'Hi!!', ''])
+    >>> latest_texts(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
+    ["I'm soooo SAD", 'Hi!!', '']
     """
     turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
-    texts = [turn.text[:MAX_CHARACTERS] for turn in reversed(turns)]
-    texts = [text if plain and text.isascii() else spaced_tokens(text) for text in texts]
-    return texts + [""] * (WINDOW - len(texts))
+    return [turn.text for turn in reversed(turns)] + [""] * (WINDOW - len(turns))
 
 
 def spaced_tokens(text: str) -> str:

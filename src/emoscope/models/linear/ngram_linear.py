@@ -5,7 +5,7 @@ any batch.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -94,7 +94,7 @@ class NgramLinear:
 
         fields = len(self.field_weights)
         indices, values, holders = [], [], []
-        for block in self._blocks(rows):
+        for block in self._blocks(self._texts(rows)):
             starts = block[0].starts
             texts = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(block[0].buckets)))
             holder = np.concatenate([texts[channel.buckets != channel.empty] for channel in block])
@@ -130,36 +130,43 @@ class NgramLinear:
             char_lengths=self.char_lengths,
         )
 
-    @property
-    def reads_plain_text(self) -> bool:
-        """Whether `predict_proba` may be given ASCII as it was written, without tokens cut apart."""
-        return self._native is not None
-
-    def predict_proba(self, rows: Sequence[Sequence[str]], *, plain: Sequence[bool] | None = None) -> Floats:
+    def predict_proba(self, rows: Sequence[Sequence[str]]) -> Floats:
         """The probability of each label (in the order of `labels`) under the training prior.
 
-        `plain` says of each field of each row whether it is ASCII as it was written: see `reads_plain_text`.
+        Rows are as `fit` gets them.
         """
+        return self._probabilities(self._texts(rows), bytes(len(rows) * len(self.field_weights)))
+
+    def predict_texts(self, texts: Sequence[str], spaced: Callable[[str], str]) -> Floats:
+        """The same of texts as they were written, those of all rows one after the other.
+
+        `spaced` makes tokens between spaces of one. ASCII the kernel cuts apart by itself, as `spaced_tokens` does.
+        """
+        plain = bytes(map(str.isascii, texts)) if self._native is not None else bytes(len(texts))
+        if not all(plain):
+            texts = [text if ascii else spaced(text) for text, ascii in zip(texts, plain, strict=True)]
+        return self._probabilities(texts, plain)
+
+    def _probabilities(self, texts: Sequence[str], plain: bytes) -> Floats:
         if not len(self._table):
             raise EmoscopeError("this model has not been fitted")
-        if not rows:
+        if not texts:
             return np.zeros((0, len(self.labels)))
-        return softmax(self._scores(rows, plain) * self._scale + self._intercept)
+        scores = self._scores(texts) if self._native is None else self._native.scores(texts, plain)
+        return softmax(scores * self._scale + self._intercept)
 
-    def _scores(self, rows: Sequence[Sequence[str]], plain: Sequence[bool] | None) -> Floats:
+    def _scores(self, texts: Sequence[str]) -> Floats:
         fields, size = len(self.field_weights), len(self.labels)
-        if self._native is not None:
-            texts = self._texts(rows)
-            return self._native.scores(texts, [False] * len(texts) if plain is None else plain)
-        scores = np.zeros((len(rows), size))
-        for block in self._blocks(rows):
+        rows = len(texts) // fields
+        scores = np.zeros((rows, size))
+        for block in self._blocks(texts):
             sums = np.zeros((len(block[0].buckets), size), np.int32)
             counts = np.zeros(len(block[0].buckets), np.int32)
             for channel in block:
                 sums += self._table.take(channel.buckets, axis=0)
                 counts += channel.buckets != channel.empty
             starts = block[0].starts
-            totals = np.add.reduceat(sums, starts, axis=0).reshape(len(rows), fields, size)
+            totals = np.add.reduceat(sums, starts, axis=0).reshape(rows, fields, size)
             factors = self._factors(np.add.reduceat(counts, starts))
             # Field by field rather than a matrix product: the order of additions must not depend on the batch.
             for field in range(fields):
@@ -172,12 +179,14 @@ class NgramLinear:
 
     # What both share
 
-    def _blocks(self, rows: Sequence[Sequence[str]]) -> list[list[HashedTexts]]:
+    def _blocks(self, texts: Sequence[str]) -> list[list[HashedTexts]]:
         """Hashed words, and hashed characters; each block is scaled by its own number of n-grams."""
-        texts, fields = self._texts(rows), len(self.field_weights)
+        fields = len(self.field_weights)
         words = [Channel("word", length) for length in self.word_lengths]
         chars = [Channel("char", length) for length in self.char_lengths]
-        hashed = hash_ngrams(texts, [*words, *chars], bits=self.bits, salts=list(range(fields)) * len(rows))
+        hashed = hash_ngrams(
+            texts, [*words, *chars], bits=self.bits, salts=list(range(fields)) * (len(texts) // fields)
+        )
         return [block for block in (hashed[: len(words)], hashed[len(words) :]) if block]
 
     def _texts(self, rows: Sequence[Sequence[str]]) -> list[str]:

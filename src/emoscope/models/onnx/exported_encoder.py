@@ -38,6 +38,9 @@ class ExportedEncoder(Exported):
     def turns_read(self) -> int:
         return self._network.layout.window.context
 
+    def kernels(self) -> frozenset[str]:
+        return frozenset({self._network.kernel})
+
     def probabilities(self, logits: Floats) -> Floats:
         if not self.heads:
             return super().probabilities(logits)

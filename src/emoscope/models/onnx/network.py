@@ -36,11 +36,11 @@ class EncoderNetwork:
         self._batches: Callable[[Iterable[int]], Iterator[list[int]]]
         native = self._native(folder, description, reference)
         if native is not None:
-            self.runtime = "encoder.c"
+            self.kernel = "encoder.c"
             self._scores, self._batches = native.scores, batches_in_order
             return
-        run = open_first(folder, description.graphs, [layout.feed([row]) for row in reference])
-        self.runtime = "onnxruntime"
+        run, file = open_first(folder, description.graphs, [layout.feed([row]) for row in reference])
+        self.kernel = "onnxruntime" if file == INT8 else "onnxruntime in single precision"
         self._scores, self._batches = lambda rows: run(layout.feed(rows))[0], batches_of_equal_length
 
     def logits(self, examples: Sequence[Example]) -> tuple[Scores, Truncated]:
