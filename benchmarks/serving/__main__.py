@@ -3,9 +3,11 @@
     python -m benchmarks.serving [--models default nano] [--seconds 4] [--rounds 5] [--hour 50] [--minutes 30]
 
 Both servers run here, on loopback, at the same time, and are asked in turn, a few seconds each: so whatever else the
-machine does, it does to both. 1, 16, 64 and 128 clients ask again as soon as they are answered. Then our server gets an
-hour's worth of requests (3,600 times `--hour`) as fast as it takes them, for `--minutes` at most, and its memory before
-and after is compared. Progress goes to standard error.
+machine does, it does to both. Each runs in a session of its own, and so do the clients: on a busy Linux machine a
+session's share of the cores does not grow with its threads (of which the ten lines have forty). 1, 16, 64 and 128
+clients ask again as soon as they are answered. Then our server gets an hour's worth of requests (3,600 times `--hour`)
+as fast as it takes them, for `--minutes` at most, and its memory before and after is compared. Progress goes to
+standard error.
 """
 
 import argparse
@@ -78,7 +80,11 @@ def free_port() -> int:
 def started(command: list[str], port: int, **environment: str) -> Iterator[int]:
     """A server until it is ready; gives its process id."""
     quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=quiet, stderr=quiet)
+    # In a session of its own: Linux shares the cores out between sessions, so that on a busy machine a server with
+    # forty threads is not given more of them than one with four.
+    process = subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=quiet, stderr=quiet, start_new_session=True
+    )
     try:
         until = time.monotonic() + 120
         while True:
@@ -97,7 +103,7 @@ def started(command: list[str], port: int, **environment: str) -> Iterator[int]:
 
 def load(port: int, clients: int, seconds: float, requests: int, bodies: str) -> dict[str, Any]:
     command = module_command("benchmarks.serving.client", port, clients, seconds, requests)
-    done = subprocess.run(command, input=bodies, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, input=bodies, capture_output=True, text=True, check=True, start_new_session=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -223,7 +229,10 @@ def report(measured: dict[str, Any]) -> str:
         f"Machine: {platform.machine()}, {os.cpu_count()} CPU cores, Python {platform.python_version()}; both servers, "
         f"the clients and whatever else ran share them (load at the end: {os.getloadavg()[0]:.1f}). Figures are "
         f"medians of {measured['rounds']} rounds of {measured['seconds']:g} s, the servers in turn; `times` "
-        "is the median of the rounds' ratios. Where a machine does other work, the CPU time of a request says most."
+        "is the median of the rounds' ratios. Servers and clients have a session each, so that on a busy machine the "
+        "share of the cores that a server is given does not grow with its threads, of which the ten lines have forty: "
+        "in one session with everything else those would be given several times the cores of ours. Where a machine "
+        "does other work, the CPU time of a request says most."
     )
     lines = [
         textwrap.fill(machine, WIDTH),

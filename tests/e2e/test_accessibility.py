@@ -1,40 +1,22 @@
 """axe-core finds nothing on any page, on a desk and on a phone, in light and in dark."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from benchmarks.serving.axe import LOOKS, PAGES, violations
-from kits.browser_kit import opened_browser
+from benchmarks.serving.axe import PAGES, violations
+from kits.browser_kit import EVERY_LOOK, follow, new_page
 from kits.challenge_kit import answer
-from kits.challenge_site import prepare
-from kits.server_process import ServerProcess, running_server
+from kits.server_process import ServerProcess
 
 pytest.importorskip("axe_playwright_python", reason="no axe-core: pip install axe-playwright-python")
 CHALLENGE = ("/challenges/mine", "/challenges/mine/board/practice")  # before somebody registers
 TEAM = ("/challenges/mine", "/challenges/mine/team", "/challenges/mine/submissions", "/challenges/mine/board/practice")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    folder = tmp_path_factory.mktemp("server")
-    prepare(folder)
-    with running_server(folder) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with opened_browser() as opened:
-        yield opened
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_axe_finds_nothing(browser: Any, server: ServerProcess, look: str, tmp_path: Any) -> None:
-    context = browser.new_context(base_url=server.url, **LOOKS[look])
-    page = context.new_page()
-    page.set_default_timeout(15_000)
+@pytest.mark.parametrize("look", EVERY_LOOK)
+def test_axe_finds_nothing(browser: Any, challenge_server: ServerProcess, look: str, tmp_path: Any) -> None:
+    page = new_page(browser, look, base_url=challenge_server.url)
     found = {}
     for name, address, act in PAGES:
         page.goto(address)
@@ -49,7 +31,7 @@ def test_axe_finds_nothing(browser: Any, server: ServerProcess, look: str, tmp_p
     page.goto("/challenges/mine")
     page.fill("input[name=team]", f"Team {look}")
     page.fill("input[name=member]", "Ana")
-    page.click("text=Register the team")
+    follow(page, "text=Register the team")
     page.wait_for_selector("#token")
     found["token"] = violations(page)
     file = tmp_path / "good.txt"
@@ -57,11 +39,11 @@ def test_axe_finds_nothing(browser: Any, server: ServerProcess, look: str, tmp_p
     page.goto("/challenges/mine")
     page.set_input_files("form.upload >> nth=0 >> input[type=file]", file)
     page.click("form.upload >> nth=0 >> button")
-    page.wait_for_selector("#submission[data-final=yes]", timeout=60_000)
+    page.wait_for_selector("#submission[data-final=yes]")
     found["submission"] = violations(page)
     for address in TEAM:
         page.goto(address)
         found[f"{address} of a team"] = violations(page)
-    context.close()
+    page.context.close()
     print({name: broken or "clean" for name, broken in found.items()})
     assert {name: broken for name, broken in found.items() if broken} == {}

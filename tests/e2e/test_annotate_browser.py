@@ -5,14 +5,13 @@ Needs a chromium, as `test_server_browser.py` does. With `EMOSCOPE_SHOTS=FOLDER`
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kits.annotate_command import served
-from kits.browser_kit import LOOKS, SHOTS, expect, opened_browser
+from kits.browser_kit import LOOKS, SHOTS, expect, new_page, press
 from kits.corpus_command import run
 
 # The second half of a double tap: it falls on a label the moment the next item is there.
@@ -23,19 +22,11 @@ SECOND_TAP = """() => new MutationObserver((_, observer) => {
 }).observe(document.getElementById("count"), { childList: true })"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with opened_browser() as opened:
-        yield opened
-
-
 class Window:
     """A browser window of one annotator; whatever it complains about fails the test."""
 
     def __init__(self, browser: Any, link: str, look: str = "desk") -> None:
-        self.context = browser.new_context(**LOOKS[look])
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page = new_page(browser, look)
         self.complaints: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self._heard)
@@ -56,13 +47,8 @@ class Window:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.context.close()
+        self.page.context.close()
         assert self.complaints == []
-
-    def press(self, key: str) -> None:
-        """Press a key, and wait for the answer if one was asked for."""
-        self.page.keyboard.press(key)
-        self.page.wait_for_load_state("networkidle")
 
     @property
     def text(self) -> str:
@@ -121,16 +107,16 @@ def test_two_annotators_at_once_one_failing_the_gold_questions(
         for _ in range(20):
             if not refused:
                 was_gold = "prize" in bad.text
-                bad.press("2")
+                press(bad.page, "2")
                 if was_gold:
                     expect(bad.page.locator("#check")).to_be_visible()
                     assert "the answer is happy" in bad.page.inner_text("#check-list")
                     bad.photograph("check")
-                    bad.press("Enter")
+                    press(bad.page, "Enter")
                 refused = bad.page.locator("#end").is_visible()
             if good.page.locator("#turns").is_visible():
                 was_gold = "prize" in good.text
-                good.press("1" if was_gold else "2")
+                press(good.page, "1" if was_gold else "2")
                 judged += 1
                 good.count(judged)
                 expect(good.page.locator("#praise")).to_be_visible(visible=was_gold)
@@ -146,7 +132,7 @@ def test_two_annotators_at_once_one_failing_the_gold_questions(
         if good.page.locator("#look").is_visible():
             good.page.click("#look")
         while good.page.locator("#turns").is_visible():
-            good.press("1" if "prize" in good.text else "2")
+            press(good.page, "1" if "prize" in good.text else "2")
         expect(good.page.locator("#end")).to_contain_text("Nothing is left for you")
         good.photograph("end")
     rows = [line.split(",") for line in exported(folder)]
@@ -161,16 +147,16 @@ def test_skip_undo_and_a_link_that_is_wrong(browser: Any, tasks: Path, tmp_path:
             expect(ann.page.locator("#turns li")).to_have_count(3)
             first = ann.text
             expect(ann.page.locator("#undo")).to_be_disabled()
-            ann.press("s")
+            press(ann.page, "s")
             expect(ann.page.locator("#turns")).not_to_have_text(first, use_inner_text=True)
-            ann.press("u")
+            press(ann.page, "u")
             expect(ann.page.locator("#turns")).to_have_text(first, use_inner_text=True)
-            ann.press("3")
+            press(ann.page, "3")
             ann.count(1)
-            ann.press("u")
+            press(ann.page, "u")
             ann.count(0)
             expect(ann.page.locator("#labels .best")).to_contain_text("angry")
-            ann.press("Enter")  # keeps what was said
+            press(ann.page, "Enter")  # keeps what was said
             ann.count(1)
             ann.page.keyboard.press("Control+1")
             ann.page.keyboard.press("x")

@@ -15,30 +15,12 @@ from typing import Any
 import pytest
 
 from kits.annotate_command import Served, served
-from kits.browser_kit import SHOTS, expect, opened_browser
+from kits.browser_kit import EVERY_LOOK, SHOTS, expect, follow, new_page, press
 from kits.corpus_command import run
 
 Axe: Any = None
 if importlib.util.find_spec("axe_playwright_python") is not None:
     Axe = importlib.import_module("axe_playwright_python.sync_playwright").Axe
-
-LOOKS: dict[str, dict[str, Any]] = {
-    "light": {"viewport": {"width": 1280, "height": 900}},
-    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
-    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
-    "dark phone": {
-        "viewport": {"width": 390, "height": 844},
-        "is_mobile": True,
-        "has_touch": True,
-        "color_scheme": "dark",
-    },
-}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with opened_browser() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -65,9 +47,7 @@ class Window:
     """A browser window; whatever it or axe-core complains about fails the test."""
 
     def __init__(self, browser: Any, address: str, look: str, **options: Any) -> None:
-        self.context = browser.new_context(**LOOKS[look], **options)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page = new_page(browser, look, **options)
         self.look = look
         self.complaints: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -78,23 +58,17 @@ class Window:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.context.close()
+        self.page.context.close()
         assert self.complaints == []
 
     def stop(self, name: str) -> None:
         """Nothing is wider than the screen, and axe-core finds nothing."""
-        assert self.page.evaluate("document.documentElement.scrollWidth") <= LOOKS[self.look]["viewport"]["width"]
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= EVERY_LOOK[self.look]["viewport"]["width"]
         if SHOTS:
             self.page.screenshot(path=Path(SHOTS) / f"desk-{name}-{self.look}.png", full_page=True)
         if Axe is not None:
             found = Axe().run(self.page)
             assert found.violations_count == 0, f"{name}, {self.look}: {found.generate_report()}"
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
-            self.page.wait_for_load_state("networkidle")
-            self.page.wait_for_timeout(50)
 
 
 def begin(window: Window) -> None:
@@ -103,52 +77,52 @@ def begin(window: Window) -> None:
     expect(page.locator("#begin")).to_be_visible()
     window.stop("briefing")
     page.locator("#agree").focus()
-    window.press("Space", "Tab", "Enter")
+    press(page, "Space", "Tab", "Enter")
     expect(page.locator("#count")).to_have_text("Training: 0 of 1")
-    window.press("2")
+    press(page, "2")
     expect(page.locator("#check-title")).to_have_text("Not quite")
     expect(page.locator("#check-list")).to_contain_text("she has won")
     window.stop("training")
-    window.press("Enter")
+    press(page, "Enter")
     expect(page.locator("#count")).to_have_text("Qualification: 0 of 1")
-    window.press("2")
+    press(page, "2")
     expect(page.locator("#praise")).to_contain_text("You are in: 1 of 1 right")
 
 
 def test_three_annotators_and_a_manager(browser: Any, study: Served, tmp_path: Path) -> None:
     said = {"ann": "2222", "ben": "2223", "cleo": "2224"}
-    for (name, keys), look in zip(said.items(), ("light", "phone", "dark"), strict=True):
+    for (name, keys), look in zip(said.items(), ("desk", "phone", "dark"), strict=True):
         with Window(browser, study.links[name], look) as window:
             page = window.page
             # The training is failed on purpose; the qualification decides.
             begin(window)
             window.stop("item")
             if name == "ben":
-                window.press("/")
+                press(page, "/")
                 window.stop("remark")
                 page.keyboard.type("is this meant?")
                 page.get_by_role("button", name="Flag it for the managers").click()
                 expect(page.locator("#praise")).to_contain_text("the managers will see it")
             for judged, key in enumerate(keys, start=1):
-                window.press(key)
+                press(page, key)
                 expect(page.locator("#count")).to_contain_text(f"{judged} judged")
             expect(page.locator("#end-title")).to_contain_text("Nothing is left")
             if name == "ann":  # the item before the last one was a slip
-                window.press("ArrowLeft")
+                press(page, "ArrowLeft")
                 expect(page.locator("#revisited")).to_be_visible()
-                window.press("ArrowLeft")
+                press(page, "ArrowLeft")
                 window.stop("earlier")
                 page.wait_for_timeout(350)
-                window.press("4")
+                press(page, "4")
                 expect(page.locator("#praise")).to_have_text("Your answer was changed.")
                 page.locator("#earlier").click()
                 expect(page.locator("#earlier-list li")).to_have_count(6)
                 expect(page.locator("#earlier-list")).to_contain_text("others")
                 window.stop("list")
-                window.press("Escape", "?")
+                press(page, "Escape", "?")
                 expect(page.locator("#guidelines")).to_be_visible()
-                window.press("Escape")
-    for look in LOOKS:
+                press(page, "Escape")
+    for look in EVERY_LOOK:
         with Window(browser, study.desk, look) as window:
             page = window.page
             expect(page.locator("#live")).to_contain_text("12 of 12 judgements")
@@ -158,7 +132,7 @@ def test_three_annotators_and_a_manager(browser: Any, study: Served, tmp_path: P
                 page.goto(f"{study.server.url}/annotate/desk/{path}")
                 window.stop(path)
     # What is left to do works without a script.
-    with Window(browser, f"{study.server.url}/annotate", "light", java_script_enabled=False) as window:
+    with Window(browser, f"{study.server.url}/annotate", "desk", java_script_enabled=False) as window:
         expect(window.page.locator("#guidelines")).to_contain_text("happy: joy")
         page = window.page
         page.goto(study.desk.partition("#")[0])
@@ -168,7 +142,7 @@ def test_three_annotators_and_a_manager(browser: Any, study: Served, tmp_path: P
         expect(page.locator(".remarks")).to_contain_text("is this meant?")
         for _ in range(2):  # the one that was flagged, and the one on which nobody agrees
             page.locator("input[value=angry]").check()
-            page.get_by_role("button", name="Decide, and go on").click()
+            follow(page, "text=Decide, and go on")
         expect(page.locator("h1")).to_have_text("Nothing to decide")
     assert run("corpus", "annotate-export", tmp_path / "study", "--labels", tmp_path / "labels.csv")[0] == 0
     with (tmp_path / "labels.csv").open(encoding="utf-8") as handle:

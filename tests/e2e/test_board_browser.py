@@ -1,13 +1,12 @@
 """A board of 200 teams with long names, and a challenge's pages, in a real browser: phone and desk, light and dark."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from emoscope.server.store import Store
-from kits.browser_kit import LOOKS, SHOTS, expect, opened_browser
+from kits.browser_kit import expect, follow, new_page, photograph
 from kits.crowded_board import crowded_challenge
 from kits.server_process import ServerProcess, running_server
 
@@ -27,31 +26,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProce
         yield server, token
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with opened_browser() as opened:
-        yield opened
-
-
 def opened(browser: Any, site: tuple[ServerProcess, str], look: str = "desk", **options: Any) -> Any:
     reader = {"timezone_id": "Asia/Tokyo", "locale": "en-GB"}
-    context = browser.new_context(base_url=site[0].url, **reader, **LOOKS[look], **options)
-    page = context.new_page()
+    page = new_page(browser, look, base_url=site[0].url, **reader, **options)
     page.set_default_timeout(SLOW)
     page.goto("/sign-in")
     page.fill("input[name=token]", site[1])
-    page.click("main button.primary")
+    follow(page, "main button.primary")
     return page
 
 
-def looked_at(page: Any, name: str, look: str) -> None:
-    page.wait_for_load_state("load")
-    assert page.evaluate("document.documentElement.scrollWidth") <= LOOKS[look]["viewport"]["width"]
-    if SHOTS:
-        page.screenshot(path=Path(SHOTS) / f"{name}-{look}.png", full_page=True)
-
-
-@pytest.mark.parametrize("look", sorted(LOOKS))
 def test_nothing_runs_off_and_axe_finds_nothing(browser: Any, site: tuple[ServerProcess, str], look: str) -> None:
     page = opened(browser, site, look, bypass_csp=True)  # for axe, which is put into the page
     paths = {
@@ -63,12 +47,12 @@ def test_nothing_runs_off_and_axe_finds_nothing(browser: Any, site: tuple[Server
     }
     for name, path in paths.items():
         page.goto(path)
-        looked_at(page, name, look)
+        photograph(page, name, look)
         found = axe_library.Axe().run(page)
         assert found.violations_count == 0, f"{path}: {found.generate_report()}"
     page.goto(BOARD)
     assert page.locator(".board tbody tr").count() == 200
-    looked_at(page, "board-200", look)
+    photograph(page, "board-200", look)
     page.context.close()
 
 
@@ -119,7 +103,7 @@ def test_pages_are_read_without_scripts(browser: Any, site: tuple[ServerProcess,
     page = opened(browser, site, "phone", java_script_enabled=False)
     page.goto(f"{BOARD}?sort=team")
     page.fill("#q", "019")
-    page.click("form[role=search] button")
+    follow(page, "form[role=search] button")
     assert page.locator(".board tbody tr").count() == 1
     page.goto("/challenges/mine")
     assert "UTC" in page.locator(".timeline time").last.inner_text()

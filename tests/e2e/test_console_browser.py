@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from benchmarks.serving.axe import violations
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 from emoscope.server.challenge.services.challenges import create_challenge
 from emoscope.server.challenge.services.notices import post_notice
@@ -19,12 +20,11 @@ from emoscope.server.challenge.services.teams import disqualify_team, register_t
 from emoscope.server.challenge.services.tokens import authenticate, issue_organiser_token
 from emoscope.server.store import Store
 from emoscope.server.store.models import Job
-from kits.browser_kit import SHOTS, opened_browser
+from kits.browser_kit import EVERY_LOOK, follow, new_page, photograph
 from kits.challenge_kit import GOLD, answer, phase, rows_of, write_challenge
 from kits.challenge_site import OPENED
 from kits.server_process import ServerProcess, running_server
 
-WIDTHS = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 LONG = "The Emotional Intelligence Laboratory of the North Islands"
 PHASES = phase("practice", title="Practice on Test1", opens=OPENED, closes=datetime(2020, 2, 10), per_day=30) + phase(
     "final", title="Evaluation", opens=datetime(2020, 2, 12), per_day=20, board="hidden"
@@ -37,6 +37,8 @@ PATHS = {
     "overview": "/challenges/mine/organise",
     "phases": "/challenges/mine/organise/phases?month=2020-02",
     "final": "/challenges/mine/organise/phases/final/final",
+    "texts": "/challenges/mine/organise/texts",
+    "files": "/challenges/mine/organise/files",
     "teams": "/challenges/mine/organise/teams",
     "team": "/challenges/mine/organise/teams/2",
     "announcements": "/challenges/mine/organise/announcements",
@@ -86,16 +88,8 @@ def token_and_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple
         yield token, running
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with opened_browser() as opened:
-        yield opened
-
-
-def _signed_in(browser: Any, server: ServerProcess, token: str, **look: Any) -> tuple[Any, list[str]]:
-    context = browser.new_context(base_url=server.url, **look)
-    page, complaints = context.new_page(), []
-    page.set_default_timeout(60_000)
+def _signed_in(browser: Any, server: ServerProcess, token: str, look: str, **options: Any) -> tuple[Any, list[str]]:
+    page, complaints = new_page(browser, look, base_url=server.url, **options), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.goto("/sign-in")
@@ -105,25 +99,55 @@ def _signed_in(browser: Any, server: ServerProcess, token: str, **look: Any) -> 
     return page, complaints
 
 
-@pytest.mark.parametrize("width", sorted(WIDTHS))
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("look", EVERY_LOOK)
 def test_every_page_fits_and_is_accessible(
-    browser: Any, token_and_server: tuple[str, ServerProcess], width: str, scheme: str
+    browser: Any, token_and_server: tuple[str, ServerProcess], look: str
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core").Axe()
     token, server = token_and_server
-    page, complaints = _signed_in(browser, server, token, viewport=WIDTHS[width], color_scheme=scheme)
+    page, complaints = _signed_in(browser, server, token, look)
     found = {}
     for name, path in PATHS.items():
-        page.goto(path, wait_until="load")
-        if SHOTS:
-            page.screenshot(path=Path(SHOTS) / f"console-{name}-{width}-{scheme}.png", full_page=True)
-        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]["width"], name
+        page.goto(path)
+        photograph(page, f"console-{name}", look)
         if faults := axe.run(page).response["violations"]:
             found[name] = [(fault["id"], [node["html"][:200] for node in fault["nodes"]]) for fault in faults]
     page.context.close()
     assert found == {}
     assert complaints == []
+
+
+@pytest.mark.parametrize("look", EVERY_LOOK)
+def test_texts_and_files(browser: Any, token_and_server: tuple[str, ServerProcess], look: str, tmp_path: Path) -> None:
+    token, server = token_and_server
+    scripts = look != "phone"  # the pages need none, axe does
+    page, _ = _signed_in(browser, server, token, look, java_script_enabled=scripts)
+    page.goto("/challenges/mine/organise/texts")
+    table = f"| a | b |\n|---|---|\n| {'long ' * 30} | 2 |"
+    page.fill("textarea[name=rules]", f"# Rules of {look}\n\n- be **fair**\n\n{table}")
+    page.fill("textarea[name=faq]", "")
+    follow(page, "text=Preview")
+    assert page.inner_text("#preview-rules + .text-of h3") == f"Rules of {look}"
+    photograph(page, "console-preview", look)
+    found = violations(page) if scripts else {}
+    follow(page, "main button.primary")
+    assert "saved" in page.inner_text("[role=status]")
+    (tmp_path / f"train-{look}.txt").write_text("some data")
+    page.goto("/challenges/mine/organise/files")
+    page.set_input_files("input[type=file]", tmp_path / f"train-{look}.txt")
+    page.fill("input[name=title]", "Training data, with a description that is longer than the phone is wide, by far")
+    follow(page, "main button.primary")
+    assert "Teams can download it now" in page.inner_text("[role=status]")
+    photograph(page, "console-file", look)
+    found |= violations(page) if scripts else {}
+    page.goto("/challenges/mine")
+    assert f"Rules of {look}" in page.inner_text("main")
+    assert f"train-{look}.txt" in page.inner_text(".files")
+    page.goto("/challenges/mine/organise/files")
+    follow(page, "td:has-text('Remove') button")
+    assert f"train-{look}.txt is not given out any more" in page.inner_text("[role=status]")
+    page.context.close()
+    assert found == {}
 
 
 def test_a_challenge_is_run_by_keyboard_without_javascript(
@@ -132,7 +156,7 @@ def test_a_challenge_is_run_by_keyboard_without_javascript(
     (tmp_path / "given.txt").write_text(rows_of(None))
     (tmp_path / "gold.txt").write_text(rows_of(GOLD))
     token, server = token_and_server
-    page, _ = _signed_in(browser, server, token, viewport=WIDTHS["phone"], java_script_enabled=False)
+    page, _ = _signed_in(browser, server, token, "phone", java_script_enabled=False)
 
     def focus(selector: str) -> Any:
         """Reach a thing with the tab key alone."""

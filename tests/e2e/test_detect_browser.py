@@ -9,7 +9,7 @@ import pytest
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.detect.reading import read
-from kits.browser_kit import LOOKS, OpenedPage, expect, opened_browser, photograph
+from kits.browser_kit import OpenedPage, expect, follow, photograph
 from kits.server_process import ServerProcess, running_server
 
 WHATSAPP = """12/01/2024, 10:11 - Messages and calls are end-to-end encrypted.
@@ -70,21 +70,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with opened_browser() as opened:
-        yield opened
-
-
 @pytest.fixture
 def page(browser: Any, server: ServerProcess) -> Iterator[Any]:
     with OpenedPage(browser, server, "desk") as made:
         yield made
-
-
-@pytest.fixture(params=sorted(LOOKS))
-def look(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def opened(page: Any, address: str = "/detect") -> Any:
@@ -287,16 +276,14 @@ def test_a_link_carries_the_text_and_no_server_sees_it(page: Any, browser: Any, 
 def test_two_conversations_side_by_side(page: Any) -> None:
     opened(page)
     page.fill("#conversation", "Ana: I am so happy")
-    page.click("text=Compare two")
-    page.wait_for_selector("#share:not([hidden])")
+    follow(page, "text=Compare two")
     expect(page.locator("#turns .turn")).to_have_count(1)  # the draft came along
     page.fill("#conversation-b", "Ben: I am so sad\nAna: why?")
     expect(page.locator("#turns-b .turn")).to_have_count(2)
     left, right = page.locator("#answer").bounding_box(), page.locator("#answer-b").bounding_box()
     assert right["x"] >= left["x"] + left["width"]
-    page.click("text=Only one conversation")
-    page.wait_for_selector("#share:not([hidden])")
-    page.click("text=Compare two")
+    follow(page, "text=Only one conversation")
+    follow(page, "text=Compare two")
     expect(page.locator("#turns-b .turn")).to_have_count(2)
 
 
@@ -320,16 +307,16 @@ def test_without_scripts(browser: Any, server: ServerProcess, look: str, tmp_pat
         page.goto("/")
         assert page.locator(".brief li").count() == 6
         page.fill("#example", "I am so happy")
-        page.click("text=See more of this chat")
+        follow(page, "text=See more of this chat")
         assert said(page) == ["I am so happy"]
         assert page.locator("#live-choice").is_hidden()
         file = tmp_path / "chats.csv"
         file.write_text(TABLE)
         page.set_input_files("#file", file)
-        page.click("button[type=submit]")
+        follow(page, "button[type=submit]")
         assert said(page) == ["well, I am sad", "leave me alone"]
         page.select_option("[name=column-conversation]", "all")
-        page.click("button[type=submit]")
+        follow(page, "button[type=submit]")
         assert len(said(page)) == 3
         page.click("#turn-0 summary")
         assert page.locator("#detail-0 .scores").is_visible()

@@ -61,7 +61,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 
 def test_search_works_from_a_folder(site: Path) -> None:
-    from kits.browser_kit import opened_browser
+    from kits.browser_kit import PATIENCE, opened_browser
 
     with opened_browser() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
@@ -70,5 +70,5 @@ def test_search_works_from_a_folder(site: Path) -> None:
         page.goto((site / "index.html").as_uri())
         page.click(".md-search__input")
         page.type(".md-search__input", "kappa", delay=50)
-        page.wait_for_selector(".md-search-result__item", timeout=20_000)
+        page.wait_for_selector(".md-search-result__item", timeout=PATIENCE)
         assert [url for url in asked if not url.startswith("file:")] == []

@@ -31,7 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 def raw(server: ServerProcess, *parts: bytes, pause: float = 0.0) -> bytes:
     """What the server answers to these bytes."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         for part in parts:
             try:
                 connection.sendall(part)
@@ -77,7 +77,7 @@ def test_many_clients_at_once_get_what_one_gets(server: ServerProcess) -> None:
     texts = ["I am so happy", "I hate you", "what time is it", "I want to cry 😭"] * 25
 
     async def ask() -> list[dict[str, object]]:
-        async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
+        async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
             answers = await asyncio.gather(*(client.post("/v1/detect", json={"turns": [text]}) for text in texts))
             return [answer.json() for answer in answers]
 
@@ -93,7 +93,7 @@ def test_a_queue_that_is_full_says_when_to_come_back(tmp_path: Path) -> None:
         async def ask() -> list[httpx.Response]:
             body = {"dialogues": [{"turns": ["I am so happy and so on " * 60]}] * 40}
             limits = httpx.Limits(max_connections=40)
-            async with httpx.AsyncClient(base_url=server.url, timeout=30, limits=limits) as client:
+            async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
                 return await asyncio.gather(*(client.post("/v1/detect/batch", json=body) for _ in range(40)))
 
         answers = asyncio.run(ask())
@@ -108,7 +108,7 @@ def test_what_was_accepted_is_answered_before_the_end(tmp_path: Path) -> None:
     body = json.dumps({"turns": ["I am so happy because of this and that and much more of it"] * 4}).encode()
     request = HEAD.replace(b"/v1/detect", b"/v1/explain") + b"Content-Length: %d\r\n\r\n" % len(body) + body
     with running_server(tmp_path, EMOSCOPE_EXPLAIN_PER_CLIENT="100") as server:
-        connections = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(14)]
+        connections = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(14)]
         for connection in connections:
             connection.sendall(request)
         accepted = f'emoscope_accepted_total{{lane="explain"}} {len(connections)}.0'
@@ -201,7 +201,7 @@ def test_a_server_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -
                 files = {"file": ("a.txt", answer(number % 9).getvalue())}
                 try:
                     sent = httpx.post(
-                        f"{server.url}/v1/challenges/mine/submissions", headers=headers, files=files, timeout=30
+                        f"{server.url}/v1/challenges/mine/submissions", headers=headers, files=files, timeout=60
                     )
                 except httpx.TransportError:
                     break  # the server is gone; the next one is asked again
@@ -219,7 +219,7 @@ def _all_final(url: str, token: str) -> list[dict[str, object]]:
     until = time.monotonic() + 240
     while time.monotonic() < until:
         listed = httpx.get(
-            f"{url}/v1/challenges/mine/submissions", headers={"Authorization": f"Bearer {token}"}, timeout=30
+            f"{url}/v1/challenges/mine/submissions", headers={"Authorization": f"Bearer {token}"}, timeout=60
         )
         found: list[dict[str, object]] = listed.json()
         if all(one["state"] in ("scored", "failed", "rejected") for one in found):

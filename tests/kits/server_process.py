@@ -27,12 +27,12 @@ class ServerProcess:
         """Ask it to end as an operator does; returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.process.wait(120)
 
     def kill(self) -> None:
         """End it without warning."""
         self.process.kill()
-        self.process.wait(30)
+        self.process.wait(120)
 
 
 def free_port() -> int:

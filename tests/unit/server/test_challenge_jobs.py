@@ -200,7 +200,7 @@ def test_a_worker_that_is_stopped_puts_a_long_job_back(store: Store, submitted: 
     while get_submission(store, ana, sent).state != "scoring":
         time.sleep(0.01)
     stop.set()
-    thread.join(timeout=20)
+    thread.join(timeout=120)
     assert not thread.is_alive()
     found = get_submission(store, ana, sent)
     assert (found.state, found.log[-1].text) == ("queued", "put back, as the worker was stopped")

@@ -379,7 +379,7 @@ def test_tokens_are_made_and_revoked_with_the_name_typed(site: Site, chief: Test
 
 def test_settings_are_saved_and_a_challenge_is_deleted_and_restored(site: Site) -> None:
     olga = signed_in(site, site.organiser)
-    form = {"title": "Renamed", "description": "New", "registration": "closed", "max_teams": "7"}
+    form = {"title": "Renamed", "registration": "closed", "max_teams": "7"}
     assert "The settings are saved" in send(olga, f"{AT}/settings", None, 200, **form)
     assert site.client.get("/v1/challenges/mine").json()["registration"] == "closed"
     wrong = send(olga, f"{AT}/settings", None, 422, **(form | {"max_teams": "0", "title": "Kept"}))
@@ -390,6 +390,76 @@ def test_settings_are_saved_and_a_challenge_is_deleted_and_restored(site: Site) 
     assert "This challenge is deleted" in olga.get(AT).text
     assert "The challenge is back" in send(olga, f"{AT}/restore")
     assert site.client.get("/challenges/mine").status_code == 200
+
+
+def test_texts_are_previewed_and_saved(site: Site) -> None:
+    olga = signed_in(site, site.organiser)
+    texts = {
+        "description": "# About\r\n\r\n*Moods* <script>alert(1)</script>",
+        "rules": "- be **fair**\r\n- [x](javascript:a)",
+    }
+    shown = send(olga, f"{AT}/texts", preview="yes", **texts)
+    assert "<em>Moods</em> &lt;script&gt;" in shown
+    assert "<strong>fair</strong>" in shown
+    assert "Not saved yet" in shown
+    assert 'href="javascript' not in shown
+    assert "# About" in shown  # in the form still
+    assert "fair" not in site.client.get("/challenges/mine").text
+    assert "The texts are saved" in send(olga, f"{AT}/texts", **texts)
+    page = site.client.get("/challenges/mine").text
+    assert "<strong>fair</strong>" in page
+    assert "<h3>About</h3>" in page
+    assert "- be **fair**\n- [x]" in html.unescape(olga.get(f"{AT}/texts").text)
+    before = actions(site)
+    assert before[0] == "challenge.change"
+    send(olga, f"{AT}/texts", **texts)
+    assert actions(site) == before  # nothing was changed
+    kept = send(olga, f"{AT}/texts", None, 422, description="x" * 20_001, faq="kept")
+    assert "kept</textarea>" in kept
+    assert 'aria-invalid="true"' in kept
+    assert "control characters" in send(olga, f"{AT}/texts", None, 422, rules="a\x00b")
+    send(olga, f"{AT}/texts", description="Only this")
+    assert 'id="rules"' not in site.client.get("/challenges/mine").text
+
+
+def test_texts_are_changed_by_the_api(site: Site) -> None:
+    answer = site.client.patch(
+        "/v1/challenges/mine", headers=bearer(site.organiser), json={"faq": "Why? *Because.*", "title": "Moods"}
+    )
+    assert answer.status_code == 200
+    page = site.client.get("/challenges/mine").text
+    assert "<em>Because.</em>" in page
+    assert "<h1>Moods</h1>" in page
+
+
+def test_files_are_added_replaced_and_removed(site: Site) -> None:
+    olga = signed_in(site, site.organiser)
+
+    def add(content: bytes, status: int = 200, name: str = "train data.txt", **form: str) -> str:
+        return send(olga, f"{AT}/files", {"file": (name, content)}, status, **form)
+
+    assert "Teams can download it now" in add(b"one", title="Training data")
+    file = "/challenges/mine/files/train%20data.txt"
+    assert site.client.get(file).content == b"one"
+    assert "Training data" in site.client.get("/challenges/mine").text
+    add(b"two")
+    assert site.client.get(file).content == b"two"
+    assert "when phase final opens" in add(b"later", name="final.txt", phase="final")
+    assert site.client.get("/challenges/mine/files/final.txt").status_code == 404
+    assert "no phase" in add(b"x", 404, name="other.txt", phase="nowhere")
+    assert "is the gold of phase" in add(rows_of(GOLD).encode(), 409, name="oops.txt", title="Mine")
+    assert "Choose a file first" in send(olga, f"{AT}/files", None, 422, title="Kept title")
+    assert "not given out any more" in send(olga, f"{AT}/files/remove", name="train data.txt")
+    assert site.client.get(file).status_code == 404
+    assert "has no file" in send(olga, f"{AT}/files/remove", None, 404, name="train data.txt")
+    assert actions(site)[:4] == ["file.remove", "file.add", "file.add", "file.add"]
+
+
+def test_a_large_file_for_teams_is_read_from_organisers_only(site: Site) -> None:
+    large = {"file": ("train.txt", b"x" * (2 << 20))}
+    member = signed_in(site, site.team("Aurora"))
+    assert "for organisers" in send(member, f"{AT}/files", large, 403)
+    assert "train.txt is added" in send(signed_in(site, site.organiser), f"{AT}/files", large)
 
 
 def test_exports_jobs_space_and_audit_are_read(site: Site) -> None:

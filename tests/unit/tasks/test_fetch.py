@@ -265,7 +265,7 @@ def test_nobody_there(tmp_path: Path) -> None:
 def test_a_silent_server(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch_module, "_TIMEOUT", (1, 0.05))
     done = threading.Event()
-    server.on("a.txt", lambda _: done.wait(10) and None)
+    server.on("a.txt", lambda _: done.wait(60) and None)
     assert "did not answer in time" in refused(toy(f"{server.url}/a.txt", {"a.txt": SUM}), tmp_path)
     done.set()
 

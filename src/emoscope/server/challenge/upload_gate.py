@@ -14,8 +14,11 @@ from emoscope.server.http.problems import Problem, problem_of
 from emoscope.server.store import Store
 
 _SUBMISSION = re.compile(r"(/v1)?/challenges/[^/]+/submissions")
-# What organisers send: a challenge with its files, gold. In the pages the latter stands below `organise`.
-_ORGANISING = re.compile(r"/v1/challenges|/organise/new(/toml)?|(/v1)?/challenges/[^/]+(/organise)?/phases/[^/]+/gold")
+# What organisers send: a challenge with its files, gold, files for teams. In the pages these stand below `organise`.
+_ORGANISING = re.compile(
+    r"/v1/challenges|/organise/new(/toml)?|(/v1)?/challenges/[^/]+(/organise)?/phases/[^/]+/gold"
+    r"|/challenges/[^/]+/organise/files"
+)
 
 
 def is_upload(path: str) -> bool:

@@ -39,7 +39,7 @@ def create(
 
 @router.patch("/challenges/{slug}", summary="Change a challenge")
 def change(caller: TokenCaller, slug: Slug, body: schemas.ChangesIn) -> views.ChallengeView:
-    """Changes title, description, registration or how many teams there may be."""
+    """Changes title, texts (in Markdown), registration or how many teams there may be."""
     return caller.ask(challenges.change_challenge, slug, body.model_dump(exclude_none=True))
 
 

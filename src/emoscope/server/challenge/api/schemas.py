@@ -131,12 +131,19 @@ class AnswerIn(StrictInput):
     accept: bool
 
 
+_Text = Annotated[str, _Whole, Field(max_length=limits.MAX_DESCRIPTION)]
+
+
 class ChangesIn(StrictInput):
     """What is to be changed of a challenge; what is not named stays."""
 
     model_config = example({"registration": "closed"})
     title: Title | None = None
-    description: Annotated[str, _Whole, Field(max_length=limits.MAX_DESCRIPTION)] | None = None
+    description: _Text | None = None
+    rules: _Text | None = None
+    data: _Text | None = None
+    timeline: _Text | None = None
+    faq: _Text | None = None
     registration: Registration | None = None
     max_teams: Annotated[int, Field(ge=1, le=limits.MAX_TEAMS)] | None = None
 

@@ -22,6 +22,7 @@ from emoscope.server.challenge.services import handouts
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.definition import (
+    TEXTS,
     Changes,
     Definition,
     PhaseDefinition,
@@ -225,12 +226,19 @@ def rewrite(store: Store, actor: Actor, slug: str, path: str | Path) -> Challeng
 
 
 def change_challenge(store: Store, actor: Actor, slug: str, changes: Mapping[str, Any]) -> ChallengeView:
-    """Change a challenge's title, description, registration or max_teams; what is not named stays."""
+    """Change a challenge's title, texts, registration or max_teams; what is not named stays."""
     checked = Changes.of(dict(changes))
     with organising(store, actor, slug) as (session, challenge):
-        new = {name: value for name, value in checked.items() if getattr(challenge, name) != value}
+        texts = dict(challenge.texts or {})
+        new = {
+            name: value
+            for name, value in checked.items()
+            if (texts.get(name, "") if name in TEXTS else getattr(challenge, name)) != value
+        }
         for name, value in new.items():
-            setattr(challenge, name, value)
+            if name not in TEXTS:
+                setattr(challenge, name, value)
+        challenge.texts = {name: text for name in TEXTS if (text := new.get(name, texts.get(name, "")))}
         if new:
             detail = {name: str(value)[:200] for name, value in new.items()}
             record(session, store, actor, "challenge.change", slug, challenge_id=challenge.id, **detail)

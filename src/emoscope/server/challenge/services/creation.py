@@ -10,8 +10,9 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.challenges import check_organiser, create_defined, replace_gold
 from emoscope.server.challenge.services.definition import checked, mistakes
+from emoscope.server.challenge.services.handouts import add_file
 from emoscope.server.challenge.services.uploads import clean_file_name
-from emoscope.server.challenge.views import ChallengeView, GoldView
+from emoscope.server.challenge.views import ChallengeView, FileView, GoldView
 from emoscope.server.errors import Invalid, ServerError
 from emoscope.server.store import Store
 
@@ -63,6 +64,17 @@ def replace_gold_by_upload(
     name = clean_file_name(file_name)
     with _received(store, {name: upload}, "file") as folder:
         return replace_gold(store, actor, slug, phase, folder / name)
+
+
+def add_uploaded_file(
+    store: Store, actor: Actor, slug: str, file_name: str, upload: "SupportsRead[bytes]", *, title: str, phase: str
+) -> FileView:
+    """Give out an uploaded file from now on, or when a phase opens; one of the same name is replaced."""
+    check_organiser(store, actor, slug)
+    name = clean_file_name(file_name)
+    with _received(store, {name: upload}, "file") as folder:
+        files = add_file(store, actor, slug, folder / name, title=title.strip(), phase=phase or None)
+    return next(file for file in files if file.name == name)
 
 
 def _document(text: str, source: str) -> dict[str, Any]:

@@ -1,13 +1,23 @@
 """The TOML file that defines a challenge, checked before anything is created from it."""
 
 import tomllib
+import unicodedata
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
@@ -20,7 +30,18 @@ from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)]
-Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION)]
+
+
+def _printable(text: str) -> str:
+    """Refuse what some databases cannot hold and no page shows."""
+    if any(unicodedata.category(character) == "Cc" and character not in "\n\r\t" for character in text):
+        raise ValueError("may not hold control characters")
+    return text
+
+
+Description = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION), AfterValidator(_printable)
+]
 MaxTeams = Annotated[int, Field(ge=1, le=MAX_TEAMS)]
 DEFAULT_MAX_BYTES = 16 << 20
 TEXTS = ("rules", "data", "timeline", "faq")  # besides the description
@@ -177,6 +198,10 @@ class Changes(_Strict):
 
     title: Title | None = None
     description: Description | None = None
+    rules: Description | None = None
+    data: Description | None = None
+    timeline: Description | None = None
+    faq: Description | None = None
     registration: Registration | None = None
     max_teams: MaxTeams | None = None
 

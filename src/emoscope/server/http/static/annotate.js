@@ -18,9 +18,14 @@ let panel = null; // what lies over the item: "guidelines", "earlier-items" or "
 const tokenHeader = () => ({ Authorization: `Bearer ${token}` });
 const earlier = new Earlier((before) => call("POST", "/annotate/earlier", { before }, tokenHeader()));
 
+function setBusy(now) {
+  busy = now;
+  document.body.ariaBusy = String(now);
+}
+
 async function ask(action, body = {}) {
   if (busy) return;
-  busy = true;
+  setBusy(true);
   const before = view;
   repeat = () => ask(action, body);
   try {
@@ -42,7 +47,7 @@ async function ask(action, body = {}) {
     byId("error").hidden = false;
     byId("again").focus();
   } finally {
-    busy = false;
+    setBusy(false);
   }
 }
 

@@ -1,11 +1,22 @@
 """The organisers' console: a page for each thing they look after, and one for all challenges."""
 
-from emoscope.server.challenge.pages.console import all_challenges, notices, overview, phases, teams, tokens
+from emoscope.server.challenge.pages.console import (
+    all_challenges,
+    files,
+    notices,
+    overview,
+    phases,
+    teams,
+    texts,
+    tokens,
+)
 
 ROUTERS = (
     all_challenges.router,
     overview.router,
     phases.router,
+    texts.router,
+    files.router,
     teams.router,
     notices.router,
     tokens.router,

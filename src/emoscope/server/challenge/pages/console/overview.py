@@ -97,11 +97,10 @@ def _change(
     visitor: FormVisitor,
     slug: Slug,
     title: ShortField = "",
-    description: Annotated[str, Form(max_length=25_000)] = "",
     registration: ShortField = "",
     max_teams: ShortField = "",
 ) -> Response:
-    changes = {"title": title, "description": description, "registration": registration, "max_teams": max_teams}
+    changes = {"title": title, "registration": registration, "max_teams": max_teams}
     if error := refused(visitor, challenges.change_challenge, slug, changes):
         return console(visitor, slug, "settings", error=error, filled=changes)
     return console(visitor, slug, "settings", done="The settings are saved.")

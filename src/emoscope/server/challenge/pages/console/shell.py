@@ -13,6 +13,8 @@ from emoscope.server.errors import ServerError
 TABS = (
     ("", "Overview"),
     ("phases", "Phases"),
+    ("texts", "Texts"),
+    ("files", "Files"),
     ("teams", "Teams"),
     ("announcements", "Announcements"),
     ("scoring", "Scoring"),
