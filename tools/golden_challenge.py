@@ -106,7 +106,7 @@ def fetch(url: str, body: Any = None, token: str | None = None) -> Any:
         return json.load(refused)
 
 
-def until(found: Callable[[], Any], wait: float = 90) -> Any:
+def until(found: Callable[[], Any], wait: float = 300) -> Any:
     """What a function gives, as soon as it gives something."""
     end = time.monotonic() + wait
     while time.monotonic() < end:

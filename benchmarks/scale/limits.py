@@ -147,7 +147,7 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
 
     network: Any = EncoderNetwork(resolve(model) / BLOCK)
     examples = [Example.last(dialogue) for dialogue in dialogues]
-    rows = network._layout.window.rows(examples, network._tokenizer)
+    rows = network.layout.window.rows(examples, network.tokenizer)
     batches = list(network._batches([len(row.token_ids) for row in rows]))
 
     def spent(work: Callable[[], object]) -> float:
@@ -155,7 +155,7 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
 
     return {
         "making dialogues of rows": spent(lambda: [Dialogue.of(each.texts) for each in dialogues]),
-        "text to pieces": spent(lambda: network._layout.window.rows(examples, network._tokenizer)),
+        "text to pieces": spent(lambda: network.layout.window.rows(examples, network.tokenizer)),
         "the network": spent(lambda: [network._scores([rows[place] for place in batch]) for batch in batches]),
         "pieces": float(np.mean([len(row.token_ids) for row in rows])),
     }

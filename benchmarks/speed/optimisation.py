@@ -89,7 +89,7 @@ class Reading:
     def __init__(self, model: str, dialogues: Sequence[Dialogue]) -> None:
         self.folder = resolve(model) / BLOCK
         self.network: Any = networks.EncoderNetwork(self.folder)
-        self.layout = self.network._layout
+        self.layout = self.network.layout
         self.run = open_graph(self.folder / INT8)
         self.examples = [Example.last(dialogue) for dialogue in dialogues]
         self.plain = Tokenizer.read((self.folder / TOKENIZER).read_text(encoding="utf-8"), **self.layout.special)

@@ -44,8 +44,8 @@ def measure(model: str, data: Path | None) -> dict[str, float]:
     dialogues = [list(each.context.texts) for each in read_split(get_task("emocontext"), "dev", data)][:DIALOGUES]
     times: dict[str, list[float]] = {name: [] for name in ("detect", "kernel", "session.run", "nano")}
     for turns in dialogues:
-        row = network._layout.window.rows([Example.last(Dialogue.of(turns))], network._tokenizer)
-        feed = network._layout.feed(row)
+        row = network.layout.window.rows([Example.last(Dialogue.of(turns))], network.tokenizer)
+        feed = network.layout.feed(row)
         works: dict[str, Callable[[], object]] = {
             "detect": partial(detector.detect, turns),
             "kernel": partial(network._scores, row),

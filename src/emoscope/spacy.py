@@ -42,11 +42,7 @@ class EmotionComponent:
             for doc, detection in zip(batch, self.detector.detect_many(doc.text for doc in batch), strict=True):
                 doc._.emotion = detection
                 if self.sentences:
-                    spans = [span for span in doc.sents if span.text.strip()]
-                    for span, found in zip(
-                        spans, self.detector.timeline([s.text for s in spans] or [""]), strict=False
-                    ):
-                        span._.emotion = found
+                    self._set_sentences([span for span in doc.sents if span.text.strip()])
                 yield doc
 
     def _set_sentences(self, spans: list[Span]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from emoscope.scoring import score
-from kits.score_kit import chats, content, descendants, kill, named, start, until, write_jsonl
+from kits.score_kit import chats, content, descendants, kill, named, start, stop, until, write_jsonl
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 ROWS = 12_000
@@ -59,6 +59,16 @@ def test_a_killed_worker_is_replaced(table: Path, whole: dict[str, bytes], tmp_p
     until(lambda: len(parts(out)) >= 2)
     kill(named(process.pid, WORKER)[0])
     _, error = process.communicate(timeout=120)
+    assert process.returncode == 0, error
+    assert content(out) == whole
+
+
+def test_the_part_of_a_stuck_worker_is_scored_by_another(table: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = start(table, "-o", out, "-m", "nano", "--workers", "2", "--part-rows", "500")
+    until(lambda: len(parts(out)) >= 4)
+    stop(named(process.pid, WORKER)[0])
+    _, error = process.communicate(timeout=300)
     assert process.returncode == 0, error
     assert content(out) == whole
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from emoscope.core.errors import EmoscopeError
 from emoscope.scoring import score
 from kits.ray_kit import PART, Cluster, two_nodes
-from kits.score_kit import chats, content, kill, named, rejects, start, until, write_jsonl
+from kits.score_kit import chats, content, kill, named, rejects, start, stop, until, write_jsonl
 
 pytest.importorskip("ray")
 pytestmark = [
@@ -65,6 +66,21 @@ def test_a_killed_run_goes_on_with_the_bytes_of_the_local_engine(
     assert len(rejects(out)) == 1
 
 
+def test_the_part_of_a_stuck_worker_is_scored_by_another(
+    cluster: Cluster, table: Path, whole: dict[str, bytes], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    process = cluster.start(table, out)
+    until(lambda: count(out) >= 4)
+    stuck = until(lambda: named(cluster.process.pid, TASK))[0]
+    stop(stuck)
+    _, error = process.communicate(timeout=300)
+    with suppress(ProcessLookupError):  # Ray may have ended it
+        kill(stuck)
+    assert process.returncode == 0, error
+    assert content(out) == whole
+
+
 def test_killed_workers_and_a_lost_node(cluster: Cluster, table: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = cluster.start(table, out)
@@ -77,6 +93,15 @@ def test_killed_workers_and_a_lost_node(cluster: Cluster, table: Path, whole: di
     _, error = process.communicate(timeout=120)
     assert process.returncode == 0, error
     assert content(out) == whole
+
+
+def test_a_setting_that_makes_machines_alike_reaches_them(cluster: Cluster, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", chats(40))
+    options = ("-m", "default", "--part-rows", "10", "--engine", "ray", "--ray-address", cluster.address)
+    process = start(path, "-o", tmp_path / "out", *options, **cluster.variables, EMOSCOPE_NATIVE="0")
+    _, error = process.communicate(timeout=240)
+    assert process.returncode == 0, error
+    assert json.loads((tmp_path / "out/manifest.json").read_text())["settings"]["kernel"] == "onnxruntime"
 
 
 def test_a_row_on_which_the_model_fails_is_rejected(cluster: Cluster, tmp_path: Path) -> None:

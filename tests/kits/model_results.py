@@ -1,12 +1,12 @@
 """A model's results, small enough to check by hand."""
 
+from emoscope.core.significance import Interval
 from emoscope.evaluation.results import (
     AboutModel,
     CheckFigures,
     ClassFigures,
     Figure,
     HeadResults,
-    IntervalFigures,
     ModelResults,
     Speed,
     TrainingData,
@@ -22,7 +22,7 @@ def head_results(**changes: object) -> HeadResults:
         n=4,
         metric="macro-f1",
         score=0.733333,
-        interval=IntervalFigures(level=0.95, low=0.2, high=1.0, samples=200),
+        interval=Interval(level=0.95, low=0.2, high=1.0, samples=200),
         accuracy=0.75,
         macro_f1=0.733333,
         ece=0.225,

@@ -97,3 +97,8 @@ def named(pid: int, text: str) -> list[int]:
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
+
+
+def stop(pid: int) -> None:
+    """Let a process hang."""
+    os.kill(pid, signal.SIGSTOP)

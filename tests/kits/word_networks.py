@@ -9,7 +9,7 @@ import torch
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.network import NETWORKS, Network
 from emoscope.models.torch.training import Training, predict
@@ -70,7 +70,7 @@ def assert_survives_saving(block: NeuralClassifier, folder: Path) -> None:
     """The saved block gives the same probabilities."""
     fresh = toy(20, seed=1)[0]
     block.save(folder)
-    assert np.array_equal(load_block(folder).predict_proba(fresh), block.predict_proba(fresh))
+    assert np.array_equal(Block.load(folder).predict_proba(fresh), block.predict_proba(fresh))
 
 
 def assert_repeats(name: str, settings: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from emoscope import __version__
+from emoscope.cli.result import CommandGroup
 
 # By module and name in it: a command is imported when it is asked for.
 COMMANDS = {
@@ -46,7 +47,7 @@ def made_app(only: str | None = None) -> typer.Typer:
     >>> [command.name for command in made_app("detect").registered_commands]
     ['detect']
     """
-    made = typer.Typer(
+    made = CommandGroup(
         name="emoscope",
         help="Find the emotion in a conversation.",
         no_args_is_help=True,

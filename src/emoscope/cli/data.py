@@ -3,6 +3,7 @@
 import os
 import sys
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,8 @@ from rich.markup import escape
 
 from emoscope.cli.data_stats import stats
 from emoscope.cli.options import DataOption
-from emoscope.cli.output import JsonOption, bars, console, print_json, table
+from emoscope.cli.output import bars, console, table
+from emoscope.cli.result import CommandGroup, CommandResult
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="Task name; `emoscope tasks` lists them.")]
 
-app = typer.Typer(help="Fetch a task's files, check them, describe them.", no_args_is_help=True)
+app = CommandGroup(help="Fetch a task's files, check them, describe them.", no_args_is_help=True)
 
 
 @app.command()
@@ -40,8 +42,7 @@ def get(
         ),
     ] = None,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Fetch a task's files from their public home, after showing their terms. Files already here are left alone."""
     from emoscope.tasks import get_task
     from emoscope.tasks.fetch import needed
@@ -59,15 +60,13 @@ def get(
             raise typer.Exit(1)
         login = _login(chosen, user)
     files = _fetch(chosen, data, mirror, login)
-    if as_json:
-        rows = [{"file": each.path.name, "path": each.path, "state": each.state, "note": each.note} for each in files]
-        print_json({"task": chosen.name, "files": rows})
-    else:
-        _print_files([[file.path.name, file.state, escape(file.note)] for file in files], files[0].path.parent)
+    rows = [{"file": each.path.name, "path": each.path, "state": each.state, "note": each.note} for each in files]
+    shown = [[file.path.name, file.state, escape(file.note)] for file in files]
+    return CommandResult({"task": chosen.name, "files": rows}, partial(_print_files, shown, files[0].path.parent))
 
 
 @app.command()
-def check(task: TaskArgument, data: DataOption = None, as_json: JsonOption = False) -> None:
+def check(task: TaskArgument, data: DataOption = None) -> CommandResult:
     """Compare a task's files with their published checksums; exit code 1 if one differs or none is here."""
     from emoscope.tasks import get_task
     from emoscope.tasks.data import data_folder
@@ -75,14 +74,14 @@ def check(task: TaskArgument, data: DataOption = None, as_json: JsonOption = Fal
     chosen = get_task(task)
     folder = data_folder(chosen, data)
     rows = check_rows(chosen, data)
-    if as_json:
-        print_json({"task": chosen.name, "folder": str(folder), "files": rows})
-    else:
-        notes = {"first download": "held to its first download, as no checksum is published"}
-        _print_files([[row["file"], row["state"], notes.get(row["against"], "")] for row in rows], folder)
+    notes = {"first download": "held to its first download, as no checksum is published"}
+    shown = [[row["file"], row["state"], notes.get(row["against"], "")] for row in rows]
     states = {row["state"] for row in rows}
-    if "differs" in states or states == {"absent"}:
-        raise typer.Exit(1)
+    return CommandResult(
+        {"task": chosen.name, "folder": folder, "files": rows},
+        partial(_print_files, shown, folder),
+        failed="differs" in states or states == {"absent"},
+    )
 
 
 def check_rows(task: "Task", root: Path | None = None) -> list[dict[str, Any]]:

@@ -10,7 +10,8 @@ import typer
 from rich.markup import escape
 
 from emoscope.cli.options import DataOption
-from emoscope.cli.output import JsonOption, bars, coloured, console, print_json, table
+from emoscope.cli.output import bars, coloured, console, table
+from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ def stats(
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Also draw the figures, into this folder.")] = None,
     format: Annotated[Literal["png", "svg", "html"], typer.Option(help="What figures are written as.")] = "png",
-    json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Count labels, words, emoticons, turns, speakers and votes; measure the annotators' agreement."""
     from emoscope.tasks import get_task
 
@@ -58,24 +58,25 @@ def stats(
     if plots is not None:
         charts = figures(parts, chosen.name)
         drawn = [save(chart, plots / f"{chosen.name}-{name}.{format}") for name, chart in charts.items()]
-    if json:
-        splits = {
-            name: {
-                "file": located[name].file.name,
-                "revision": located[name].revision.name,
-                "note": located[name].revision.note,
-                **asdict(part),
-            }
-            for name, part in parts.items()
+    splits = {
+        name: {
+            "file": located[name].file.name,
+            "revision": located[name].revision.name,
+            "note": located[name].revision.note,
+            **asdict(part),
         }
-        print_json({"task": chosen.name, "splits": splits, "figures": drawn})
-        return
-    out = console()
-    for shown in _tables(chosen, located, parts):
-        out.print(shown)
-        out.print()
-    for path in drawn:
-        out.print(f"drew {path}", markup=False)
+        for name, part in parts.items()
+    }
+
+    def show() -> None:
+        out = console()
+        for shown in _tables(chosen, located, parts):
+            out.print(shown)
+            out.print()
+        for path in drawn:
+            out.print(f"drew {path}", markup=False)
+
+    return CommandResult({"task": chosen.name, "splits": splits, "figures": drawn}, show)
 
 
 def _describe(task: "Task", split: str, located: "Located") -> "CorpusStatistics":

@@ -20,12 +20,14 @@ from emoscope.cli.options import LabelsOption, ModelOption, PriorOption
 from emoscope.cli.output import JsonOption, coloured, console, print_json, progress
 from emoscope.cli.turns import file_arguments, show_detections
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import check_other_file
 
 if TYPE_CHECKING:
     from emoscope.detector import Detector
     from emoscope.tables import Record
 
-Answer = Callable[["Detector", "Sequence[Record]"], Iterator[list[dict[str, Any]]]]
+Rows = Iterator[list[dict[str, Any]]]  # those to write for each dialogue
+RecordScorer = Callable[["Detector", "Sequence[Record]"], Rows]
 
 
 def detect_cli(
@@ -69,7 +71,7 @@ def detect_cli(
     if explain_label is not None:
         detector.check_label(explain_label)
     if sources:
-        answer: Answer = _scored
+        answer: RecordScorer = _scored
         if timeline:
             answer = partial(_turn_by_turn, column=column)
         elif explains:
@@ -116,7 +118,7 @@ def detect_files(
     sources: Sequence[str],
     target: str,
     *,
-    answer: "Answer | None" = None,
+    answer: RecordScorer | None = None,
     column: str | None = None,
     format: str | None = None,
     output_format: str | None = None,
@@ -130,8 +132,8 @@ def detect_files(
     folder = target != PIPE and (target.endswith(("/", os.sep)) or Path(target).is_dir())
     targets = _targets(sources, Path(target)) if folder else [target]
     for written in targets:
-        if any(PIPE not in (source, written) and _same_file(source, written) for source in sources):
-            raise EmoscopeError(f"{written}: is the input itself; write to another file")
+        if written != PIPE:
+            check_other_file(written, *(source for source in sources if source != PIPE))
     count = 0
     if folder:
         for source, written in zip(sources, targets, strict=True):
@@ -146,10 +148,6 @@ def detect_files(
                     writer.write({**origin, **row})
                 count += 1
     return count
-
-
-def _same_file(first: str, second: str) -> bool:
-    return Path(first).resolve() == Path(second).resolve()
 
 
 def _targets(sources: Sequence[str], folder: Path) -> list[str]:
@@ -168,8 +166,8 @@ def _output_format(source: str, target: str, format: str | None) -> str | None:
 
 
 def _answers(
-    detector: "Detector", source: str, answer: "Answer", column: str | None, format: str | None, *, quiet: bool
-) -> "Iterator[list[dict[str, Any]]]":
+    detector: "Detector", source: str, answer: RecordScorer, column: str | None, format: str | None, *, quiet: bool
+) -> Rows:
     """The rows to write for each dialogue of a file."""
     from emoscope.detector.detector import BATCH
     from emoscope.tables import PIPE, read_records
@@ -183,22 +181,21 @@ def _answers(
         yield from answer(detector, chunk)
 
 
-def _scored(detector: "Detector", records: "Sequence[Record]") -> "Iterator[list[dict[str, Any]]]":
+def _scored(detector: "Detector", records: "Sequence[Record]") -> Rows:
     from emoscope.tables.writing import detection_columns
 
     for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
         yield [{**record.columns, **detection_columns(detection, record.columns)}]
 
 
-def _as_objects(detector: "Detector", records: "Sequence[Record]") -> "Iterator[list[dict[str, Any]]]":
+def _as_objects(detector: "Detector", records: "Sequence[Record]") -> Rows:
     """The object that turns given as arguments get, after the row's own columns."""
     for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
-        yield [_beside(record, detection.as_dict())]
+        row, answer = record.columns, detection.as_dict()
+        yield [{**row, **{f"predicted_{name}" if name in row else name: value for name, value in answer.items()}}]
 
 
-def _turn_by_turn(
-    detector: "Detector", records: "Sequence[Record]", *, column: str | None
-) -> "Iterator[list[dict[str, Any]]]":
+def _turn_by_turn(detector: "Detector", records: "Sequence[Record]", *, column: str | None) -> Rows:
     """A row for each turn: the row's other columns, the turn and its answer."""
     from emoscope.tables import turn_columns
     from emoscope.tables.writing import detection_columns
@@ -216,17 +213,10 @@ def _turn_by_turn(
         yield rows
 
 
-def _explained(
-    detector: "Detector", records: "Sequence[Record]", *, label: str | None
-) -> "Iterator[list[dict[str, Any]]]":
+def _explained(detector: "Detector", records: "Sequence[Record]", *, label: str | None) -> Rows:
     for record, (row,) in zip(records, _scored(detector, records), strict=True):
         explanation = detector.explain(record.dialogue, label=label).as_dict()
         yield [{**row, "explanation": explanation}]
-
-
-def _beside(record: "Record", answer: "dict[str, Any]") -> "dict[str, Any]":
-    named = {f"predicted_{name}" if name in record.columns else name: value for name, value in answer.items()}
-    return {**record.columns, **named}
 
 
 def demo_cli(model: ModelOption = "default") -> None:

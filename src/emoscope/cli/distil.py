@@ -4,17 +4,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group
 from rich.markup import escape
+from rich.text import Text
 
-from emoscope.cli.options import DataOption, DeviceOption, SeedOption
-from emoscope.cli.output import JsonOption, console, print_json, progress_bar, say, table
+from emoscope.cli.options import DataOption, DeviceOption, SeedOption, chosen_settings
+from emoscope.cli.output import console, progress_bar, table
+from emoscope.cli.result import CommandGroup, CommandResult
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import existing_file, folder_size
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 
-app = typer.Typer(help="Teach a small model what large ones know.", no_args_is_help=True)
+app = CommandGroup(help="Teach a small model what large ones know.", no_args_is_help=True)
 
 
 @app.command("label")
@@ -22,8 +25,7 @@ def label_cli(
     run: Annotated[Path, typer.Argument(help="A run of `emoscope train large`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write the teacher's answers to (npz).")],
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Write down a teacher's probabilities: held-out ones for its own data, and those for more text."""
     from emoscope.detector.model import FittedModel
     from emoscope.distil.pool import save_answers, teach
@@ -42,7 +44,7 @@ def label_cli(
     save_answers(output, task.name, task.labels, answers, learnt.sources if learnt else None)
     counts = {name: len(table) for name, table in answers.items()}
     shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    say(f"{output}: {shown}", {"output": output, "answers": counts}, as_json=as_json)
+    return CommandResult({"output": output, "answers": counts}, f"{output}: {shown}")
 
 
 @app.command("teach")
@@ -59,26 +61,25 @@ def teach_cli(
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Fine-tune a pretrained model on all tasks, fold by fold, and write its out-of-fold and test probabilities."""
     from pydantic import ValidationError
 
     from emoscope.core.frozen import first_problem
     from emoscope.distil.teacher import TeacherPlan, teach_by_folds
-    from emoscope.systems.base import NETWORK_PACKAGES, parse_setting
+    from emoscope.systems.base import NETWORK_PACKAGES
     from emoscope.tasks.data import data_root
 
     check_installed(*NETWORK_PACKAGES, extra="train")
     try:
-        plan = TeacherPlan(pretrained=pretrained, **dict(parse_setting(text) for text in settings or []))
+        plan = TeacherPlan(pretrained=pretrained, **chosen_settings(settings))
     except ValidationError as error:
         raise EmoscopeError(f"--set {first_problem(error)}") from None
     with progress_bar("teaching") as progress:
         fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
         teach_by_folds(plan, output, fit_context, only=fold, keep=keep, ask=ask, parts=part)
     files = sorted(path.relative_to(output).as_posix() for path in output.rglob("*.npz"))
-    say(f"{output}: {len(files)} files of answers", {"output": output, "files": files}, as_json=as_json)
+    return CommandResult({"output": output, "files": files}, f"{output}: {len(files)} files of answers")
 
 
 @app.command("write")
@@ -91,8 +92,7 @@ def write_cli(
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Let a language model write dialogues for the pool; `distil teach --ask` reads DATA/written/KIND.jsonl."""
     from emoscope.distil.writing import save_written, write_dialogues
     from emoscope.systems.base import NETWORK_PACKAGES
@@ -102,7 +102,7 @@ def write_cli(
     with progress_bar("writing") as progress:
         fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
         written = save_written(output, write_dialogues(pretrained, like, count, fit_context, batch_size=batch_size))
-    say(f"{output}: {written:,} dialogues", {"output": output, "dialogues": written}, as_json=as_json)
+    return CommandResult({"output": output, "dialogues": written}, f"{output}: {written:,} dialogues")
 
 
 @app.command("remember")
@@ -111,8 +111,7 @@ def remember_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for its answers, a file for each task.")],
     limit: Annotated[int | None, typer.Option(help="Answer at most this many texts of each source.", min=1)] = None,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Write down what a student answers now, so that it keeps it while `distil student` teaches it more."""
     from emoscope.detector.bundle import resolve
     from emoscope.detector.model import FittedModel
@@ -129,7 +128,7 @@ def remember_cli(
             save_answers(output / f"{task_name}.npz", task_name, labels, answers, learnt.sources if learnt else None)
             counts[task_name] = sum(map(len, answers.values()))
     shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    say(f"{output}: {shown}", {"output": output, "answers": counts}, as_json=as_json)
+    return CommandResult({"output": output, "answers": counts}, f"{output}: {shown}")
 
 
 @app.command("student")
@@ -143,20 +142,19 @@ def student_cli(
     device: DeviceOption = "auto",
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a student that is there already.")] = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
     from dataclasses import asdict, fields
 
     from emoscope.distil.student import StudentPlan, fit_student, gather, judge, save_report
     from emoscope.runs.record import kept_checkpoints, new_run_folder
-    from emoscope.systems.base import NETWORK_PACKAGES, parse_setting
+    from emoscope.systems.base import NETWORK_PACKAGES
     from emoscope.tasks.data import data_root, sha256_of
 
     check_installed(*NETWORK_PACKAGES, extra="train")
     from emoscope.models.torch.multitask import CONFIG
 
-    chosen = dict(parse_setting(text) for text in settings or [])
+    chosen = chosen_settings(settings)
     known = {each.name for each in fields(StudentPlan)}
     if unknown := sorted(set(chosen) - known):
         raise EmoscopeError(f"no setting {unknown[0]!r}; there are: {', '.join(sorted(known))}")
@@ -174,14 +172,12 @@ def student_cli(
         found = judge(student, fit_context) if plan.hold_out else {}
         student.save(part)
         save_report(part, {"mix": targets.mix(), "heads": found})
-    if as_json:
-        print_json(found)
-        return
-    console().print(f"student written to {output}")
+    lines = [f"student written to {output}"]
     for head, about in found.items():
         shown = ", ".join(f"{name} {score:.4f}" for name, score in about["scores"].items())
         extra = f", dev {about.get('dev_decided', about['dev']):.4f}" if "dev" in about else ""
-        console().print(f"{head}: {shown}{extra}")
+        lines.append(f"{head}: {shown}{extra}")
+    return CommandResult(found, "\n".join(lines))
 
 
 @app.command("bundle")
@@ -195,8 +191,7 @@ def bundle_cli(
     name: Annotated[str, typer.Option(help="What the model is called.")] = "default",
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Write the student as an int8 model that runs without torch, with its priors, temperatures and decisions."""
     from emoscope.distil.bundle import student_bundle
     from emoscope.distil.student import REPORT
@@ -207,7 +202,7 @@ def bundle_cli(
         student_bundle(student, report or student / REPORT, output, context, name=name, force=force)
     size = folder_size(output)
     text = f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)"
-    say(text, {"output": output, "bytes": size}, as_json=as_json)
+    return CommandResult({"output": output, "bytes": size}, text)
 
 
 @app.command("learnt")
@@ -218,8 +213,7 @@ def learnt_cli(
         typer.Option(help="Add a source to the record of a model made without one: iest/dev, meld; may be repeated."),
     ] = None,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Show what a model learnt from: the record by which `predict` knows that a score is none of new text."""
     from emoscope.detector.bundle import Bundle, resolve
     from emoscope.distil.learnt import add_sources
@@ -230,9 +224,7 @@ def learnt_cli(
     learnt = add_sources(folder, add, FitContext(resources=data_root(data))) if add else LearntItems.load(folder)
     if learnt is None:
         raise EmoscopeError(f"{model}: has no record of what it learnt; make one with --add SOURCE")
-    if as_json:
-        print_json({"model": model, "items": len(learnt), "sources": dict(learnt.sources)})
-        return
     rows = [(escape(name), count) for name, count in learnt.sources.items()]
-    console().print(f"[bold]{escape(model)} learnt {len(learnt):,} labelled items[/]", soft_wrap=True)
-    console().print(table(None, ["source", "examples"], rows))
+    heading = Text(f"{model} learnt {len(learnt):,} labelled items", style="bold", no_wrap=True, overflow="ignore")
+    shown = Group(heading, table(None, ["source", "examples"], rows))
+    return CommandResult({"model": model, "items": len(learnt), "sources": learnt.sources}, [shown])

@@ -10,7 +10,8 @@ from rich.markup import escape
 
 from emoscope.api import task_and_file
 from emoscope.cli.options import DataOption, HtmlOption, SeedOption, TaskOption
-from emoscope.cli.output import JsonOption, bars, console, print_json
+from emoscope.cli.output import bars, console
+from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError, InputError
 
 if TYPE_CHECKING:
@@ -35,20 +36,14 @@ def verify_cli(
     against: Annotated[Path | None, typer.Option(help="The unlabelled file it answers.")] = None,
     split: SplitOption = None,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Check a submission as the organisers would; exit code 1 if it would be refused."""
     chosen, unlabelled = task_and_file(task, against, split, data, option="--against")
     if not file.exists():
         raise InputError(file, "no such file")
     problems = chosen.verify(file, unlabelled if isinstance(unlabelled, Path) else unlabelled.path)
-    if as_json:
-        print_json({"task": chosen.name, "file": str(file), "accepted": not problems, "problems": problems})
-    else:
-        for line in problems or [f"{file}: accepted"]:
-            typer.echo(line)
-    if problems:
-        raise typer.Exit(1)
+    value = {"task": chosen.name, "file": file, "accepted": not problems, "problems": problems}
+    return CommandResult(value, "\n".join(problems or [f"{file}: accepted"]), failed=bool(problems))
 
 
 def evaluate_cli(
@@ -67,8 +62,7 @@ def evaluate_cli(
     seed: SeedOption = 0,
     html: HtmlOption = None,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Score predictions in the task's official way, with an interval and the rank among the published results."""
     from emoscope.cli.evaluation_tables import print_agreement, print_evaluation, print_slices
     from emoscope.evaluation.agreement import by_agreement
@@ -80,22 +74,22 @@ def evaluate_cli(
     parts = dict.fromkeys(by or ())
     slices = {name: SLICES[name] for name in parts if name != "agreement"}
     result = evaluate(chosen, reference, file, samples=samples, seed=seed, own_labels=own_labels)
-    if parts:
-        read = read_gold(chosen, reference)
-        labels = read_predictions(chosen, read, file)
-        sliced = slice_scores(chosen, read, {file.stem: labels}, slices)
-        related = by_agreement(chosen, read, labels, samples=samples, seed=seed) if "agreement" in parts else None
+    if not parts:
+        _write_report(result, html)
+        return CommandResult(result, partial(print_evaluation, result))
+    read = read_gold(chosen, reference)
+    labels = read_predictions(chosen, read, file)
+    sliced = slice_scores(chosen, read, {file.stem: labels}, slices)
+    related = by_agreement(chosen, read, labels, samples=samples, seed=seed) if "agreement" in parts else None
     _write_report(result, html)
-    if as_json:
-        print_json(
-            {**result.as_dict(), "by": {**sliced, **({"agreement": related} if related else {})}} if parts else result
-        )
-        return
-    print_evaluation(result)
-    if parts:
+
+    def show() -> None:
+        print_evaluation(result)
         print_slices(sliced, result.metric)
         if related is not None:
             print_agreement(related, result.metric)
+
+    return CommandResult({**result.as_dict(), "by": sliced | ({"agreement": related} if related else {})}, show)
 
 
 def compare_cli(
@@ -108,8 +102,7 @@ def compare_cli(
     seed: SeedOption = 0,
     html: HtmlOption = None,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Compare any number of prediction files: which differ significantly, and which form a cluster."""
     from emoscope.cli.evaluation_tables import print_comparison
     from emoscope.evaluation.compare import compare
@@ -119,7 +112,7 @@ def compare_cli(
         advance = partial(progress.advance, progress.add_task("resampling", total=samples))
         result = compare(chosen, reference, files, level=level, samples=samples, seed=seed, advance=advance)
     _write_report(result, html)
-    (print_json if as_json else print_comparison)(result)
+    return CommandResult(result, partial(print_comparison, result))
 
 
 def errors_cli(
@@ -131,8 +124,7 @@ def errors_cli(
     show: Annotated[int, typer.Option(min=0, help="Examples of each kind and class to show.")] = 3,
     seed: SeedOption = 0,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Show what every system gets right and what none does, and how they fare on parts of the data."""
     from emoscope.cli.evaluation_tables import print_errors
     from emoscope.evaluation.error_analysis import analyse_errors
@@ -140,7 +132,7 @@ def errors_cli(
     chosen, reference = task_and_file(task, gold, split, data, option="--gold")
     _warn_of_learnt(files)
     result = analyse_errors(chosen, reference, files, by=by or (), show=show, seed=seed)
-    (print_json if as_json else print_errors)(result)
+    return CommandResult(result, partial(print_errors, result))
 
 
 def human_cli(
@@ -158,8 +150,7 @@ def human_cli(
     by: Annotated[str | None, typer.Option(help=f"Score by a slice of the data: {_SLICES}.")] = None,
     published: Annotated[bool, typer.Option("--published", help="Show the people of the task's paper too.")] = False,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Score human judgements as if they were a system's answers, beside systems on the same items."""
     from emoscope.cli.evaluation_tables import print_humans
     from emoscope.evaluation.human import HUMAN_TASK, compare_with_humans, with_published
@@ -179,7 +170,7 @@ def human_cli(
         result = compare_with_humans(chosen, reference, judgements, systems or (), by=parts)
         if published:
             result = with_published(chosen, result)
-    (print_json if as_json else print_humans)(result)
+    return CommandResult(result, partial(print_humans, result))
 
 
 def _warn_of_learnt(files: Sequence[Path]) -> None:

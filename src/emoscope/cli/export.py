@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from emoscope.cli.options import DataOption
-from emoscope.cli.output import JsonOption, console, print_json, say
+from emoscope.cli.output import console
+from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import folder_size
 
@@ -39,8 +40,7 @@ def export_cli(
     ] = False,
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Write a run as a model that `emoscope.load` and `emoscope detect --model` take, without torch.
 
     Or, with `--to transformers`, as a folder that Hugging Face's library loads.
@@ -51,12 +51,8 @@ def export_cli(
         from emoscope.runs.transformers_folder import save_for_transformers
 
         names = save_for_transformers(run, output, labels=labels, force=force)
-        say(
-            f"{output}: {', '.join(names)}; its README.md says how to use it",
-            {"output": output, "labels": names},
-            as_json=as_json,
-        )
-        return
+        text = f"{output}: {', '.join(names)}; its README.md says how to use it"
+        return CommandResult({"output": output, "labels": names}, text)
     from emoscope.runs.export import export_run
     from emoscope.tables import read_records
 
@@ -64,7 +60,5 @@ def export_cli(
     with console(stderr=True).status(f"exporting {run}"):
         bundle = export_run(run, output, int8=int8, dialogues=given, prune=prune, root=data, force=force)
     size = folder_size(output)
-    if as_json:
-        print_json({"name": bundle.name, "task": bundle.task, "folder": str(output), "bytes": size})
-    else:
-        console().print(f"{bundle.name} for {bundle.task}, {size / 1e6:,.1f} MB: {output}")
+    value = {"name": bundle.name, "task": bundle.task, "folder": output, "bytes": size}
+    return CommandResult(value, f"{bundle.name} for {bundle.task}, {size / 1e6:,.1f} MB: {output}")

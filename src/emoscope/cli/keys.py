@@ -7,12 +7,13 @@ import typer
 from rich.markup import escape
 
 from emoscope.cli.challenge.command import DataDirOption
-from emoscope.cli.output import JsonOption, console, print_json, say, table
+from emoscope.cli.output import table
+from emoscope.cli.result import CommandGroup, CommandResult
 
 if TYPE_CHECKING:
     from emoscope.server.detect.keys import KeyFile
 
-app = typer.Typer(no_args_is_help=True, help="API keys for detection, each with its own limits.")
+app = CommandGroup(no_args_is_help=True, help="API keys for detection, each with its own limits.")
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
 
 
@@ -36,38 +37,27 @@ def add(
         int | None, typer.Option("--explanations-per-minute", min=0, help="The same for explanations.")
     ] = None,
     data_dir: DataDirOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Make a key, shown this once. A running server knows it within a second."""
     limits = {"dialogues_per_minute": dialogues, "explanations_per_minute": explanations}
     key = _file(data_dir).add(name, **limits)
-    say(key, {"name": name, "key": key}, as_json=as_json)
+    return CommandResult({"name": name, "key": key}, key)
 
 
 @app.command("list")
-def list_keys(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+def list_keys(data_dir: DataDirOption = None) -> CommandResult:
     """List the keys and their limits."""
-    keys = _file(data_dir).all()
-    rows = [
-        {
-            "name": key.name,
-            "dialogues_per_minute": key.dialogues_per_minute,
-            "explanations_per_minute": key.explanations_per_minute,
-        }
-        for key in keys
-    ]
-    if as_json:
-        print_json(rows)
-        return
+    columns = ("name", "dialogues_per_minute", "explanations_per_minute")
+    rows = [{column: getattr(key, column) for column in columns} for key in _file(data_dir).all()]
     shown = [[_limit(value) for value in row.values()] for row in rows]
-    console().print(table(None, ["name", "dialogues a minute", "explanations a minute"], shown))
+    return CommandResult(rows, [table(None, ["name", "dialogues a minute", "explanations a minute"], shown)])
 
 
 @app.command("revoke")
-def revoke(name: NameArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+def revoke(name: NameArgument, data_dir: DataDirOption = None) -> CommandResult:
     """Take a key away."""
     _file(data_dir).revoke(name)
-    say(f"{name}: revoked", {"name": name, "state": "revoked"}, as_json=as_json)
+    return CommandResult({"name": name, "state": "revoked"}, f"{name}: revoked")
 
 
 def _limit(value: object) -> str:

@@ -1,14 +1,19 @@
 """`emoscope tasks` and `emoscope systems`: what there is."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Group
 from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from emoscope.cli.options import DataOption
-from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.cli.output import console, table
+from emoscope.cli.result import CommandResult
 
 if TYPE_CHECKING:
     from emoscope.tasks import Task
@@ -19,17 +24,15 @@ _YES = {True: "yes", False: "no"}
 def tasks(
     name: Annotated[str | None, typer.Argument(help="Show this task in full.")] = None,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """List the shared tasks, or show one of them in full."""
     from emoscope.tasks import TASKS, get_task
 
     if name is not None:
         described = describe_task(get_task(name), data)
-        print_json(described) if as_json else _print_task(described)
-        return
+        return CommandResult(described, partial(_print_task, described))
     every = [describe_task(get_task(known), data) for known in TASKS]
-    print_json(every) if as_json else _print_tasks(every)
+    return CommandResult(every, [_task_table(every)])
 
 
 def describe_task(task: "Task", root: Path | None = None) -> dict[str, Any]:
@@ -77,7 +80,7 @@ def _describe_split(task: "Task", split: str, root: Path | None) -> dict[str, An
     }
 
 
-def _print_tasks(every: Sequence[dict[str, Any]]) -> None:
+def _task_table(every: Sequence[dict[str, Any]]) -> Table:
     rows = [
         [
             task["name"],
@@ -91,7 +94,7 @@ def _print_tasks(every: Sequence[dict[str, Any]]) -> None:
         for task in every
     ]
     columns = ["task", "title", "labels", "metric", "splits", "data here", "terms"]
-    console().print(table(None, columns, rows, left=len(columns), no_wrap=(0, 3, 4)))
+    return table(None, columns, rows, left=len(columns), no_wrap=(0, 3, 4))
 
 
 def _print_task(task: dict[str, Any]) -> None:
@@ -135,8 +138,7 @@ def _presence(splits: dict[str, dict[str, Any]]) -> str:
 def systems(
     name: Annotated[str | None, typer.Argument(help="Show this system in full, with its settings.")] = None,
     task: Annotated[str | None, typer.Option("--task", "-t", help="Only systems made for this task.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """List the systems that can be trained, with the papers' scores and our own, or show one of them in full."""
     from emoscope.evaluation.measured import measured_scores
     from emoscope.systems import SYSTEMS
@@ -144,15 +146,11 @@ def systems(
 
     if name is not None:
         described = describe_system(name)
-        print_json(described) if as_json else _print_system(described)
-        return
+        return CommandResult(described, partial(_print_system, described))
     task_name = get_task(task).name if task is not None else None
     every = [SYSTEMS[name].metadata for name in SYSTEMS]
     chosen = [metadata for metadata in every if task_name is None or task_name in metadata.tasks]
     ours = measured_scores()
-    if as_json:
-        print_json([{**metadata.model_dump(), "measured": ours.get(metadata.name, {})} for metadata in chosen])
-        return
     rows = [
         (
             metadata.name,
@@ -166,13 +164,14 @@ def systems(
         for metadata in chosen
     ]
     columns = ["system", "team", "what it is", "task", "paper", "ours", "differs in"]
-    console().print(table(None, columns, rows, left=4, no_wrap=(0, 3, 4, 5)))
-    console().print(
+    note = (
         "The papers' scores are of their test sets. Ours are means over runs, of EmoContext's dev set and of folds of "
         "the others' training data, and IEST is a re-split: see docs/results/systems.md. `emoscope systems NAME` "
-        "says in what ours differs from the paper's.",
-        style="dim",
+        "says in what ours differs from the paper's."
     )
+    value = [{**metadata.model_dump(), "measured": ours.get(metadata.name, {})} for metadata in chosen]
+    shown = Group(table(None, columns, rows, left=4, no_wrap=(0, 3, 4, 5)), Text(note, style="dim"))
+    return CommandResult(value, [shown])
 
 
 def describe_system(name: str) -> dict[str, Any]:

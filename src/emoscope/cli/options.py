@@ -1,7 +1,8 @@
 """Options that several commands share."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,6 +46,7 @@ LabelsOption = Annotated[
         autocompletion=complete_labels,
     ),
 ]
+SettingsOption = Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")]
 PriorOption = Annotated[str | None, typer.Option("--prior", help="Your own mix of labels: neutral=0.8,joy=0.1,...")]
 DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write a self-contained HTML report here.")]
@@ -58,6 +60,17 @@ RayAddressOption = Annotated[
 WorkersOption = Annotated[
     int | None, typer.Option("--workers", min=1, help="Processes at work at once; as many as there are cores.")
 ]
+
+
+def chosen_settings(given: Sequence[str] | None) -> dict[str, Any]:
+    """The settings that `--set name=value` options name.
+
+    >>> chosen_settings(["epochs=5"])
+    {'epochs': 5}
+    """
+    from emoscope.systems.base import parse_setting
+
+    return dict(parse_setting(text) for text in given or ())
 
 
 def chosen_engine(engine: str, ray_address: str | None) -> "Engine":

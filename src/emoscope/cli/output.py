@@ -155,8 +155,3 @@ def print_json(value: object) -> None:
     """One JSON document on standard output; results may be dataclasses."""
     text = json.dumps(jsonable(value), indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write((text if encodable(text) else json.dumps(jsonable(value), indent=2)) + "\n")
-
-
-def say(text: str, value: object, *, as_json: bool) -> None:
-    """What a command has done: one line for people, or the same as JSON."""
-    print_json(value) if as_json else typer.echo(text)

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +17,8 @@ from emoscope.cli.options import (
     WorkersOption,
     chosen_engine,
 )
-from emoscope.cli.output import LINE_EVERY, JsonOption, bars, console, duration, print_json, stdout_to_stderr, table
+from emoscope.cli.output import LINE_EVERY, bars, console, duration, stdout_to_stderr, table
+from emoscope.cli.result import CommandResult
 
 if TYPE_CHECKING:
     from emoscope.scoring.manifest import ScoringManifest
@@ -57,8 +59,7 @@ def score_cli(
     part_rows: Annotated[
         int | None, typer.Option(min=1, help="Rows of a part; 1,000 to 50,000 by the size of the input.")
     ] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Score millions of dialogues: streamed, in parallel, and from where it stopped if it was stopped."""
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
@@ -104,13 +105,10 @@ def score_cli(
             advice = f" at {reached}; give the same command again to go on from there" if reached else ""
             typer.echo(f"emoscope: interrupted{advice}", err=True)
             raise typer.Exit(130) from None
-    if as_json:
-        print_json(manifest)
-    else:
-        _show(manifest, output, time.perf_counter() - begun, kept)
     if problem := _problem(manifest):
         typer.echo(f"emoscope: {problem}", err=True)
-        raise typer.Exit(1)
+    seconds = time.perf_counter() - begun
+    return CommandResult(manifest, partial(_show, manifest, output, seconds, kept), failed=bool(problem))
 
 
 def _problem(manifest: "ScoringManifest") -> str | None:

@@ -2,13 +2,15 @@
 
 import secrets
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
 import typer
 
-from emoscope.cli.output import JsonOption, console, print_json, table
+from emoscope.cli.output import console, table
+from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import existing_file
 from emoscope.server.errors import Rejected
@@ -25,8 +27,7 @@ def submit_cli(
     phase: Annotated[str | None, typer.Option("--phase", help="The phase; needed only if several are open.")] = None,
     note: Annotated[str, typer.Option("--note", help="What this submission is, for yourself.")] = "",
     wait: Annotated[int, typer.Option("--wait", min=0, help="Seconds to wait for the score.")] = 60,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Send predictions to a challenge; exit code 1 if they are refused."""
     from emoscope.cli.evaluation_tables import print_learnt
     from emoscope.evaluation.provenance import learnt_of
@@ -37,18 +38,8 @@ def submit_cli(
         submission = send(server, slug, existing_file(file), token=token, phase=phase, note=note)
         submission = follow(server, submission, token=token, seconds=wait)
     except Rejected as refused:
-        if as_json:
-            print_json({"state": "rejected", "problems": refused.rows})
-        else:
-            for line in refused.rows:
-                typer.echo(line)
-        raise typer.Exit(1) from None
-    if as_json:
-        print_json(submission)
-    else:
-        _print(submission)
-    if submission["state"] == "failed":
-        raise typer.Exit(1)
+        return CommandResult({"state": "rejected", "problems": refused.rows}, "\n".join(refused.rows), failed=True)
+    return CommandResult(submission, partial(_print, submission), failed=submission["state"] == "failed")
 
 
 def challenge_address(address: str) -> tuple[str, str]:

@@ -4,10 +4,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group
 
 from emoscope.cli.completion import complete_model
-from emoscope.cli.options import DataOption, DeviceOption, SeedOption, SystemArgument, TaskOption
-from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
+from emoscope.cli.options import (
+    DataOption,
+    DeviceOption,
+    SeedOption,
+    SettingsOption,
+    SystemArgument,
+    TaskOption,
+    chosen_settings,
+)
+from emoscope.cli.output import console, progress_bar, table
+from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 
 WorkersOption = Annotated[
@@ -39,11 +49,9 @@ def train_cli(
     ] = True,
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")] = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Fit a named system on a task's data and keep it in a folder."""
     from emoscope.runs.train import train
-    from emoscope.systems.base import parse_setting
 
     with progress_bar(f"training {system} on {task}") as report:
         record = train(
@@ -53,7 +61,7 @@ def train_cli(
             seed=seed,
             limit=limit,
             splits=tuple(splits.split(",")) if splits else None,
-            settings=dict(parse_setting(text) for text in settings or []),
+            settings=chosen_settings(settings),
             device=device,
             workers=workers,
             devices=devices,
@@ -62,14 +70,11 @@ def train_cli(
             force=force,
             report=report,
         )
-    if as_json:
-        print_json(record.model_dump())
-        return
-    console().print(f"{system} learnt {task} from {record.examples:,} examples in {record.seconds:,.1f} s: {output}")
-    if record.dev is not None:
-        console().print(f"{record.dev['metric']} on dev: [bold]{record.dev['score']:.4f}[/]")
-    if record.held_out is not None:
-        console().print(f"{record.held_out['metric']} on held-out folds: [bold]{record.held_out['score']:.4f}[/]")
+    lines = [f"{system} learnt {task} from {record.examples:,} examples in {record.seconds:,.1f} s: {output}"]
+    for where, score in (("dev", record.dev), ("held-out folds", record.held_out)):
+        if score is not None:
+            lines.append(f"{score['metric']} on {where}: [bold]{score['score']:.4f}[/]")
+    return CommandResult(record, [Group(*lines)])
 
 
 def crossvalidate_cli(
@@ -79,17 +84,15 @@ def crossvalidate_cli(
     splits: Annotated[str | None, typer.Option(help="The data to cut, e.g. train,dev.")] = None,
     seed: SeedOption = 0,
     seeds: Annotated[int, typer.Option(min=1, help="Repeat with so many seeds, from --seed on.")] = 1,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")] = None,
+    settings: SettingsOption = None,
     device: DeviceOption = "auto",
     workers: Annotated[
         int, typer.Option(min=1, help="Folds, of any seed, to train at once; what is left, their parts.")
     ] = 1,
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Score a system on folds of a task's labelled data: for tasks without a development set."""
     from emoscope.runs.crossvalidate import crossvalidate
-    from emoscope.systems.base import parse_setting
 
     with console(stderr=True).status(f"cross-validating {system} on {task}"):
         results = crossvalidate(
@@ -98,7 +101,7 @@ def crossvalidate_cli(
             folds=folds,
             splits=tuple(splits.split(",")) if splits else None,
             seeds=range(seed, seed + seeds),
-            settings=dict(parse_setting(text) for text in settings or []),
+            settings=chosen_settings(settings),
             device=device,
             workers=workers,
             root=data,
@@ -106,9 +109,6 @@ def crossvalidate_cli(
     if results[0].learnt:
         note = f"{results[0].learnt:,} held-out items were learnt all the same: the data, or other corpora, repeat them"
         console(stderr=True).print(f"[yellow]note:[/] {note}")
-    if as_json:
-        print_json(results[0] if seeds == 1 else results)
-        return
     rows = [
         (f"fold {number}", *scores) for number, scores in enumerate(zip(*(r.scores for r in results), strict=True), 1)
     ]
@@ -118,7 +118,8 @@ def crossvalidate_cli(
         ("all folds together", *(result.pooled for result in results)),
     ]
     heads = ["", "score"] if seeds == 1 else ["", *(f"seed {number}" for number in range(seed, seed + seeds))]
-    console().print(table(f"{system} on {task}, {results[0].metric}", heads, rows))
+    shown = table(f"{system} on {task}, {results[0].metric}", heads, rows)
+    return CommandResult(results[0] if seeds == 1 else results, [shown])
 
 
 def predict_cli(
@@ -138,8 +139,7 @@ def predict_cli(
     name: Annotated[str, typer.Option(help="Author's name, for formats that ask for it.")] = "",
     email: Annotated[str, typer.Option(help="Author's e-mail, for formats that ask for it.")] = "",
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Write predictions in the task's official submission format."""
     from emoscope.cli.evaluation_tables import print_learnt
     from emoscope.detector.bundle import resolve
@@ -166,8 +166,6 @@ def predict_cli(
         chosen.write_submission(output, examples, labels, {"name": name, "email": email})
     learnt = learnt_overlap(folder, chosen, examples)
     write_provenance(output, run, learnt)
-    if as_json:
-        print_json({"task": chosen.name, "model": run, "labels": len(labels), "output": output, "learnt": learnt})
-    else:
-        console(stderr=True).print(f"{len(labels):,} labels written to {output}")
     print_learnt(output, learnt)
+    value = {"task": chosen.name, "model": run, "labels": len(labels), "output": output, "learnt": learnt}
+    return CommandResult(value, f"{len(labels):,} labels written to {output}", stderr=True)

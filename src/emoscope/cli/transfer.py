@@ -1,5 +1,6 @@
 """`emoscope transfer`: what a system learns from one corpus that holds in another."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,8 +8,9 @@ import typer
 from rich.markup import escape
 
 from emoscope.cli.completion import complete_system
-from emoscope.cli.options import DataOption, DeviceOption, SeedOption
-from emoscope.cli.output import JsonOption, console, print_json, progress_bar, table
+from emoscope.cli.options import DataOption, DeviceOption, SeedOption, SettingsOption, chosen_settings
+from emoscope.cli.output import console, progress_bar, table
+from emoscope.cli.result import CommandResult
 
 if TYPE_CHECKING:
     from emoscope.runs.transfer import Cell, TransferMatrix
@@ -25,7 +27,7 @@ def transfer_cli(
     limit: Annotated[
         int | None, typer.Option(min=10, help="Learn from, and score, at most N examples of each, drawn at random.")
     ] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")] = None,
+    settings: SettingsOption = None,
     mapping: Annotated[
         Path | None, typer.Option(help="TOML with what labels mean: [labels.CORPUS] and [polarity]; adds to ours.")
     ] = None,
@@ -33,11 +35,9 @@ def transfer_cli(
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Train on each corpus, evaluate on every other through a stated label mapping, and print the matrix."""
     from emoscope.runs.transfer import read_mapping, transfer, transfer_chart
-    from emoscope.systems.base import parse_setting
 
     with progress_bar(f"transfer of {system}") as report:
         matrix = transfer(
@@ -45,7 +45,7 @@ def transfer_cli(
             corpora or (),
             limit=limit,
             seed=seed,
-            settings=dict(parse_setting(text) for text in settings or []),
+            settings=chosen_settings(settings),
             mapping=read_mapping(mapping),
             device=device,
             root=data,
@@ -56,7 +56,7 @@ def transfer_cli(
 
         save(transfer_chart(matrix), plot)
         console(stderr=True).print(f"drawn: {escape(str(plot))}")
-    print_json(matrix) if as_json else _print(matrix)
+    return CommandResult(matrix, partial(_print, matrix))
 
 
 def _print(matrix: "TransferMatrix") -> None:

@@ -1,5 +1,7 @@
 """Errors a user can cause: each is one clear line, which the command line prints without a traceback."""
 
+from collections.abc import Collection
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,16 @@ class InputError(EmoscopeError):
 
 class MissingExtraError(EmoscopeError):
     """An optional dependency is not installed; the message is the command that installs it."""
+
+
+def did_you_mean(name: str, known: Collection[str], otherwise: str = "there are") -> str:
+    """What to say of a name that nothing has: the one that is spelt alike, else all there are.
+
+    >>> did_you_mean("countr", ["counter", "deque"]), did_you_mean("x", ["counter", "deque"])
+    ("did you mean 'counter'?", 'there are: counter, deque')
+    """
+    close = get_close_matches(name.lower(), known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"{otherwise}: {', '.join(known)}"
 
 
 def first_line(error: Exception) -> str:

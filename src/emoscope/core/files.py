@@ -148,6 +148,17 @@ def existing_file(path: str | Path) -> Path:
     return file
 
 
+def check_other_file(output: str | Path, *sources: str | Path) -> None:
+    """Raise an error if a file to write is one of those that are read.
+
+    >>> check_other_file("out.csv", "./out.csv")
+    Traceback (most recent call last):
+    emoscope.core.errors.EmoscopeError: out.csv: is the input itself; write to another file
+    """
+    if Path(output).resolve() in {Path(source).resolve() for source in sources}:
+        raise EmoscopeError(f"{output}: is the input itself; write to another file")
+
+
 def text_lines(path: str | Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, str]]:
     r"""Stream `(row, line)` from a UTF-8 file, rows counted from 1, without line ends.
 
@@ -199,6 +210,11 @@ def whole_text(path: str | Path, *, max_bytes: int = 1 << 30) -> str:
 def read_json(path: str | Path) -> Any:
     """The content of a JSON file."""
     return parse_json(path, whole_text(path))
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write a value as JSON that people can read: the whole file, or none."""
+    write_file(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def parse_json(path: str | Path, text: str, row: int | None = None) -> Any:

@@ -31,7 +31,7 @@ def language_of(text: str) -> Language:
     >>> [language_of(text) for text in said]
     ['english', 'other', 'mixed']
     """
-    english, foreign = _lists()
+    english, foreign = common_words()
     if text.isascii():
         quick = set(text.lower().translate(_MARKS).split())
         if foreign.isdisjoint(quick) and (len(quick) < _STRANGE or not english.isdisjoint(quick)):
@@ -56,7 +56,7 @@ def language_of(text: str) -> Language:
 
 
 @cache
-def _lists() -> tuple[frozenset[str], frozenset[str]]:
+def common_words() -> tuple[frozenset[str], frozenset[str]]:
     """Common words of English, and of other languages alone."""
     english = listed_words("english.txt", "chat.txt")
     others = listed_words("spanish.txt", "hindi.txt", "other_languages.txt")

@@ -6,7 +6,6 @@ with nothing before them, is nobody's item.
 """
 
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -17,9 +16,8 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.arrays import open_arrays, save_arrays
 from emoscope.core.dialogue import Example
-from emoscope.core.errors import InputError
-from emoscope.core.files import atomic_write
 
 FILE = "learnt.npz"
 BYTES = 6
@@ -95,9 +93,9 @@ class LearntItems:
     def known(self, examples: Iterable[Example]) -> NDArray[np.bool_]:
         """Which of the examples were learnt."""
         asked = fingerprints(examples)
-        if not len(self):
+        if not len(self.fingerprints):
             return np.zeros(len(asked), bool)
-        places = np.minimum(np.searchsorted(self.fingerprints, asked), len(self) - 1)
+        places = np.minimum(np.searchsorted(self.fingerprints, asked), len(self.fingerprints) - 1)
         return np.asarray(self.fingerprints[places] == asked)
 
     def overlap(self, examples: Iterable[Example]) -> Overlap:
@@ -109,11 +107,8 @@ class LearntItems:
         """Write `learnt.npz`, whole or not at all: four bytes an item, as differences, a plane for each byte."""
         steps = np.diff(self.fingerprints, prepend=np.uint64(0)).astype(">u8")
         planes = steps.view(np.uint8).reshape(-1, 8).T[8 - BYTES :]
-        names, counts = list(self.sources), list(self.sources.values())
-        with atomic_write(folder / FILE, "wb") as handle:
-            np.savez_compressed(
-                handle, steps=np.ascontiguousarray(planes), names=np.array(names, str), counts=np.array(counts, int)
-            )
+        names, counts = np.array(list(self.sources), str), np.array(list(self.sources.values()), int)
+        save_arrays(folder / FILE, {"steps": np.ascontiguousarray(planes), "names": names, "counts": counts})
 
     @classmethod
     def load(cls, folder: Path) -> "LearntItems | None":
@@ -121,14 +116,11 @@ class LearntItems:
         path = folder / FILE
         if not path.is_file():
             return None
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                planes, names, counts = arrays["steps"], arrays["names"], arrays["counts"]
+        with open_arrays(path, "a record of what a model learnt") as arrays:
+            planes = arrays["steps"]
             steps = np.zeros((planes.shape[1], 8), np.uint8)
             steps[:, 8 - BYTES :] = planes.T
-            sources = dict(zip(names.tolist(), counts.tolist(), strict=True))
-        except (ValueError, KeyError, IndexError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(path, f"is not a record of what a model learnt ({error})") from None
+            sources = dict(zip(arrays["names"].tolist(), arrays["counts"].tolist(), strict=True))
         return cls(sources, np.cumsum(steps.view(">u8").ravel(), dtype=np.uint64))
 
 

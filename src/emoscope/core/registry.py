@@ -1,12 +1,11 @@
 """One lazy table of `"module:attribute"` entries per kind of thing (tasks, systems, blocks)."""
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from typing import Generic, TypeVar, cast
 
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, did_you_mean
 
 T = TypeVar("T")
 
@@ -53,9 +52,7 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         target = self._entries.get(name) or self._installed.get(name)
         if target is None:
-            close = get_close_matches(name.lower(), self._all(), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(self)}"
-            raise EmoscopeError(f"no {self.kind} named {name!r}; {hint}")
+            raise EmoscopeError(f"no {self.kind} named {name!r}; {did_you_mean(name, list(self))}")
         module, attribute = target.split(":")
         return cast(T, getattr(import_module(module), attribute))
 

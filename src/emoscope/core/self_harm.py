@@ -7,7 +7,7 @@ from typing import NamedTuple
 from emoscope.core.word_lists import any_of, filled, read_toml, words_in
 
 # Every pattern needs one of these words or phrases; most messages have none of them, and are done.
-_WORDS = frozenset((
+WORDS = frozenset((
     "kill", "kills", "killed", "killing", "die", "dying", "dead", "death", "suicide", "suicides", "suicidal", "unalive",
     "kms", "kys", "myself", "yourself", "himself", "herself", "themselves", "yourselves", "self", "selfharm", "wrist",
     "wrists", "vein", "veins", "arm", "arms", "thigh", "thighs", "skin", "born", "disappear", "vanish", "exist",
@@ -15,7 +15,7 @@ _WORDS = frozenset((
     "overdosed", "od", "oded", "jump", "jumping", "jumped", "goodbye", "farewell", "note", "letter", "cutting", "razor",
     "burden", "suffer", "forever",
 ))  # fmt: skip
-_PHRASES = (
+PHRASES = (
     "better off", "better if", "without me", "end it", "end my", "end the", "ending it", "ending my", "ending the",
     "go on", "going on", "be here", "to stop", "to end", "be over", "m gone", "hurt any", "miss me", "notice me",
     "last words", "final words", "be hurt", "keep any", "continue any",
@@ -43,8 +43,8 @@ def mentions_self_harm(text: str) -> bool:
     """
     lowered = text.lower()
     if (
-        _WORDS.isdisjoint(lowered.translate(_MARKS).split())
-        and not any(map(lowered.__contains__, _PHRASES))
+        WORDS.isdisjoint(lowered.translate(_MARKS).split())
+        and not any(map(lowered.__contains__, PHRASES))
         and not _DISGUISE.search(lowered)
     ):
         return False

@@ -189,15 +189,23 @@ def wilcoxon(differences: ArrayLike) -> float:
     pairs = len(values)
     if pairs == 0:
         return 1.0
-    _, inverse, ties = np.unique(np.abs(values), return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(ties) - (ties - 1) / 2)[inverse.reshape(-1)]
+    ranks, ties = ranked(np.abs(values))
     positive = float(ranks[values > 0].sum())
     if pairs <= _EXACT_PAIRS and ties.max() == 1:
         return _exact_signed_rank(pairs, round(positive))
-    ties = ties.astype(np.float64)
     variance = pairs * (pairs + 1) * (2 * pairs + 1) / 24 - float((ties**3 - ties).sum()) / 48
     deviation = abs(positive - pairs * (pairs + 1) / 4)
     return math.erfc(deviation / math.sqrt(2 * variance))
+
+
+def ranked(values: Floats) -> tuple[Floats, Floats]:
+    """The rank of each value, from 1, ties at their mean rank; and how many values share each rank.
+
+    >>> ranked(np.array([0.5, 0.1, 0.5]))
+    (array([2.5, 1. , 2.5]), array([1., 2.]))
+    """
+    _, inverse, ties = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(ties) - (ties - 1) / 2)[inverse.reshape(-1)], ties.astype(np.float64)
 
 
 def _exact_signed_rank(pairs: int, positive: int) -> float:

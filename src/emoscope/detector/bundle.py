@@ -4,12 +4,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError, did_you_mean
 from emoscope.core.files import whole_text, write_file
 
 FILE = "bundle.json"
@@ -80,9 +79,7 @@ class Bundle:
         for known in (name, FORMER_HEADS.get(name)):
             if known in names:
                 return self.heads[names.index(known)]
-        close = get_close_matches(name.lower(), names, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(names)}"
-        raise EmoscopeError(f"model {self.name} has no labels named {name!r}; {hint}")
+        raise EmoscopeError(f"model {self.name} has no labels named {name!r}; {did_you_mean(name, names, 'it has')}")
 
     def save(self, folder: Path) -> None:
         """Write `bundle.json`."""

@@ -14,7 +14,7 @@ from emoscope.core.emotion_words import closest_label
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import PRESETS, folder_hash, resolve
 from emoscope.detector.model import FittedModel
-from emoscope.detector.notes import notes_of, spare_anger_and_joy, temper
+from emoscope.detector.notes import notes_of_all, spare_anger_and_joy, temper
 from emoscope.models.block import Floats, Truncated
 from emoscope.models.label_shift import estimate_prior, prior_vector, shift_prior
 
@@ -217,6 +217,11 @@ class Detector:
         name = next((name for name in PRESETS if resolve(name) == folder), str(folder.absolute()))
         return _reloaded, (type(self), name, folder_hash(folder), self._options)
 
+    @property
+    def kernel(self) -> str:
+        """What computes the model here: `encoder.c` or onnxruntime, or `any` if its answers do not depend on that."""
+        return " and ".join(sorted(self._model.block.kernels())) or "any"
+
     def _by_label(self, values: Floats) -> dict[str, float]:
         return dict(zip(self.labels, values.tolist(), strict=True))
 
@@ -337,7 +342,7 @@ class Detector:
     def infer(self, dialogues: Sequence[Dialogue]) -> Answers:
         """The probabilities of dialogues, which of them were too long to be read whole, and notes, from one pass."""
         probabilities, truncated = self._model.infer(self._head, [Example.last(dialogue) for dialogue in dialogues])
-        notes = [notes_of(dialogue.turns[-1].text) for dialogue in dialogues]
+        notes = notes_of_all([dialogue.turns[-1].text for dialogue in dialogues])
         shifted = shift_prior(temper(probabilities, self._trained, notes), self._trained, self._prior)
         said = ["; ".join(each) or None for each in notes]
         return Answers(spare_anger_and_joy(shifted, self.labels, notes), truncated, said)
@@ -384,11 +389,11 @@ class Detector:
 
     def _detect_batch(self, dialogues: list[Dialogue]) -> list[Detection]:
         probabilities, truncated, notes = self.infer(dialogues)
+        chosen = self.choose(probabilities).tolist()
         detections = []
-        for row, place in enumerate(self.choose(probabilities)):
-            label = self.labels[place] if probabilities[row, place] >= self._abstain_below else None
-            scores = self._by_label(probabilities[row])
-            detections.append(Detection(label, scores, truncated=bool(truncated[row]), note=notes[row]))
+        for place, row, cut, note in zip(chosen, probabilities.tolist(), truncated.tolist(), notes, strict=True):
+            label = self.labels[place] if row[place] >= self._abstain_below else None
+            detections.append(Detection(label, dict(zip(self.labels, row, strict=True)), truncated=cut, note=note))
         return detections
 
 

@@ -58,26 +58,18 @@ class FittedModel:
         """
         shorter = [shortened_example(example) for example in examples]
         overlong = self._overlong(shorter)
-        parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
-        every = [window for part in parts for window in part]
         if not overlong:
-            answers, cut = self._infer(head, every)
+            answers, cut = self._infer(head, shorter)
             return answers, cut | too_long(examples)
+        parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
         # Variants of a long turn, of which an explanation asks hundreds, share most of their windows.
-        different = {(window.dialogue, window.turn): window for part in parts if len(part) > 1 for window in part}
+        different = {(window.dialogue, window.turn): window for part in parts for window in part}
+        answers, cut = self._infer(head, list(different.values()))
         places = {key: place for place, key in enumerate(different)}
-        alone = [part[0] for part in parts if len(part) == 1]
-        answers, cut = self._infer(head, [*different.values(), *alone])
-        others = iter(range(len(different), len(answers)))
-        rows_of = [
-            places[window.dialogue, window.turn] if len(part) > 1 else next(others) for part in parts for window in part
-        ]
-        answers, cut = answers[rows_of], cut[rows_of]
+        rows = [[places[window.dialogue, window.turn] for window in part] for part in parts]
         mix = np.array([head.trained[label] for label in head.labels])
-        ends = np.cumsum([len(part) for part in parts]).tolist()
-        rows = [slice(end - len(part), end) for part, end in zip(parts, ends, strict=True)]
         probabilities = [
-            pooled(answers[each], mix) if place in overlong else answers[each][0] for place, each in enumerate(rows)
+            pooled(answers[each], mix) if place in overlong else answers[each[0]] for place, each in enumerate(rows)
         ]
         truncated = np.array([cut[each].any() for each in rows])
         return np.stack(probabilities), truncated | too_long(examples)

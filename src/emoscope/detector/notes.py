@@ -5,13 +5,16 @@ Two small rules on top of any model's answer, for its turn alone. What a task's 
 """
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
-from emoscope.core.language import Language, language_of
+from emoscope.core.language import Language, common_words, language_of
 from emoscope.core.metrics import Floats
-from emoscope.core.self_harm import mentions_self_harm
+from emoscope.core.self_harm import PHRASES, WORDS, mentions_self_harm
 from emoscope.detector.long_turns import shortened
+from emoscope.models.native.library import library
+from emoscope.models.native.screen import NativeScreen
 
 LANGUAGE_NOTES: dict[Language, str] = {
     "other": "not English: the model was taught English only",
@@ -37,18 +40,39 @@ def notes_of(text: str) -> tuple[str, ...]:
     return (*notes, SELF_HARM_NOTE) if mentions_self_harm(text) else notes
 
 
+def notes_of_all(texts: Sequence[str]) -> list[tuple[str, ...]]:
+    """The notes on each of many messages.
+
+    >>> notes_of_all(["so happy for you!!", "kya baat hai yaar"])
+    [(), ('not English: the model was taught English only',)]
+    """
+    screen = _screen()
+    if screen is None:
+        return [notes_of(text) for text in texts]
+    return [() if clear else notes_of(text) for text, clear in zip(texts, screen.clear(texts), strict=True)]
+
+
+@cache
+def _screen() -> NativeScreen | None:
+    if library() is None:
+        return None
+    english, foreign = common_words()
+    return NativeScreen(english=english, foreign=foreign, harm=WORDS, phrases=PHRASES)
+
+
 def temper(probabilities: Floats, mix: Floats, notes: Sequence[tuple[str, ...]]) -> Floats:
     """The probabilities, of messages that are not English nearer to the mix of labels in training.
 
     >>> temper(np.array([[1.0, 0.0]]), np.array([0.5, 0.5]), [(LANGUAGE_NOTES["mixed"],)]).tolist()
     [[0.85, 0.15]]
     """
+    if not any(notes):
+        return probabilities
     shares = np.array([max((_TEMPERED.get(note, 0.0) for note in each), default=0.0) for each in notes])
     rows = shares > 0
-    if rows.any():
-        probabilities = probabilities.copy()
-        probabilities[rows] += shares[rows, None] * (mix - probabilities[rows])
-    return probabilities
+    tempered = probabilities.copy()
+    tempered[rows] += shares[rows, None] * (mix - probabilities[rows])
+    return tempered
 
 
 def spare_anger_and_joy(probabilities: Floats, labels: Sequence[str], notes: Sequence[tuple[str, ...]]) -> Floats:
@@ -57,11 +81,11 @@ def spare_anger_and_joy(probabilities: Floats, labels: Sequence[str], notes: Seq
     >>> spare_anger_and_joy(np.array([[0.7, 0.2, 0.1]]), ("joy", "sadness", "fear"), [(SELF_HARM_NOTE,)]).round(2)
     array([[0. , 0.9, 0.1]])
     """
+    instead = next((labels.index(label) for label in _INSTEAD if label in labels), None)
+    if instead is None or not any(SELF_HARM_NOTE in each for each in notes):
+        return probabilities
     rows = np.array([SELF_HARM_NOTE in each for each in notes], bool)
     never = [place for place, label in enumerate(labels) if label in _NEVER]
-    instead = next((labels.index(label) for label in _INSTEAD if label in labels), None)
-    if instead is None or not rows.any():
-        return probabilities
     moved = probabilities.copy()
     for place in never:
         moved[rows, instead] += moved[rows, place]

@@ -5,14 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from emoscope.core.arrays import open_arrays, save_arrays
 from emoscope.core.dialogue import Dialogue, Example, Turn
-from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write
+from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.text import TRIGGER
 from emoscope.detector.model import FittedModel
@@ -53,6 +51,7 @@ HEAD_OF: Mapping[str, str] = {
     "general": "general",
 }
 TASKS = tuple(name for name in HEAD_OF if name != "general")
+_FILE = "a teacher's file, as `emoscope distil label` writes them"
 
 
 def own_examples(task_name: str, fit_context: FitContext, splits: Sequence[str] | None = None) -> list[Example]:
@@ -231,23 +230,19 @@ def save_answers(
 ) -> None:
     """Write a teacher's probabilities as npz, and the sources it learnt from itself."""
     about = json.dumps({"task": task_name, "labels": list(labels), "sources": dict(sources or {})})
-    tables: dict[str, Any] = {name: table.astype(np.float16) for name, table in answers.items()}
-    with atomic_write(path, "wb") as handle:
-        np.savez_compressed(handle, about=np.array(about), **tables)
+    tables = {name: table.astype(np.float16) for name, table in answers.items()}
+    save_arrays(path, {"about": np.array(about), **tables})
 
 
 def teacher_sources(path: Path) -> dict[str, int]:
     """What the teacher of a file learnt from, and how many items of each; empty where its file does not say."""
-    with np.load(path, allow_pickle=False) as kept:
+    with open_arrays(path, _FILE) as kept:
         return dict(json.loads(str(kept["about"])).get("sources", {}))
 
 
 def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats]]:
     """Read what `save_answers` wrote: the task, its labels, and the tables."""
-    try:
-        with np.load(path, allow_pickle=False) as kept:
-            about = json.loads(str(kept["about"]))
-            tables = {name: kept[name].astype(np.float64) for name in kept.files if name != "about"}
-    except (OSError, KeyError, ValueError, BadZipFile):
-        raise InputError(path, "is not a teacher's file, as `emoscope distil label` writes them") from None
+    with open_arrays(path, _FILE) as kept:
+        about = json.loads(str(kept["about"]))
+        tables = {name: table.astype(np.float64) for name, table in kept.items() if name != "about"}
     return about["task"], tuple(about["labels"]), tables

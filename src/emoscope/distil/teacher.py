@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from emoscope.core.arrays import save_arrays
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_folder, atomic_write, read_json, write_file
+from emoscope.core.files import atomic_folder, read_json, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
@@ -25,7 +26,7 @@ from emoscope.models.block import Floats, one_hot
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import auxiliary_corpora, auxiliary_examples, plain, unknown_examples
+from emoscope.tasks.datasets.affect import auxiliary_corpora, by_head, plain, unknown_examples
 from emoscope.tasks.datasets.auxiliary import chosen, source, source_examples
 
 if TYPE_CHECKING:
@@ -191,12 +192,11 @@ def teach_by_folds(
             _save(teacher, keep / f"fold{fold}")
         if ask:
             answer_pool(teacher, asked, folder / ANSWERS, fit_context, plan.limit, learnt.sources)
-        tables: dict[str, Any] = {}
+        tables = {}
         for name in own:
             tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name).astype(np.float16)
             tables[f"{name}/test"] = teacher.predict_proba(tests[name], name).astype(np.float16)
-        with atomic_write(path, "wb") as handle:
-            np.savez_compressed(handle, **tables)
+        save_arrays(path, tables)
     if own and all((folder / f"fold{fold}.npz").is_file() for fold in range(plan.folds)):
         save_own_answers(folder, plan, fit_context)
 
@@ -255,7 +255,7 @@ def _learnt(own: Mapping[str, Sequence[Example]], plan: TeacherPlan, fit_context
 
 def auxiliary_lessons(plan: TeacherPlan, share: float, fit_context: FitContext) -> Lessons:
     """A share of every auxiliary corpus, without lines of EmotionX."""
-    mixture = auxiliary_examples(fit_context, limit=plan.limit)
+    mixture = by_head(auxiliary_corpora(fit_context, limit=plan.limit))
     parts = {head: mixture[head] for head in ("sentiment", "emoji", "tweet-emotion", "irony", "isear", "iest")}
     parts["meld"] = [example for example in mixture["ekman"] if example.dialogue.turns[0].speaker]
     parts["goemotions"] = [example for example in mixture["ekman"] if not example.dialogue.turns[0].speaker]
@@ -299,14 +299,10 @@ def fit_teacher(
         "warmup_ratio": 0.06,
     }
     teacher = MultiTaskClassifier(heads, plan.network, network, training)
-    examples: list[Example] = []
-    tables = []
-    for head, (rows, targets) in (item for lesson in lessons for item in lesson.items()):
-        table = np.full((len(rows), teacher.outputs), np.nan)
-        table[:, teacher.columns(head)] = targets
-        examples += rows
-        tables.append(table)
-    return teacher.fit(examples, np.concatenate(tables), fit_context)
+    taught = [(head, *each) for lesson in lessons for head, each in lesson.items()]
+    examples = [example for _, rows, _ in taught for example in rows]
+    targets = np.concatenate([teacher.table(head, targets) for head, _, targets in taught])
+    return teacher.fit(examples, targets, fit_context)
 
 
 def _save(teacher: "MultiTaskClassifier", folder: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from emoscope.core.agreement import fleiss_kappa_per_label
 from emoscope.core.errors import InputError
 from emoscope.core.metrics import Floats, confusion_matrix
-from emoscope.core.significance import Interval, percentile_interval
+from emoscope.core.significance import Interval, percentile_interval, ranked
 from emoscope.evaluation.error_analysis import examples_of, scores_on
 from emoscope.evaluation.score import Gold, Scores, class_results, label_names
 from emoscope.tasks import Task
@@ -96,19 +96,12 @@ def spearman(first: Floats, second: Floats) -> float:
     >>> spearman(np.array([1.0, 2, 3]), np.array([10.0, 30, 20]))
     0.5
     """
-    return float(_correlation(_ranks(first)[None], _ranks(second)[None])[0])
+    return float(_correlation(ranked(first)[0][None], ranked(second)[0][None])[0])
 
 
 def _agreement(votes: Mapping[str, int]) -> float:
     count = sum(votes.values())
     return sum(each * (each - 1) for each in votes.values()) / (count * (count - 1))
-
-
-def _ranks(values: Floats) -> Floats:
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    ranks: Floats = (ends - (counts - 1) / 2)[inverse]
-    return ranks
 
 
 def _correlation(first: Floats, second: Floats) -> Floats:
@@ -122,7 +115,7 @@ def _correlation(first: Floats, second: Floats) -> Floats:
 def _resampled(first: Floats, second: Floats, samples: int, seed: int) -> Floats:
     """The correlation of resampled dialogues; ranks are those of all of them, which hardly changes it."""
     rng = np.random.default_rng(seed)
-    ranks = _ranks(first), _ranks(second)
+    ranks = ranked(first)[0], ranked(second)[0]
     drawn = []
     for begin in range(0, samples, _ROWS_AT_ONCE):
         rows = rng.integers(0, len(first), (min(_ROWS_AT_ONCE, samples - begin), len(first)))

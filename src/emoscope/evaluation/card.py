@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from emoscope.evaluation.results import BehaviourFigures, HeadResults, IntervalFigures, ModelResults, read_results
+from emoscope.core.significance import Interval
+from emoscope.evaluation.results import BehaviourFigures, HeadResults, ModelResults, read_results
 
 CARD, CARD_JSON = "card.md", "card.json"
 
@@ -184,7 +185,7 @@ def four(value: float) -> str:
     return f"{value:.4f}"
 
 
-def span(interval: IntervalFigures | None) -> str:
+def span(interval: Interval | None) -> str:
     """An interval."""
     return "-" if interval is None else f"{four(interval.low)} to {four(interval.high)}"
 

@@ -4,13 +4,13 @@ The lists miss some and are sometimes wrong: they are for scores on a part of th
 """
 
 import re
-import tomllib
 import unicodedata
 from importlib.resources import files
 
 from emoscope.core.text import words
+from emoscope.core.word_lists import read_toml
 
-_LISTS = tomllib.loads((files("emoscope.evaluation") / "phenomena.toml").read_text(encoding="utf-8"))
+_LISTS = read_toml("phenomena.toml", files("emoscope.evaluation"))
 _NEGATIONS, _DIALECT, _OTHER_LANGUAGES = (
     frozenset(_LISTS[name].split()) for name in ("negations", "dialect", "other_languages")
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.tasks.published import Published, Statistics
+from emoscope.tasks.published import Published, ScoreDistribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _left_out(score: float, published: Published) -> str | None:
     )
 
 
-def _quarter(score: float, statistics: Statistics) -> str:
+def _quarter(score: float, statistics: ScoreDistribution) -> str:
     names = ("third quartile", "median", "first quartile")
     marks = (statistics.third_quartile, statistics.median, statistics.first_quartile)
     higher = sum(score < mark for mark in marks)

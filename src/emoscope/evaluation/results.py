@@ -8,18 +8,10 @@ from pydantic import Field, ValidationError
 from emoscope.core.errors import InputError
 from emoscope.core.files import read_json
 from emoscope.core.frozen import FrozenModel, first_problem
+from emoscope.core.significance import Interval
 
 FORMAT = "emoscope-model-results-1"
 Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class IntervalFigures(FrozenModel):
-    """A bootstrap interval."""
-
-    level: Share
-    low: Share
-    high: Share
-    samples: int
 
 
 class ClassFigures(FrozenModel):
@@ -37,7 +29,7 @@ class SliceFigures(FrozenModel):
     name: str
     n: int
     score: Share | None = None
-    interval: IntervalFigures | None = None
+    interval: Interval | None = None
 
 
 class HeadResults(FrozenModel):
@@ -50,7 +42,7 @@ class HeadResults(FrozenModel):
     n: int
     metric: str
     score: Share
-    interval: IntervalFigures
+    interval: Interval
     accuracy: Share
     macro_f1: Share
     ece: Share  # expected calibration error of the answers

@@ -266,9 +266,15 @@ def _own_labels(task: Task) -> Metric:
 
 
 def evaluate_labels(
-    task: Task, gold: Sequence[str], predicted: Sequence[str], *, samples: int = SAMPLES, seed: int = 0
+    task: Task,
+    gold: Sequence[str],
+    predicted: Sequence[str],
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    ranked: bool = True,
 ) -> Evaluation:
-    """Score labels that are already in memory, in the order of the items.
+    """Score labels that are already in memory, in the order of the items; see `evaluate`.
 
     >>> from emoscope.tasks import get_task
     >>> gold, predicted = ["happy", "sad", "others", "sad"], ["happy", "others", "others", "sad"]
@@ -277,7 +283,7 @@ def evaluate_labels(
     """
     if len(gold) != len(predicted):
         raise EmoscopeError(f"{len(gold):,} gold labels but {len(predicted):,} predictions")
-    return _evaluation(task, Gold(gold), predicted, None, samples, seed)
+    return _evaluation(task, Gold(gold), predicted, None, samples, seed, ranked=ranked)
 
 
 def _evaluation(

@@ -86,6 +86,10 @@ class Component(ABC):
         """The auxiliary corpora whose labels it learns beside those of its task; see `tasks.datasets.auxiliary`."""
         return frozenset[str]().union(*(child.corpora() for child in self.children().values()))
 
+    def kernels(self) -> frozenset[str]:
+        """What computes it on this machine, as far as its answers depend on that."""
+        return frozenset[str]().union(*(child.kernels() for child in self.children().values()))
+
     def turns_read(self) -> int | None:
         """How many turns up to the one to be labelled are read, that one included; None if that is not known."""
         read = [child.turns_read() for child in self.children().values()]
@@ -185,9 +189,6 @@ class Block(Component):
         exported = super().export(exporter)
         assert isinstance(exported, Block)
         return exported
-
-
-load_block = Block.load
 
 
 def _unlisted_children(folder: Path) -> Iterator[str]:

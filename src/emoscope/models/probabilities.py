@@ -1,11 +1,13 @@
 """Scores as probabilities of labels: the softmax, coarser questions asked beside, and the temperature."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.core.metrics import Floats
 
@@ -34,6 +36,29 @@ def label_probabilities(scores: Floats, questions: Sequence[LabelGrouping], labe
             if group >= 0:
                 answers[:, label] *= grouped[:, group]
     return np.asarray(answers / np.maximum(answers.sum(-1, keepdims=True), 1e-30))
+
+
+def head_columns(heads: Mapping[str, Sequence[str]], head: str) -> slice:
+    """Where the labels of a head lie, if those of all heads stand side by side.
+
+    >>> head_columns({"mood": ["good", "bad"], "tone": ["up", "down"]}, "tone")
+    slice(2, 4, None)
+    """
+    if head not in heads:
+        raise EmoscopeError(f"no head {head!r}; there are: {', '.join(heads)}")
+    first = sum(len(heads[before]) for before in takewhile(lambda name: name != head, heads))
+    return slice(first, first + len(heads[head]))
+
+
+def in_order(probabilities: Floats, labels: Sequence[str], wanted: Sequence[str]) -> Floats:
+    """The columns of labels in another order; zeros for one that has none.
+
+    >>> in_order(np.array([[0.2, 0.8]]), ["b", "a"], ["a", "b", "c"]).tolist()
+    [[0.8, 0.2, 0.0]]
+    """
+    columns = np.zeros((len(probabilities), len(wanted)))
+    columns[:, [wanted.index(label) for label in labels]] = probabilities
+    return columns
 
 
 def softmax(scores: Floats) -> Floats:

@@ -46,6 +46,10 @@ class PartResult(NamedTuple):
 class Executor:
     """Calls a function for each part. A worker that dies is replaced and its part repeated.
 
+    When nothing is left to begin, a part that takes several times the median of the others is begun a second time by
+    another worker, and the first that ends counts. So a function may be called twice for a part, and must then do the
+    same. Parts that use several cores are not begun twice.
+
     | engine | calls the function |
     |---|---|
     | `serial` | in this process |
@@ -114,11 +118,11 @@ class Executor:
         if self.engine == "ray":
             from emoscope.parallel.ray_tasks import run_on_ray
 
-            unordered = run_on_ray(function, take, self.workers, self.ray_address, progress)
+            unordered = run_on_ray(function, take, self.workers, self.ray_address, progress, repeat=self.single_core)
         else:
             from emoscope.parallel.processes import run_in_processes
 
-            unordered = run_in_processes(function, take, self.workers or cores(), progress)
+            unordered = run_in_processes(function, take, self.workers or cores(), progress, repeat=self.single_core)
         with closing(unordered) as results:
             for outcome in results:
                 ended[outcome.number] = outcome

@@ -8,6 +8,7 @@ import atexit
 import multiprocessing
 import pickle
 import signal
+import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Generator
@@ -18,6 +19,7 @@ from typing import Any
 from emoscope.core.errors import EmoscopeError
 from emoscope.parallel.executor import PartResult, TakeItem, WorkItem
 from emoscope.parallel.progress import Report, reporting_to
+from emoscope.parallel.stragglers import Stragglers
 
 ATTEMPTS = 3  # how often a part whose worker dies is tried
 _READY = "ready"
@@ -28,41 +30,83 @@ class WorkerDiedError(Exception):
 
 
 def run_in_processes(
-    function: Callable[[Any], Any], take: TakeItem, workers: int, progress: Report
+    function: Callable[[Any], Any], take: TakeItem, workers: int, progress: Report, *, repeat: bool
 ) -> Generator[PartResult, None, None]:
-    """Do parts in up to `workers` processes, and yield each outcome as it comes."""
-    pickled = pickle.dumps(function)
-    repeats: deque[WorkItem] = deque()
-    deaths: Counter[int] = Counter()
-    idle: list[_WorkerProcess] = []
-    busy: dict[Connection, _WorkerProcess] = {}
+    """Do parts in up to `workers` processes, and yield each outcome as it comes.
+
+    With `repeat`, an idle worker begins a part a second time whose own worker is late; the first that ends counts.
+    """
+    pool = _Pool(pickle.dumps(function), progress)
     try:
         while True:
-            while len(busy) < workers and (item := repeats.popleft() if repeats else take()) is not None:
-                worker = idle.pop() if idle else _WorkerProcess(pickled)
-                worker.start(item)
-                busy[worker.pipe] = worker
-            if not busy:
+            while len(pool.busy) < workers and (item := pool.lost.popleft() if pool.lost else take()) is not None:
+                pool.begin(item)
+            if not pool.busy:
                 return
-            for pipe in wait(list(busy)):
-                worker = busy[pipe]  # type: ignore[index]
-                try:
-                    outcome = worker.receive(progress)
-                except WorkerDiedError as death:
-                    del busy[worker.pipe]
-                    worker.stop()
-                    progress(-worker.advanced)
-                    deaths[worker.item.number] += 1
-                    if deaths[worker.item.number] < ATTEMPTS:
-                        repeats.append(worker.item)
-                    else:
-                        yield worker.item.death(ATTEMPTS, str(death))
-                    continue
-                if outcome is not None:
-                    idle.append(busy.pop(worker.pipe))
+            items = [worker.item for worker in pool.busy.values()]
+            again, seconds = pool.stragglers.late(items, workers - len(items) if repeat else 0)
+            for item in again:
+                pool.begin(item)
+            for pipe in wait(list(pool.busy), seconds):
+                # It may be gone: of a part that another worker has just ended.
+                if pipe in pool.busy and (outcome := pool.receive(pool.busy[pipe])) is not None:
                     yield outcome
     finally:
-        for worker in (*idle, *busy.values()):
+        pool.stop()
+
+
+class _Pool:
+    """The worker processes, and how far the parts are that they work on."""
+
+    def __init__(self, function: bytes, progress: Report) -> None:
+        self._function, self._progress = function, progress
+        self._idle: list[_WorkerProcess] = []
+        self.busy: dict[Connection, _WorkerProcess] = {}
+        self.lost: deque[WorkItem] = deque()  # whose worker died
+        self.stragglers = Stragglers()
+        self._deaths: Counter[int] = Counter()
+        self._advanced: Counter[int] = Counter()  # of each running part, as far as that was reported
+
+    def begin(self, item: WorkItem) -> None:
+        worker = self._idle.pop() if self._idle else _WorkerProcess(self._function)
+        worker.start(item)
+        self.busy[worker.pipe] = worker
+
+    def receive(self, worker: "_WorkerProcess") -> PartResult | None:
+        """Take a worker's next message; returns its part's outcome if it is one."""
+        item = worker.item
+        try:
+            outcome = worker.receive()
+        except WorkerDiedError as death:
+            outcome = self._death(worker, str(death))
+        else:
+            if outcome is not None:
+                self._idle.append(self.busy.pop(worker.pipe))
+                self.stragglers.ended(time.monotonic() - worker.begun)
+        others = [each for each in self.busy.values() if each.item.number == item.number and each is not worker]
+        furthest = worker.advanced if outcome else max(each.advanced for each in (worker, *others))
+        self._progress(furthest - self._advanced[item.number])
+        self._advanced[item.number] = furthest
+        if outcome is not None:
+            del self._advanced[item.number]
+            for late in others:
+                self.busy.pop(late.pipe).stop()
+        return outcome
+
+    def _death(self, worker: "_WorkerProcess", reason: str) -> PartResult | None:
+        del self.busy[worker.pipe]
+        worker.stop()
+        worker.advanced = 0
+        number = worker.item.number
+        self._deaths[number] += 1
+        if self._deaths[number] == ATTEMPTS:
+            return worker.item.death(ATTEMPTS, reason)
+        if not any(each.item.number == number for each in self.busy.values()):
+            self.lost.append(worker.item)
+        return None
+
+    def stop(self) -> None:
+        for worker in (*self._idle, *self.busy.values()):
             worker.stop()
 
 
@@ -88,10 +132,11 @@ class _WorkerProcess:
     def start(self, item: WorkItem) -> None:
         self.item = item
         self.advanced = 0
+        self.begun = time.monotonic()
         if self._ready:
             self._send(item)
 
-    def receive(self, progress: Report) -> PartResult | None:
+    def receive(self) -> PartResult | None:
         """Take the next message; returns the outcome if it is one."""
         try:
             message = self.pipe.recv()
@@ -104,7 +149,6 @@ class _WorkerProcess:
             self._send(self.item)
         elif isinstance(message, int):
             self.advanced += message
-            progress(message)
         elif isinstance(message, str):
             raise RuntimeError(f"part {self.item.number}: a worker failed\n{message}")
         else:

@@ -7,7 +7,9 @@ could help with. Ray places the tasks, repeats those whose worker or node died, 
 import os
 import pickle
 import socket
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
@@ -15,6 +17,7 @@ from emoscope.core.errors import EmoscopeError, first_line
 from emoscope.core.extras import require
 from emoscope.parallel.executor import PartResult, TakeItem, WorkItem
 from emoscope.parallel.progress import Report, reporting_to
+from emoscope.parallel.stragglers import Stragglers
 
 ATTEMPTS = 5
 CONNECT_SECONDS = 10.0
@@ -25,9 +28,18 @@ _functions: dict[str, Callable[[Any], Any]] = {}  # of this worker, by digest; o
 
 
 def run_on_ray(
-    function: Callable[[Any], Any], take: TakeItem, workers: int | None, address: str | None, progress: Report
+    function: Callable[[Any], Any],
+    take: TakeItem,
+    workers: int | None,
+    address: str | None,
+    progress: Report,
+    *,
+    repeat: bool,
 ) -> Generator[PartResult, None, None]:
-    """Do parts as Ray tasks, and yield each outcome as it comes."""
+    """Do parts as Ray tasks, and yield each outcome as it comes.
+
+    With `repeat`, a part that is late is begun a second time on another node; the first that ends counts.
+    """
     # Ray reads these from the environment only, when it starts.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray 3 will do; the other way it warns
@@ -35,29 +47,65 @@ def run_on_ray(
     started = not ray.is_initialized()
     if started:
         _connect(ray, workers, address)
+    tasks = _Tasks(ray, function)
+    limit = workers or MOST_TASKS
     try:
-        task = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(run_part)
-        pickled = pickle.dumps(function)
-        digest, shared = blake2b(pickled, digest_size=16).hexdigest(), ray.put(pickled)
-        running: dict[Any, WorkItem] = {}
         while True:
-            while len(running) < (workers or MOST_TASKS) and (item := take()) is not None:
-                running[task.remote(digest, shared, item)] = item
-            if not running:
+            while len(tasks.running) < limit and (item := take()) is not None:
+                tasks.begin(item)
+            if not tasks.running:
                 return
-            (reference,), _ = ray.wait(list(running), num_returns=1)
-            item = running.pop(reference)
-            try:
-                outcome, advanced = ray.get(reference)
-            except ray.exceptions.RayTaskError:
-                raise
-            except ray.exceptions.RayError as error:
-                outcome, advanced = item.death(ATTEMPTS, first_line(error)), 0
-            progress(advanced)
-            yield outcome
+            free = 0
+            if repeat and len(tasks.running) < limit:  # nothing is left to begin; but some may still wait for a core
+                free = (workers or int(ray.cluster_resources().get("CPU", 0))) - len(tasks.running)
+            again, seconds = tasks.stragglers.late(tasks.running.values(), free)
+            for item in again:
+                tasks.begin(item, scheduling_strategy="SPREAD")  # over the nodes: its own may be what is slow
+            for reference in ray.wait(list(tasks.running), num_returns=1, timeout=seconds)[0]:
+                outcome, advanced = tasks.end(reference)
+                progress(advanced)
+                yield outcome
     finally:
+        tasks.cancel(list(tasks.running))
         if started:
             ray.shutdown()
+
+
+class _Tasks:
+    """The tasks that Ray knows of: each a part's first or second attempt."""
+
+    def __init__(self, ray: Any, function: Callable[[Any], Any]) -> None:
+        self._ray = ray
+        # What all machines must do alike; where it is not set, Ray's workers have the environment of their node.
+        alike = {name: os.environ[name] for name in ("EMOSCOPE_NATIVE",) if name in os.environ}
+        settings = {"runtime_env": {"env_vars": alike}} if alike else {}
+        self._task = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1, **settings)(run_part)
+        pickled = pickle.dumps(function)
+        self._function = blake2b(pickled, digest_size=16).hexdigest(), ray.put(pickled)
+        self.running: dict[Any, WorkItem] = {}  # by the task's reference
+        self.stragglers = Stragglers()
+
+    def begin(self, item: WorkItem, **options: str) -> None:
+        self.running[self._task.options(**options).remote(*self._function, item)] = item
+
+    def end(self, reference: Any) -> tuple[PartResult, int]:
+        """The outcome of a task, and how far it advanced; another task of the same part is given up."""
+        item = self.running.pop(reference)
+        try:
+            outcome, advanced, seconds = self._ray.get(reference)
+            self.stragglers.ended(seconds)
+        except self._ray.exceptions.RayTaskError:
+            raise
+        except self._ray.exceptions.RayError as error:
+            outcome, advanced = item.death(ATTEMPTS, first_line(error)), 0
+        self.cancel([other for other, same in self.running.items() if same.number == item.number])
+        return outcome, advanced
+
+    def cancel(self, references: Sequence[Any]) -> None:
+        for reference in references:
+            del self.running[reference]
+            with suppress(self._ray.exceptions.RayError):
+                self._ray.cancel(reference, force=True)
 
 
 def _connect(ray: Any, workers: int | None, address: str | None) -> None:
@@ -70,7 +118,7 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
             ray.init(address=address, **quiet)
         else:
             ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
-    except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+    except Exception as error:  # of a machine that is too busy, Ray raises a plain one
         where = f"no Ray cluster answers at {address}" if address else "Ray does not start"
         raise EmoscopeError(f"{where} ({getattr(error, 'strerror', None) or first_line(error)})") from None
 
@@ -94,14 +142,17 @@ def _check_answers(address: str) -> None:
                 raise ConnectionError("something else than Ray is there")
 
 
-def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, int]:
-    """In a worker: the outcome of a part, and how far it advanced."""
+def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, int, float]:
+    """In a worker: the outcome of a part, how far it advanced, and the seconds it took."""
     advanced: list[int] = []
+    begun = time.monotonic()
     try:
         if digest not in _functions:
             _functions.clear()
             _functions[digest] = pickle.loads(pickled)
         with reporting_to(advanced.append):
-            return PartResult(item.number, _functions[digest](item.content)), sum(advanced)
+            outcome = PartResult(item.number, _functions[digest](item.content))
     except EmoscopeError as error:
-        return PartResult(item.number, problem=str(error)), 0
+        outcome = PartResult(item.number, problem=str(error))
+        advanced.clear()
+    return outcome, sum(advanced), time.monotonic() - begun

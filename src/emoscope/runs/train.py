@@ -148,7 +148,8 @@ def _dev_report(
     examples = list(task.read(dev.path))
     if f"{task.name}/dev" in learnt.sources or learnt.overlap(examples).is_learnt:
         return None
-    report = evaluate_labels(task, [str(example.label) for example in examples], system.predict(examples))
+    gold = [str(example.label) for example in examples]
+    report = evaluate_labels(task, gold, system.predict(examples), ranked=False)  # published scores are of test sets
     write_file(folder / "dev.json", json.dumps(report.as_dict(), indent=2))
     return {"metric": task.metadata.metric.name, "score": round(report.score, 6), "file": dev.path.name}
 
@@ -158,7 +159,7 @@ def _held_out_report(task: Task, system: System, examples: Sequence[Example]) ->
     labels = system.held_out_labels()
     if labels is None:
         return None
-    kept = system.learnable(examples)
+    kept = system.select(examples)
     score = official_score(task, kept, labels)
     return {"metric": task.metadata.metric.name, "score": round(score, 6), "examples": len(kept)}
 

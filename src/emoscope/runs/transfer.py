@@ -18,7 +18,6 @@ from emoscope.core.metrics import Floats, confusion_matrix, macro_f1
 from emoscope.models.ensembles.folds import fold_numbers
 from emoscope.systems import SYSTEMS, System
 from emoscope.tasks import TASKS, Task, get_task
-from emoscope.tasks.base import Task as BaseTask
 from emoscope.tasks.corpus_task import is_corpus
 from emoscope.tasks.data import data_root, read_split
 from emoscope.tasks.datasets.affect import plain
@@ -179,16 +178,13 @@ def _parts(name: str, stated: LabelMapping, context: FitContext) -> Parts:
 
 
 def _mapped(examples: Sequence[Example], mapped: Mapping[str, str]) -> list[Example]:
-    found = []
-    for example in examples:
-        if example.label in mapped:
-            found.append(Example(example.dialogue, example.turn, mapped[str(example.label)]))
-    return found
+    known = (example for example in examples if example.label in mapped)
+    return [Example(example.dialogue, example.turn, mapped[str(example.label)]) for example in known]
 
 
 def _relabelled(name: str, mapped: Mapping[str, str]) -> Task:
     """The task with the labels that all share; a corpus that is no task is one of dialogues, as Friends is."""
-    task: BaseTask = copy(get_task(name if name in TASKS or is_corpus(name) else "emotionx-friends"))
+    task = copy(get_task(name if name in TASKS or is_corpus(name) else "emotionx-friends"))
     labels = tuple(label for label in (*EMOTIONS, "negative", "positive") if label in mapped.values())
     neutral = "neutral" if "neutral" in labels else None
     changed = {"labels": labels, "neutral_label": neutral, "natural_prior": None, "natural_prior_source": None}

@@ -36,17 +36,24 @@ class ModelSpec:
         return load(self.name, labels=self.labels, prior=self.prior)
 
 
-def check_model(name: str, settings: Mapping[str, Any]) -> None:
-    """Raise an EmoscopeError if this machine has another emoscope or another model than the run was begun with."""
-    expected, found = settings["model"]["sha256"], folder_hash(resolve(name))
+def load_as_begun(model: ModelSpec, settings: Mapping[str, Any]) -> Detector:
+    """Load the model, or raise an EmoscopeError if this machine would give other scores than the one that began."""
+    expected, found = settings["model"]["sha256"], folder_hash(resolve(model.name))
     for what, then, now in (
         ("emoscope", settings["emoscope"], emoscope.__version__),
-        (f"model {name}", expected[:12], found[:12]),
+        (f"model {model.name}", expected[:12], found[:12]),
     ):
         if then != now:
             raise EmoscopeError(
                 f"{socket.gethostname()}: has {what} {now}, but the run was begun with {then}; install the same there"
             )
+    detector = model.load()
+    if detector.kernel != (begun := settings["kernel"]):
+        raise EmoscopeError(
+            f"{socket.gethostname()}: computes with {detector.kernel}, but the run was begun with {begun}, "
+            "whose scores differ; begin it with EMOSCOPE_NATIVE=0, which makes all machines alike"
+        )
+    return detector
 
 
 @dataclass(frozen=True)
@@ -61,8 +68,7 @@ class PartScorer:
 
     @cached_property
     def detector(self) -> Detector:
-        check_model(self.model.name, self.plan.settings)
-        return self.model.load()
+        return load_as_begun(self.model, self.plan.settings)
 
     def __call__(self, part: int) -> tuple[int, dict[str, Any]]:
         """Score the rows of a part and write its files; returns its number, and the counts that its footer holds.

@@ -81,6 +81,7 @@ def score(
         "emoscope": emoscope.__version__,
         "model": {"name": detector.name, "labels": detector.head, "sha256": folder_hash(folder)},
         "prior": detector.prior,
+        "kernel": detector.kernel,
     }
     found = find_inputs(inputs, format=format, skip_unknown=skip_unknown, output=target.path)
     with target.lock():
@@ -163,7 +164,7 @@ def _plan(
     plan = ScoringPlan.from_dict(content)
     if plan.settings != settings:
         name = next(name for name in settings if plan.settings.get(name) != settings[name])
-        _refuse(target, f"with another {name}")
+        _refuse(target, f"with another {name}" if name != "kernel" else f"that {plan.settings.get(name)} computed")
     if part_rows is not None and part_rows != plan.part_rows:
         _refuse(target, f"in parts of {plan.part_rows:,} rows")
     known = [file.source for file in plan.files] + [path for path, _ in plan.unreadable]

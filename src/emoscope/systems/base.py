@@ -1,7 +1,6 @@
 """A system: a named composition of blocks that learns a task. Metadata first, then settings with the paper's values."""
 
 import json
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -11,18 +10,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.core.fit_context import FitContext
+from emoscope.core.frozen import FrozenModel
+from emoscope.core.word_lists import read_toml
 from emoscope.detector.bundle import Bundle, Head
 from emoscope.detector.detector import Detector
 from emoscope.detector.model import FittedModel
 from emoscope.models.block import Block
 from emoscope.models.decision import choose_multipliers
 from emoscope.models.label_shift import prior_vector, shift_prior
+from emoscope.models.probabilities import in_order
 from emoscope.systems.settings import SystemSettings
 from emoscope.tasks.base import Task
 from emoscope.tasks.datasets.auxiliary import source_examples
@@ -32,10 +34,8 @@ NETWORK_PACKAGES = ("torch", "transformers", "safetensors")
 PACKAGES = ("sklearn", *NETWORK_PACKAGES)
 
 
-class SystemMetadata(BaseModel):
+class SystemMetadata(FrozenModel):
     """A system as data."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     summary: str
@@ -43,7 +43,7 @@ class SystemMetadata(BaseModel):
     any_task: bool = Field(False, exclude=True)  # whether it learns tasks that are not among `tasks`, too
     team: str | None = None
     citation: str | None = None
-    published: dict[str, float] = {}  # task to the paper's test score
+    published: dict[str, float] = Field(default_factory=dict)  # task to the paper's test score
     learns_from: str = "train"  # the split it is trained on unless told otherwise
     extras: tuple[str, ...] = ("train",)
     networks: bool = True  # whether it trains neural networks, which several devices can do together
@@ -53,7 +53,7 @@ class SystemMetadata(BaseModel):
 
 PUBLISHED = {
     name: SystemMetadata(name=name, **about)
-    for name, about in tomllib.loads(files(__package__).joinpath("published.toml").read_text("utf-8")).items()
+    for name, about in read_toml("published.toml", files("emoscope.systems")).items()
 }
 
 
@@ -84,11 +84,7 @@ class System(ABC):
         """The unfitted composition, made from `self.settings` and the task's labels."""
 
     def select(self, examples: Sequence[Example]) -> list[Example]:
-        """What to learn from: by default every example with one of the task's labels; augmentation goes here too."""
-        return self.learnable(examples)
-
-    def learnable(self, examples: Sequence[Example]) -> list[Example]:
-        """The examples whose label is one the task asks for; the rest cannot be learnt from."""
+        """What to learn from: the examples whose label is one the task asks for; augmentation goes here too."""
         labelled = [example for example in examples if example.label in self.task.labels]
         if not labelled:
             raise EmoscopeError(f"none of the {len(examples):,} examples has one of {self.task.name}'s labels")
@@ -107,7 +103,7 @@ class System(ABC):
         self.block = block.fit(chosen, labels, fit_context)
         target, held_out = self.decision_prior(), block.out_of_fold()
         if target is not None and held_out is not None:
-            shifted = shift_prior(self._in_task_order(held_out), self.prior, target)
+            shifted = shift_prior(in_order(held_out, block.labels, self.task.labels), self.prior, target)
             self.decision = choose_multipliers(self.task.metric, self.task.labels, labels, shifted, target)
         return self
 
@@ -151,7 +147,8 @@ class System(ABC):
 
     def predict_proba(self, examples: Sequence[Example]) -> Floats:
         """Probabilities of the task's labels, corrected for the class prior if the setting says so."""
-        return self._in_task_order(self.detector().predict_examples(examples))
+        detector = self.detector()
+        return in_order(detector.predict_examples(examples), detector.labels, self.task.labels)
 
     def held_out_labels(self) -> list[str] | None:
         """Its answers for what it was fitted on, each by parts that had not seen it; None if it keeps none."""
@@ -161,12 +158,6 @@ class System(ABC):
         """The labelled examples of other corpora that it learnt from beside the task's own, by corpus."""
         names = frozenset[str]() if self.block is None else self.block.corpora()
         return {name: source_examples(name, fit_context) for name in sorted(names)}
-
-    def _in_task_order(self, probabilities: Floats) -> Floats:
-        assert self.block is not None
-        columns = np.zeros((len(probabilities), len(self.task.labels)))
-        columns[:, [self.task.labels.index(label) for label in self.block.labels]] = probabilities
-        return columns
 
     def save(self, folder: Path) -> None:
         """Write a model folder: `emoscope.load` takes it as it is."""

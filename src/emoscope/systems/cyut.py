@@ -35,7 +35,7 @@ class Cyut(System):
             raise EmoscopeError(f"neutral_share: expected more than 0 and at most 1, found {share}")
         neutral = self.task.metadata.neutral_label
         draw = np.random.default_rng(self.seed)
-        drawn = [e for e in self.learnable(examples) if e.label != neutral or draw.random() < share]
+        drawn = [e for e in super().select(examples) if e.label != neutral or draw.random() < share]
         return with_variants(drawn, [label for label in self.task.labels if label != neutral])
 
     def build(self) -> Block:

@@ -18,7 +18,7 @@ class Hsu(System):
     settings: FineTuningSettings
 
     def select(self, examples: Sequence[Example]) -> list[Example]:
-        return with_variants(self.learnable(examples), AUGMENTED)
+        return with_variants(super().select(examples), AUGMENTED)
 
     def build(self) -> Block:
         return self.settings.fine_tuned(self.task.labels)

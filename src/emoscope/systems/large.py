@@ -19,7 +19,7 @@ from emoscope.systems.base import PACKAGES, System, SystemMetadata
 from emoscope.systems.idea import MAIN_CHARACTERS
 from emoscope.systems.settings import TrainingSettings
 from emoscope.tasks import TASKS
-from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_corpora, auxiliary_examples
+from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_corpora, by_head
 
 # How the members of the ensemble read the turns; each differs, so that their mistakes do.
 LAYOUTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
@@ -171,7 +171,7 @@ class Large(System):
         from emoscope.models.torch.transformer import Transformer
 
         settings = self.settings
-        mixture = auxiliary_examples(fit_context, limit=settings.pretraining_text)
+        mixture = by_head(auxiliary_corpora(fit_context, limit=settings.pretraining_text))
         heads = {head: labels for head, labels in affect_labels().items() if head in mixture}
         network = {"pooling": "mean+focus", "context": 3, **settings.pick("encoder", "max_length", "dropout")}
         if settings.adaptation:

@@ -1,12 +1,11 @@
 """The settings of systems: typed, with the paper's values as defaults, each documented under its line."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, did_you_mean
 from emoscope.models.former_names import current_names
 
 if TYPE_CHECKING:
@@ -43,8 +42,7 @@ class SystemSettings(BaseModel):
         renamed = current_names(values)
         for name in renamed:
             if name not in cls.model_fields:
-                close = get_close_matches(name, cls.model_fields, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(cls.model_fields)}"
+                hint = did_you_mean(name, cls.model_fields, "it has")
                 raise EmoscopeError(f"{system} has no setting {name!r}; {hint}")
         try:
             return cls(**renamed)

@@ -49,7 +49,8 @@ def find_inputs(
     skipped: dict[str, None] = {}
     for named in inputs:
         system, chosen = _find(named, output)
-        unknown = [path for path in (address(system, info["name"]) for info in chosen) if not _known(path, format)]
+        paths = {address(system, info["name"]): info for info in chosen}
+        unknown = [path for path in paths if format is None and suffix_format(path) is None]
         if unknown and not skip_unknown:
             shown = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
             raise InputError(
@@ -59,8 +60,7 @@ def find_inputs(
                 f"expected {', '.join(SUFFIXES)}, text also with .gz or .zst",
             )
         skipped |= dict.fromkeys(unknown)
-        for info in chosen:
-            path = address(system, info["name"])
+        for path, info in paths.items():
             if path not in skipped and path not in files:
                 files[path] = _input_file(path, info, format)
     if not files:
@@ -125,10 +125,6 @@ def _find(named: str, output: str | None) -> tuple[Any, list[Mapping[str, Any]]]
 
 def _is_marked(parts: Iterable[str]) -> bool:
     return any(part[0] in "._" for part in parts)
-
-
-def _known(path: str, format: str | None) -> bool:
-    return format is not None or suffix_format(path) is not None
 
 
 def _input_file(path: str, info: Mapping[str, Any], format: str | None) -> InputFile:

@@ -15,6 +15,7 @@ from emoscope.core.errors import EmoscopeError
 
 EXPECTED = "expected turns, or turn1, turn2, ..., or text"
 TURN_COLUMN = re.compile(r"turn_?(\d+)", re.IGNORECASE)
+_TRANSLATED = re.compile(r"(.+)_([a-z]{2,3})")
 
 
 def turn_columns(names: Iterable[str]) -> list[str]:
@@ -32,6 +33,15 @@ def _turn_columns(names: tuple[str, ...]) -> tuple[str, ...]:
     if numbered:
         return tuple(name for _, name in numbered)
     return tuple(name for name in names if name == ("turns" if "turns" in names else "text"))
+
+
+def translated_columns(names: Iterable[str], turns: Sequence[str]) -> dict[str, str]:
+    """The columns with back-translations of these turns, and the language that each came through.
+
+    >>> translated_columns(["id", "turn1", "turn1_de", "note_de"], ["turn1"])
+    {'turn1_de': 'de'}
+    """
+    return {name: match[2] for name in names if (match := _TRANSLATED.fullmatch(name)) and match[1] in turns}
 
 
 def row_dialogue(columns: Mapping[str, Any], column: str | None = None) -> Dialogue:

@@ -52,7 +52,7 @@ class PublishedEntry(FrozenModel):
     note: str | None = None
 
 
-class Statistics(FrozenModel):
+class ScoreDistribution(FrozenModel):
     """The scores of all participants, also of those the table leaves out."""
 
     source: FigureSource
@@ -100,7 +100,7 @@ class Published(FrozenModel):
     size: int
     entries: tuple[PublishedEntry, ...] = Field(min_length=1)
     class_source: FigureSource | None = None
-    statistics: Statistics | None = None
+    statistics: ScoreDistribution | None = None
     confusions: tuple[PublishedConfusion, ...] = ()
     elsewhere: str | None = None  # what a score on other data may be compared with
 
@@ -132,17 +132,6 @@ class Published(FrozenModel):
     def unknown(self) -> int:
         """How many systems of the results table have a score we do not know."""
         return self.size - len(self.scored)
-
-    def entry(self, name: str) -> PublishedEntry:
-        """The entry of a team.
-
-        >>> published("emocontext").entry("ANA").score
-        0.7709
-        """
-        for entry in self.entries:
-            if entry.name == name:
-                return entry
-        raise EmoscopeError(f"{self.task}: no published result of {name!r}")
 
     def confusion(self, name: str) -> PublishedConfusion:
         """The confusion matrix of a system.

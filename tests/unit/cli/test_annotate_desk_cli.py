@@ -112,4 +112,6 @@ def test_the_managers_link_is_renewed_by_command(folder: Path) -> None:
     code, out, _ = run("corpus", "annotate-revoke", folder / "study", "--manager")
     assert code == 0
     assert out.strip().partition("#")[2] == made(folder)["desk"].partition("#")[2] != before.partition("#")[2]
+    code, out, _ = run("corpus", "annotate-revoke", folder / "study", "--manager", "--json")
+    assert (code, json.loads(out)) == (0, {"desk": made(folder)["desk"]})
     assert run("corpus", "annotate-revoke", folder / "study")[0] == 2

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
 from emoscope.cli import submit
 from emoscope.cli.challenge import group as challenge_group
+from emoscope.cli.result import CommandGroup
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.learnt import Overlap
 from emoscope.evaluation.provenance import write_provenance
@@ -27,7 +27,7 @@ from kits.challenge_kit import GOLD, answer, phase, rows_of, write_challenge
 
 
 def run(*arguments: object) -> Result:
-    app = typer.Typer()
+    app = CommandGroup()
     app.add_typer(challenge_group, name="challenge")
     app.command("submit")(submit.submit_cli)
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
@@ -273,7 +273,8 @@ def test_files_texts_and_the_survey_from_the_command_line(tmp_path: Path) -> Non
     done("challenge", "texts", "mine", file, *data)
     assert json.loads(done("challenge", "list", "--json", *data))[0]["texts"] == {"rules": "Be fair."}
     assert "no team has told" in done("challenge", "survey", "mine", *data)
-    done("challenge", "survey", "mine", "-o", tmp_path / "told.csv", *data)
+    said = json.loads(done("challenge", "survey", "mine", "-o", tmp_path / "told.csv", "--json", *data))
+    assert said == {"challenge": "mine", "output": str(tmp_path / "told.csv")}
     assert (tmp_path / "told.csv").read_text().startswith("rank,team,paper,representations: GloVe,")
 
 

@@ -86,6 +86,6 @@ def test_an_empty_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut off"])
 def test_a_broken_record_is_one_line(content: bytes, tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(content)
-    with pytest.raises(InputError, match="is not a record of what a model learnt") as caught:
+    with pytest.raises(InputError, match=r"is not a record of what a model learnt|is empty") as caught:
         LearntItems.load(tmp_path)
     assert "\n" not in str(caught.value)

@@ -1,11 +1,13 @@
 """Notes: messages that are not English, and words of self-harm."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import emoscope
 from emoscope.core.language import language_of
 from emoscope.core.self_harm import mentions_self_harm
-from emoscope.detector.notes import LANGUAGE_NOTES, SELF_HARM_NOTE
+from emoscope.detector.notes import LANGUAGE_NOTES, SELF_HARM_NOTE, notes_of, notes_of_all
 
 OTHER = [
     "no sé qué hacer, estoy muy triste", "je suis tellement contente pour toi", "ich bin so wütend auf dich",
@@ -32,6 +34,26 @@ def test_other_languages_are_noticed(text: str) -> None:
 @pytest.mark.parametrize("text", ENGLISH)
 def test_english_is_not_flagged(text: str) -> None:
     assert language_of(text) == "english"
+
+
+# What the quick look in C has to tell apart: words, phrases, and the spellings that hide them.
+PIECES = st.sampled_from((
+    "want", "to", "die", "DIE", "k.i.l", "k1ll", "kiil", "yaar", "kya", "end", "it", "m", "gone", "go", "on", "on't",
+    "be", "here", "xqz", "vbn", "self-harm", "life's", "don't", " ", " ", " ", "-", "'", ".", "_", "*", "\n", "\t",
+    "\x00", "\x1c", "é", "…", "😂", "aaa", "a b c", "!", "@", "7",
+))  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.lists(PIECES, max_size=30).map("".join), max_size=5))
+def test_many_messages_get_the_notes_of_each(texts: list[str]) -> None:
+    texts += [*OTHER, *ENGLISH]
+    assert notes_of_all(texts) == [notes_of(text) for text in texts]
+
+
+def test_long_messages_get_their_notes_too() -> None:
+    texts = ["so good " * 200, "so good " * 200 + "i want to kill myself", "x" * 9000, "to stop"]
+    assert notes_of_all(texts) == [notes_of(text) for text in texts]
 
 
 @pytest.mark.parametrize("model", ["default", "nano"])

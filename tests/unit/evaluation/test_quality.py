@@ -3,7 +3,6 @@
 import json
 import shutil
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -19,19 +18,22 @@ pytest.importorskip("benchmarks", reason="the benchmarks are not in the package"
 
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.tables import write_rows
-from benchmarks.quality import __main__ as benchmark
+from benchmarks.quality import places
 from benchmarks.quality.card_numbers import unsupported_numbers
+from benchmarks.quality.data_sets import DATA_SETS, goemotions_test, held_out_tenths
+from benchmarks.quality.facts import renewed
+from benchmarks.quality.render import render
+from benchmarks.quality.run import rerun_behaviour, run
 
 
 @pytest.fixture
-def quality(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The benchmark, writing into a folder of the test."""
+def quality(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The benchmark writes into a folder of the test."""
     for name in ("TABLES", "RESULTS", "PAGES", "ASSETS"):
         folder = tmp_path / name.lower()
         folder.mkdir()
-        monkeypatch.setattr(benchmark, name, folder)
+        monkeypatch.setattr(places, name, folder)
     shutil.copy(PAGES / "quality.md", tmp_path / "pages")
-    return benchmark
 
 
 @pytest.fixture
@@ -43,11 +45,12 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_run_and_render(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("quality")
+def test_run_and_render(data: Path, tmp_path: Path) -> None:
     speed = {"model": "nano", "figure": "alone", "value": 0.5, "unit": "ms", "machine": "a test"}
     write_rows(tmp_path / "tables" / "speed.csv", [speed, {**speed, "model": "default"}])
     (tmp_path / "assets" / "nano").mkdir()
-    quality.run("nano", "nano", data, [], 50)
+    run("nano", "nano", data, [], 50)
     results = read_results(tmp_path / "results" / "nano.json")
     assert [(head.head, head.data, head.n) for head in results.heads] == [("emocontext", "EmoContext", 12)]
     assert results.speed is not None and len(results.speed.figures) == 1
@@ -56,7 +59,7 @@ def test_run_and_render(quality: ModuleType, data: Path, tmp_path: Path) -> None
     assert {figure.head for figure in results.behaviour} == {"emocontext"}
     trial = {"idea": "more", "task": "iest", "metric": "f1", "before": 0.5, "after": 0.6, "runs": 2, "kept": False}
     write_rows(tmp_path / "tables" / "tried.csv", [trial])
-    quality.render()
+    render()
     assert (tmp_path / "pages" / "card-nano.md").read_text(encoding="utf-8") == card_text(results)
     assert (tmp_path / "assets" / "nano" / "card.md").read_text(encoding="utf-8") == card_text(results)
     page = (tmp_path / "pages" / "quality.md").read_text(encoding="utf-8")
@@ -65,16 +68,15 @@ def test_run_and_render(quality: ModuleType, data: Path, tmp_path: Path) -> None
     assert "| type | kind | nano, emocontext |" in page
 
 
-def test_behaviour_is_measured_alone(
-    quality: ModuleType, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("quality")
+def test_behaviour_is_measured_alone(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(EmoscopeError, match="no results yet"):
-        quality.rerun_behaviour("nano", "nano")
-    before = quality.run("nano", "nano", data, [], 50)
+        rerun_behaviour("nano", "nano")
+    before = run("nano", "nano", data, [], 50)
     file = tmp_path / "results" / "nano.json"
     file.write_text(before.model_copy(update={"checks": (), "behaviour": ()}).model_dump_json())
     capsys.readouterr()
-    assert quality.rerun_behaviour("nano", "nano") == before == read_results(file)
+    assert rerun_behaviour("nano", "nano") == before == read_results(file)
     printed = capsys.readouterr().out
     assert "emocontext on the 84: " in printed and "emocontext on the suite: all " in printed
 
@@ -95,69 +97,74 @@ def kept(path: Path, **changes: object) -> Path:
     return path
 
 
-def test_kept_answers_are_scored_beside_the_others(quality: ModuleType, data: Path, tmp_path: Path) -> None:
-    quality.run("nano", "nano", data, [], 50)
-    found = quality.run("nano", "nano", data, [kept(tmp_path / "oof.json")], 50)
+@pytest.mark.usefixtures("quality")
+def test_kept_answers_are_scored_beside_the_others(data: Path, tmp_path: Path) -> None:
+    run("nano", "nano", data, [], 50)
+    found = run("nano", "nano", data, [kept(tmp_path / "oof.json")], 50)
     assert [head.split for head in found.heads] == ["dev (Test1)", "train, out of fold"]
     # others, sad and happy right; angry taken for others: 2 hits of 3 gold and 2 said.
     assert found.heads[1].score == pytest.approx(0.8)
     assert found.heads[1].notes == ("ours",)
-    again = quality.run("nano", "nano", data, [], 50)
+    again = run("nano", "nano", data, [], 50)
     assert [head.split for head in again.heads] == ["dev (Test1)", "train, out of fold"]
     decided = kept(tmp_path / "oof.json", decision={"angry": 1.3})
-    assert quality.run("nano", "nano", data, [decided], 50).heads[1].score == 1.0
+    assert run("nano", "nano", data, [decided], 50).heads[1].score == 1.0
 
 
-def test_kept_answers_under_the_training_prior_are_shifted(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("quality")
+def test_kept_answers_under_the_training_prior_are_shifted(data: Path, tmp_path: Path) -> None:
     labels = ("others", "happy", "sad", "angry")
     priors = {
         "training_prior": dict(zip(labels, (0.4, 0.2, 0.2, 0.2), strict=True)),
         "prior": dict(zip(labels, (0.25, 0.25, 0.25, 0.25), strict=True)),
     }
-    found = quality.run("nano", "nano", data, [kept(tmp_path / "oof.json", **priors)], 50)
+    found = run("nano", "nano", data, [kept(tmp_path / "oof.json", **priors)], 50)
     assert found.heads[1].score == pytest.approx(2 * 3 / (3 + 4))  # "others" falls behind: 0.4 / 1.6 < 0.3 / 0.8
     assert found.heads[1].ece_training_prior not in (None, found.heads[1].ece)
 
 
-def test_a_model_known_by_its_answers_alone(quality: ModuleType, data: Path, tmp_path: Path) -> None:
-    found = quality.run("elsewhere", "default", data, [kept(tmp_path / "oof.json")], 50)
+@pytest.mark.usefixtures("quality")
+def test_a_model_known_by_its_answers_alone(data: Path, tmp_path: Path) -> None:
+    found = run("elsewhere", "default", data, [kept(tmp_path / "oof.json")], 50)
     assert found.size_bytes is None
     assert found.checks == ()
     with pytest.raises(EmoscopeError, match="is neither an embedded model nor a folder"):
-        quality.run("elsewhere", "default", data, [], 50)
+        run("elsewhere", "default", data, [], 50)
 
 
-def test_too_few_answers_are_refused(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("quality")
+def test_too_few_answers_are_refused(data: Path, tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="4 examples but 1 answers"):
-        quality.run("nano", "nano", data, [kept(tmp_path / "oof.json", probabilities=[[1, 0, 0, 0]])], 50)
+        run("nano", "nano", data, [kept(tmp_path / "oof.json", probabilities=[[1, 0, 0, 0]])], 50)
 
 
-def test_goemotions_is_read(quality: ModuleType, tmp_path: Path) -> None:
+def test_goemotions_is_read(tmp_path: Path) -> None:
     comments = tmp_path / "auxiliary" / "goemotions" / "ekman" / "test.tsv"
     comments.parent.mkdir(parents=True)
     comments.write_text("so glad\t3\tid1\nboth\t3,5\tid2\nhm\t4\tid3\n", encoding="utf-8")
-    assert [(item.text, item.label) for item in quality.goemotions_test(tmp_path)] == [
+    assert [(item.text, item.label) for item in goemotions_test(tmp_path)] == [
         ("so glad", "joy"),
         ("hm", "neutral"),
     ]
     comments.write_text("so glad\t3\n", encoding="utf-8")
     with pytest.raises(InputError, match="row 1: expected 3 tab-separated columns, found 2"):
-        quality.goemotions_test(tmp_path)
+        goemotions_test(tmp_path)
 
 
 @pytest.mark.data
-def test_the_real_test_sets_are_whole(quality: ModuleType, data_folder: Path) -> None:
-    sizes = {data.name: len(data.read(data_folder)) for data in quality.DATA_SETS}
-    tenths = {data.name.rpartition(" ")[2]: len(data.read(data_folder)) for data in quality.held_out_tenths()}
+def test_the_real_test_sets_are_whole(data_folder: Path) -> None:
+    sizes = {data.name: len(data.read(data_folder)) for data in DATA_SETS}
+    tenths = {data.name.rpartition(" ")[2]: len(data.read(data_folder)) for data in held_out_tenths()}
     assert tenths["Friends"] == 916
     assert tenths["EmotionPush"] == 1368
     everyday = {"Everyday messages": 323, "Everyday dialogues": 445}
     assert sizes == {"EmoContext": 2755, "GoEmotions": 5427 - 459, **everyday}
 
 
-def test_rendering_needs_results(quality: ModuleType) -> None:
+@pytest.mark.usefixtures("quality")
+def test_rendering_needs_results() -> None:
     with pytest.raises(EmoscopeError, match="no results yet"):
-        quality.render()
+        render()
 
 
 def test_the_committed_cards_state_only_what_was_measured() -> None:
@@ -171,12 +178,11 @@ def test_the_committed_cards_state_only_what_was_measured() -> None:
         assert unsupported_numbers(card, results) == []
 
 
-def test_the_committed_page_is_what_the_results_render_to(
-    quality: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(benchmark, "TABLES", RESULTS)
+@pytest.mark.usefixtures("quality")
+def test_the_committed_page_is_what_the_results_render_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "TABLES", RESULTS)
     shutil.copytree(RESULTS / "models", tmp_path / "results", dirs_exist_ok=True)
-    quality.render()
+    render()
     assert (tmp_path / "pages" / "quality.md").read_text() == (PAGES / "quality.md").read_text()
 
 
@@ -184,13 +190,13 @@ def test_every_figure_of_a_card_has_one_source() -> None:
     """Size and record are those of the model's folder, speed that of the speed benchmark, words those of its file."""
     for path in sorted((RESULTS / "models").glob("*.json")):
         results = read_results(path)
-        assert benchmark.renewed(results) == results, f"{path.name}: run `python -m benchmarks.quality render`"
+        assert renewed(results) == results, f"{path.name}: run `python -m benchmarks.quality render`"
         text = card_text(results)
         assert text.count(" a second |") == (2 if results.speed else 0)
         sizes = [figure for figure in (results.speed.figures if results.speed else ()) if "file" in figure.name]
         assert not sizes, "the size of the files stands in the first lines of the card"
     for name in ("default", "nano"):
-        inside = (benchmark.ASSETS / name / "card.md").read_text(encoding="utf-8")
+        inside = (places.ASSETS / name / "card.md").read_text(encoding="utf-8")
         assert inside == (PAGES / f"card-{name}.md").read_text(encoding="utf-8")
 
 
@@ -204,26 +210,28 @@ def test_the_speed_page_and_the_cards_say_the_same() -> None:
         assert f" {results.size_bytes / 1e6:.1f} MB " in page
 
 
-def test_render_renews_what_other_files_say(quality: ModuleType, data: Path, tmp_path: Path) -> None:
-    quality.run("nano", "nano", data, [], 50)
+@pytest.mark.usefixtures("quality")
+def test_render_renews_what_other_files_say(data: Path, tmp_path: Path) -> None:
+    run("nano", "nano", data, [], 50)
     speed = {"model": "nano", "figure": "alone", "value": 0.25, "unit": "ms", "machine": "a test"}
     write_rows(tmp_path / "tables" / "speed.csv", [speed])
     shutil.copytree(resolve("nano"), tmp_path / "assets" / "nano")
     (tmp_path / "assets" / "nano" / "more.bin").write_bytes(bytes(10_000_000))
-    quality.render()
+    render()
     card = (tmp_path / "assets" / "nano" / "card.md").read_text(encoding="utf-8")
     assert "| alone | 0.25 ms |" in card
     assert "Version 0.1.0, 10.6 MB." in card
     assert "| emocontext/train | 30,160 |" in card
 
 
-def test_what_a_model_learnt_is_not_measured(quality: ModuleType, data: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("quality")
+def test_what_a_model_learnt_is_not_measured(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
     shutil.copytree(resolve("nano"), model)
     rows = [f"{n}\tdo you know {n}\tno, tell me\tI won the race\thappy" for n in range(5)]
     text = "\n".join(["id\tturn1\tturn2\tturn3\tlabel", *rows]) + "\n"
     (data / "emocontext" / "dev.txt").write_text(text, encoding="utf-8")
-    quality.run(str(model), "nano", data, [], 50)
+    run(str(model), "nano", data, [], 50)
     add_sources(model, ["emocontext/dev"], FitContext(resources=data))
     with pytest.raises(EmoscopeError, match=r"dev \(Test1\): the model learnt 5 of 5 items; they are no test of it"):
-        quality.run(str(model), "nano", data, [], 50)
+        run(str(model), "nano", data, [], 50)

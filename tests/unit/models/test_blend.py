@@ -8,7 +8,7 @@ import pytest
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.ensembles.blend import Blend, blend_weights, blended, geometric_mean
 from emoscope.models.ensembles.fit_members import PROBABILITIES
 from emoscope.models.linear.ngram_block import NgramBlock
@@ -59,7 +59,7 @@ def test_workers_give_what_one_process_gives(tmp_path: Path) -> None:
     assert np.array_equal(alone.held_out, several.held_out)
     assert np.array_equal(alone.predict_proba(rows), several.predict_proba(rows))
     several.save(tmp_path / "blend")
-    again = load_block(tmp_path / "blend")
+    again = Block.load(tmp_path / "blend")
     assert isinstance(again, Blend)
     assert np.array_equal(again.predict_proba(rows), alone.predict_proba(rows))
     assert np.allclose(again.out_of_fold(), alone.out_of_fold(), atol=1e-6)

@@ -11,7 +11,7 @@ import pytest
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.features.classifier import FeatureClassifier
 from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.trees.boosting import LightGBM, XGBoost
@@ -49,7 +49,7 @@ def test_learns_saves_and_loads(maker: Maker, tmp_path: Path) -> None:
     answers = model.predict_proba(unseen)
     assert np.allclose(answers.sum(1), 1, atol=1e-6)
     model.save(tmp_path / "kept")
-    assert np.array_equal(load_block(tmp_path / "kept").predict_proba(unseen), answers)
+    assert np.array_equal(Block.load(tmp_path / "kept").predict_proba(unseen), answers)
     assert np.array_equal(model.predict_proba(unseen[1:2])[0], answers[1])
     assert not list(tmp_path.rglob("*.pkl"))
 
@@ -100,7 +100,7 @@ def test_a_model_saved_under_the_former_names_of_parameters_is_loaded(tmp_path: 
         names = ("rounds", "rate", "column_share", "row_share", "penalty", *own)
         content["config"] = {"labels": ["a", "b"], "features": [], **{name: former[name] for name in names}}
         (folder / "block.json").write_text(json.dumps(content))
-        again = load_block(folder)
+        again = Block.load(folder)
         assert isinstance(again, LightGBM | XGBoost)
         assert again.num_boost_round == 2
         assert again.parameters["learning_rate"] == 0.1
@@ -138,4 +138,4 @@ def test_mistakes_are_named(maker: Maker, tmp_path: Path) -> None:
     broken = next(path for path in tmp_path.iterdir() if path.suffix in (".txt", ".ubj"))
     broken.write_bytes(b"nothing of the kind")
     with pytest.raises(InputError, match=f"{broken.name}.*is not a valid (LightGBM|XGBoost) model"):
-        load_block(tmp_path)
+        Block.load(tmp_path)

@@ -8,7 +8,7 @@ import pytest
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Cascade, Folds, Majority, Mean, Stack, dialogue_folds
 from kits.fixed_block import Fixed
 
@@ -67,12 +67,12 @@ def test_stack_learns_from_answers_to_what_was_not_seen() -> None:
 def test_combinations_come_back_from_disk(tmp_path: Path) -> None:
     made = Mean([Fixed(AB, [1.0, 0.0]), Majority([Fixed(AB, [0.0, 1.0])])], [1, 3])
     made.save(tmp_path / "kept")
-    again = load_block(tmp_path / "kept")
+    again = Block.load(tmp_path / "kept")
     assert isinstance(again, Mean)
     assert again.predict_proba(EXAMPLES).tolist() == made.predict_proba(EXAMPLES).tolist()
     (tmp_path / "kept" / "part1" / "block.json").unlink()
     with pytest.raises(EmoscopeError, match=r"part1: holds no block \(block.json is missing\)"):
-        load_block(tmp_path / "kept")
+        Block.load(tmp_path / "kept")
 
 
 def test_combinations_saved_before_they_listed_their_children_come_back(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_combinations_saved_before_they_listed_their_children_come_back(tmp_path
     mean.save(tmp_path)
     old = {"block": "mean", "config": {"parts": 11, "weights": weights}}
     (tmp_path / "block.json").write_text(json.dumps(old), encoding="utf-8")
-    again = load_block(tmp_path)
+    again = Block.load(tmp_path)
     assert list(again.children()) == [f"part{number}" for number in range(11)]
     assert again.predict_proba(EXAMPLES).tolist() == mean.predict_proba(EXAMPLES).tolist()
 
@@ -100,4 +100,4 @@ def test_what_no_part_reads_is_cut() -> None:
 def test_unknown_blocks_are_not_made(tmp_path: Path) -> None:
     (tmp_path / "block.json").write_text('{"block": "os:system", "config": {}}')
     with pytest.raises(EmoscopeError, match="no block named 'os:system'"):
-        load_block(tmp_path)
+        Block.load(tmp_path)

@@ -8,7 +8,7 @@ import pytest
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from kits.tiny_encoder import make_tiny_encoder
 
 torch = pytest.importorskip("torch")
@@ -146,7 +146,7 @@ def test_learns_saves_and_loads_without_the_original(name: str, bert: Path, tmp_
     assert block.predict(examples) == labels
     block.save(tmp_path / "saved")
     shutil.rmtree(original)
-    again = load_block(tmp_path / "saved")
+    again = Block.load(tmp_path / "saved")
     assert np.allclose(again.predict_proba(examples), block.predict_proba(examples), atol=1e-7)
 
 

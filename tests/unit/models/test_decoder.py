@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.decoder import HEADS, Decoder
 from emoscope.models.torch.multitask import MultiTaskClassifier
@@ -53,7 +53,7 @@ def test_it_learns_is_saved_and_answers_alike_in_any_batch(
     longer = [*EXAMPLES[:2], Example(Dialogue.of(["why " * 20]), 0)]
     assert np.allclose(block.predict_proba(longer)[:2], probabilities[:2], atol=1e-6)
     block.save(tmp_path / "block")
-    assert np.allclose(load_block(tmp_path / "block").predict_proba(EXAMPLES), probabilities, atol=1e-6)
+    assert np.allclose(Block.load(tmp_path / "block").predict_proba(EXAMPLES), probabilities, atol=1e-6)
     assert isinstance(block.network, Decoder)
     block.network.save_pretrained(tmp_path / "next")  # adapters are merged in what is written, not in the network
     assert np.allclose(block.predict_proba(EXAMPLES), probabilities, atol=1e-6)

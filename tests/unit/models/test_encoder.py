@@ -211,9 +211,9 @@ def test_cut_input_is_reported(network: EncoderNetwork) -> None:
 @settings(max_examples=30, deadline=None)
 @given(turns=st.lists(st.text(max_size=80), min_size=1, max_size=4))
 def test_what_is_cut_does_not_fit(network: EncoderNetwork, turns: list[str]) -> None:
-    window = network._layout.window
-    pieces = sum(len(row) + 1 for row in network._tokenizer.token_ids(turns[-window.context :]))
-    (row,) = network._layout.window.rows([Example.last(Dialogue.of(turns))], network._tokenizer)
+    window = network.layout.window
+    pieces = sum(len(row) + 1 for row in network.tokenizer.token_ids(turns[-window.context :]))
+    (row,) = network.layout.window.rows([Example.last(Dialogue.of(turns))], network.tokenizer)
     assert row.cut == (len(turns) > window.context or pieces > window.length - 1)
     assert len(row.token_ids) <= window.length
 

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emoscope.core.arrays import pack_words, unpack_words
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Component
-from emoscope.models.features.base import Extractor, Union, pack_words, unpack_words
+from emoscope.models.block import Block
+from emoscope.models.features.base import Extractor, all_features
 from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.features.ranked_words import RankedWords
 from emoscope.models.features.scores import ClassifierScores
@@ -238,30 +239,31 @@ def some_of_each() -> list[Extractor]:
     ]
 
 
-def test_a_saved_union_gives_the_same_features_without_resources(resources: Path, tmp_path: Path) -> None:
+def test_saved_extractors_give_the_same_features_without_resources(resources: Path, tmp_path: Path) -> None:
     examples = [said("hi", "good day 😂"), said("bad ❤️"), said("")]
-    union = Union(some_of_each())
-    before = union.fit_transform(examples, ["x", "y", "x"], FitContext(resources=resources)).toarray()
-    for number, extractor in enumerate(union.extractors):
+    extractors = [fitted(extractor, examples, ["x", "y", "x"], resources=resources) for extractor in some_of_each()]
+    before = all_features(extractors, examples).toarray()
+    for number, extractor in enumerate(extractors):
         extractor.save(tmp_path / str(number))
-    again = Union([Component.load(tmp_path / str(number)) for number in range(len(union.extractors))])  # type: ignore[misc]
+    again = [Extractor.load(tmp_path / str(number)) for number in range(len(extractors))]
     assert before.dtype == np.float32
-    assert np.array_equal(again.transform(examples).toarray(), before)
+    assert np.array_equal(all_features(again, examples).toarray(), before)
 
 
 @settings(max_examples=30, deadline=None)
 @given(TEXTS)
 def test_a_row_does_not_depend_on_the_other_rows(dialogues: list[list[str]]) -> None:
     examples = [said(*turns) for turns in dialogues]
-    union = Union([Ngrams(min_count=1), Ngrams(unit="char", min_count=1), RankedWords(top=5), Style()])
-    together = union.fit_transform(examples, ["a"] * len(examples), FitContext()).toarray()
-    alone = np.concatenate([union.transform([example]).toarray() for example in examples])
+    made = [Ngrams(min_count=1), Ngrams(unit="char", min_count=1), RankedWords(top=5), Style()]
+    extractors = [fitted(extractor, examples) for extractor in made]
+    together = all_features(extractors, examples).toarray()
+    alone = np.concatenate([all_features(extractors, [example]).toarray() for example in examples])
     assert np.array_equal(together, alone)
 
 
-def test_an_empty_union_says_so() -> None:
+def test_no_features_at_all_say_so() -> None:
     with pytest.raises(EmoscopeError, match="at least one kind of feature"):
-        Union([]).transform([said("hi")])
+        all_features([], [said("hi")])
 
 
 @pytest.mark.data

@@ -8,7 +8,7 @@ import pytest
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Stack
 from emoscope.models.features.ngrams import Ngrams
 from emoscope.models.linear.classifier import LinearClassifier
@@ -36,7 +36,7 @@ def test_learns_saves_and_loads(kind: str, tmp_path: Path) -> None:
     answers = model.predict_proba(unseen)
     assert np.allclose(answers.sum(1), 1)
     model.save(tmp_path / "kept")
-    assert np.array_equal(load_block(tmp_path / "kept").predict_proba(unseen), answers)
+    assert np.array_equal(Block.load(tmp_path / "kept").predict_proba(unseen), answers)
     assert np.array_equal(model.predict_proba(unseen[1:2])[0], answers[1])
     assert model.predict_proba([]).shape == (0, 3)
 
@@ -95,7 +95,7 @@ def test_stands_on_top_of_a_stack(tmp_path: Path) -> None:
     stack.fit(data, labels, FitContext())
     assert stack.predict(data) == labels
     stack.save(tmp_path / "kept")
-    assert np.array_equal(load_block(tmp_path / "kept").predict_proba(data), stack.predict_proba(data))
+    assert np.array_equal(Block.load(tmp_path / "kept").predict_proba(data), stack.predict_proba(data))
 
 
 def test_mistakes_are_named() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.linear.ngram_block import MAX_CHARACTERS, NgramBlock, fields
 from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
 from emoscope.models.linear.ngram_linear import NgramLinear
@@ -102,7 +102,7 @@ def test_same_scores_alone_and_in_any_batch(tiny: NgramBlock, turns: list[list[s
 
 def test_saved_and_loaded_gives_the_same_bits(tiny: NgramBlock, tmp_path: Path) -> None:
     tiny.save(tmp_path)
-    again = load_block(tmp_path)
+    again = Block.load(tmp_path)
     dialogues = examples_of(*([text] for text in (*HAPPY, *SAD)))
     assert again.labels == tiny.labels
     assert (again.predict_proba(dialogues) == tiny.predict_proba(dialogues)).all()

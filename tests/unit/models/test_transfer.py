@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.recurrent import TweetRecurrentNetwork
 from emoscope.models.torch.training import Training
@@ -112,7 +112,7 @@ def test_copies_start_from_one_preparation_and_differ(fit_context: FitContext, t
     assert not np.allclose(answers[0], answers[1])
     assert np.allclose(block.predict_proba(examples), np.mean(answers, axis=0))
     block.save(tmp_path / "kept")
-    assert np.array_equal(load_block(tmp_path / "kept").predict_proba(examples), block.predict_proba(examples))
+    assert np.array_equal(Block.load(tmp_path / "kept").predict_proba(examples), block.predict_proba(examples))
 
 
 def test_the_seed_reproduces(fit_context: FitContext) -> None:
@@ -140,7 +140,7 @@ def test_an_encoder_learns_several_tasks_in_turn(fit_context: FitContext, tmp_pa
     )
     block.fit(examples, labels, fit_context)
     block.save(tmp_path / "kept")
-    assert np.allclose(load_block(tmp_path / "kept").predict_proba(examples), block.predict_proba(examples), atol=1e-6)
+    assert np.allclose(Block.load(tmp_path / "kept").predict_proba(examples), block.predict_proba(examples), atol=1e-6)
 
 
 def test_word_vectors_of_tweets(fit_context: FitContext) -> None:

@@ -7,7 +7,7 @@ import pytest
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from kits.tiny_encoder import HIDDEN, make_tiny_encoder
 
 torch = pytest.importorskip("torch")
@@ -207,7 +207,7 @@ def test_learns_saves_and_loads_without_the_original(kind: str, request: pytest.
     block.save(tmp_path / "saved")
     shutil.rmtree(original)
     assert not list((tmp_path / "saved" / "encoder").glob("*.safetensors"))
-    again = load_block(tmp_path / "saved")
+    again = Block.load(tmp_path / "saved")
     assert np.array_equal(again.predict_proba(examples), block.predict_proba(examples))
 
 
@@ -250,7 +250,7 @@ def test_frozen_encoder_is_shared_and_never_changes(bert: Path, tmp_path: Path) 
     shutil.rmtree(original)
     weights = [tmp_path / "saved" / f"part{number}" / "encoder" / "frozen.safetensors" for number in range(2)]
     assert weights[0].samefile(weights[1])
-    loaded = load_block(tmp_path / "saved")
+    loaded = Block.load(tmp_path / "saved")
     assert np.allclose(loaded.predict_proba(examples), expected, atol=1e-7)
 
 

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.models.text.window import Window
 from emoscope.models.torch.pretrained import load_encoder
@@ -114,7 +114,7 @@ def test_a_classifier_over_guesses_is_kept_without_the_encoder(encoder: Path, tm
     words = TriggerWords(encoder=str(encoder), pretraining_text=5, max_length=40, lm_batch_size=4)
     block = LinearClassifier(LABELS, [words], scale=True).fit(MASKED, labels, fit_context)
     block.save(tmp_path / "kept")
-    again = load_block(tmp_path / "kept")
+    again = Block.load(tmp_path / "kept")
     assert np.allclose(again.predict_proba(MASKED), block.predict_proba(MASKED), atol=1e-6)
 
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.network import NETWORKS
 from emoscope.models.torch.training import Training, predict
@@ -106,7 +106,7 @@ def test_it_learns_and_is_the_same_after_loading(tmp_path: Path) -> None:
     plan = Training(epochs=12, batch_size=16, learning_rate=3e-2, schedule="slanted", gradual_unfreezing=True)
     block = NeuralClassifier(LABELS, "ulmfit", SMALL, plan).fit(examples, labels, CPU)
     block.save(tmp_path)
-    again = load_block(tmp_path)
+    again = Block.load(tmp_path)
     fresh, wanted = toy(80, seed=5)
     assert (block.predict_proba(fresh) == again.predict_proba(fresh)).all()
     right = sum(found == label for found, label in zip(again.predict(fresh), wanted, strict=True))

@@ -10,7 +10,7 @@ import pytest
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import load_block
+from emoscope.models.block import Block
 from emoscope.models.ensembles.voting import MultiStepVote
 from kits.fixed_block import Fixed
 
@@ -90,7 +90,7 @@ def test_each_set_learns_its_own_question() -> None:
 def test_a_saved_vote_answers_alike(tmp_path: Path) -> None:
     block = vote([[0.4, 0.3, 0.2, 0.1]] * 2, [[0.2, 0.5, 0.3]], [0.3, 0.6], soft=True)
     block.save(tmp_path)
-    loaded = load_block(tmp_path)
+    loaded = Block.load(tmp_path)
     assert isinstance(loaded, MultiStepVote)
     assert [len(parts) for parts in loaded.sets.values()] == [2, 1, 2]
     assert np.array_equal(loaded.predict_proba(ONE), block.predict_proba(ONE))

@@ -42,7 +42,7 @@ def test_workers_compute_on_one_core_unless_told_otherwise() -> None:
 def test_progress_is_reported_from_wherever_a_part_is_computed(executor: Executor) -> None:
     reports: list[int] = []
     assert list(executor.map(part_functions.advance_by_part, range(5), progress=reports.append)) == [0, 1, 2, 3, 4]
-    assert sorted(reports) == [0, 1, 2, 3, 4]
+    assert sorted(report for report in reports if report) == [1, 2, 3, 4]
 
 
 def test_progress_of_a_worker_that_died_does_not_count(tmp_path: Path) -> None:
@@ -115,6 +115,25 @@ def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "died").exists()
 
 
+@pytest.mark.parametrize("stuck", [0, 19])
+def test_a_stuck_part_is_done_by_another_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stuck: int) -> None:
+    """Both at the end, and where results wait for it and no more parts are taken."""
+    monkeypatch.setattr("emoscope.parallel.stragglers.LEAST_SECONDS", 0.0)
+    parts = [""] * 20
+    parts[stuck] = str(tmp_path / "begun")
+    reports: list[int] = []
+    assert list(Executor(workers=2).map(part_functions.stick_once, parts, progress=reports.append)) == parts
+    assert (tmp_path / "begun").read_text() == ".."
+    assert sum(reports) == 1
+
+
+def test_parts_of_several_cores_are_not_begun_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("emoscope.parallel.stragglers.LEAST_SECONDS", 0.0)
+    monkeypatch.setattr("emoscope.parallel.stragglers.FACTOR", 0.0)
+    pids = list(Executor(workers=2, single_core=False).map(part_functions.process, range(5)))
+    assert len(set(pids)) == 2
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 def test_a_process_that_dies_before_it_is_up() -> None:
     """More than a pipe holds is on its way to it then."""
@@ -128,6 +147,19 @@ def test_a_process_that_dies_before_it_is_up() -> None:
         (1 << 21) + part for part in range(4)
     ]
     killer.join()
+
+
+def test_ray_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine Ray gives up with an exception of no kind of its own."""
+    ray = pytest.importorskip("ray")
+
+    def fail(**_: object) -> None:
+        raise Exception("The current node timed out during startup. This could happen\nfor many reasons.")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray, "init", fail)
+    with pytest.raises(EmoscopeError, match=r"^Ray does not start \(The current node timed out during startup.*\)$"):
+        list(Executor("ray", workers=2).map(part_functions.refuse_four, range(4)))
 
 
 def test_a_part_that_kills_is_given_up() -> None:

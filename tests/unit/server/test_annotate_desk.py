@@ -16,7 +16,7 @@ from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.files import read_annotations
 from emoscope.corpus.annotation.items import in_round
-from emoscope.corpus.annotation.people import Person
+from emoscope.corpus.annotation.people import AnnotatorProfile
 from emoscope.server.annotate.exchange import import_judgements
 from emoscope.server.annotate.links import manager_token
 from emoscope.server.annotate.notes import Briefing, renew_manager_link, set_briefing
@@ -200,12 +200,12 @@ def test_who_does_not_meet_the_requirements_is_not_let_in(tmp_path: Path) -> Non
     require = ["country=US,GB", "approval_rate>=0.95", "tasks>=1000"]
     made_study(tmp_path, items(2), people=(), require=require)
     with closing(store_of(tmp_path)) as store:
-        add_annotators(store, [Person("ann", "US", 0.97, 1200)])
+        add_annotators(store, [AnnotatorProfile("ann", "US", 0.97, 1200)])
         for person, why in (
-            (Person("ben"), "ben does not meet this study's requirements: country is not known"),
-            (Person("ben", "DE", 0.99, 5000), "country is DE, and must be GB or US"),
-            (Person("ben", "GB", 0.5, 5000), "approval_rate is 0.5, and must be at least 0.95"),
-            (Person("ben", "GB", 0.95, 999), "tasks is 999, and must be at least 1,000"),
+            (AnnotatorProfile("ben"), "ben does not meet this study's requirements: country is not known"),
+            (AnnotatorProfile("ben", "DE", 0.99, 5000), "country is DE, and must be GB or US"),
+            (AnnotatorProfile("ben", "GB", 0.5, 5000), "approval_rate is 0.5, and must be at least 0.95"),
+            (AnnotatorProfile("ben", "GB", 0.95, 999), "tasks is 999, and must be at least 1,000"),
         ):
             with pytest.raises(EmoscopeError, match=why):
                 add_annotators(store, [person])

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import pytest
 
-from emoscope.server.challenge.pages.texts import markdown
 from emoscope.server.http.rendering import templates
+from emoscope.server.markdown import markdown
 from kits.challenge_kit import phase, rows_of
 from kits.challenge_site import Site, bearer, form_secret, opened_site
 
@@ -74,6 +74,14 @@ def test_markdown_has_headings_lists_tables_and_careful_links() -> None:
     assert "<h4>Two</h4>" in made
     assert '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>' in made
     assert 'rel="nofollow noopener noreferrer"' in made
+
+
+def test_headings_leave_out_no_level_and_a_picture_is_a_link() -> None:
+    made = str(markdown("## One\n\n#### Two\n\n![chart](https://example.org/chart.png)"))
+    assert "<h3>One</h3>" in made
+    assert "<h4>Two</h4>" in made
+    assert "<img" not in made
+    assert 'href="https://example.org/chart.png"' in made
 
 
 def test_the_challenge_shows_its_texts_countdown_and_gated_files(site: Site) -> None:

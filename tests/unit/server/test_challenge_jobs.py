@@ -5,7 +5,7 @@ import json
 import sys
 import threading
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from emoscope.server.challenge.services.actor import OPERATOR, Actor
 from emoscope.server.challenge.services.audit import read_audit
 from emoscope.server.challenge.services.challenges import rescore
 from emoscope.server.challenge.services.submissions import get_submission, quota, submit
+from emoscope.server.challenge.views import LogLine
 from emoscope.server.errors import StoreUnavailable
 from emoscope.server.store import FileStore, Store
 from emoscope.server.store.models import Job, Result
@@ -33,6 +34,11 @@ NO_NUMBER = (sys.executable, "-c", 'print(\'{"ok": true, "score": NaN, "low": 0.
 NO_SCORE = (sys.executable, "-c", "print('{\"ok\": true}')")
 GARBAGE = (sys.executable, "-c", "print('finished!')")
 LEASE = timedelta(seconds=60)
+
+
+def test_a_moment_has_its_offset_however_a_view_becomes_json() -> None:
+    line = LogLine(at=datetime(2030, 1, 20, tzinfo=UTC), text="scored")
+    assert line.as_dict() == json.loads(line.model_dump_json()) == {"at": "2030-01-20T00:00:00+00:00", "text": "scored"}
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from emoscope.server.challenge.services.creation import (
     create_from_uploads,
     replace_gold_by_upload,
 )
+from emoscope.server.challenge.services.merges import offer_merge
 from emoscope.server.challenge.services.notices import (
     list_notices,
     post_notice,
@@ -41,7 +42,6 @@ from emoscope.server.challenge.services.teams import (
     disqualify_team,
     get_team,
     list_teams,
-    offer_merge,
     register_team,
     reinstate_team,
 )

@@ -18,10 +18,11 @@ from fastapi.testclient import TestClient
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
+from emoscope.server.challenge.services.applicants import Identity
 from emoscope.server.challenge.services.challenges import get_challenge
 from emoscope.server.challenge.services.registration import Post, confirm, invite_team, recover, register, send_recovery
 from emoscope.server.challenge.services.submissions import submit
-from emoscope.server.challenge.services.teams import Identity, approve_team, invite, join_team, register_team
+from emoscope.server.challenge.services.teams import approve_team, invite, join_team, register_team
 from emoscope.server.challenge.services.throttle import admitted
 from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.challenge.views import MailSent, Registered

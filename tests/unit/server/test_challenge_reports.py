@@ -13,9 +13,9 @@ from emoscope.server.challenge.board.summary import statistics
 from emoscope.server.challenge.board.techniques import techniques, techniques_text
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC, Actor
 from emoscope.server.challenge.services.challenges import close_phase
+from emoscope.server.challenge.services.merges import answer_merge, offer_merge
 from emoscope.server.challenge.services.reports import get_report, keep_report
 from emoscope.server.challenge.services.submissions import submit
-from emoscope.server.challenge.services.teams import answer_merge, offer_merge
 from emoscope.server.errors import Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
 from kits.challenge_kit import Clock, answer, finish_jobs, made_challenge, phase, team

@@ -19,15 +19,14 @@ from emoscope.server.challenge.services.challenges import (
     rescore,
     restore_challenge,
 )
+from emoscope.server.challenge.services.merges import answer_merge, offer_merge
 from emoscope.server.challenge.services.submissions import list_submissions, quota, submit
 from emoscope.server.challenge.services.teams import (
-    answer_merge,
     delete_team,
     get_team,
     invite,
     join_team,
     list_teams,
-    offer_merge,
     register_team,
     restore_team,
 )
@@ -173,10 +172,11 @@ def test_a_merged_team_has_no_more_members_than_any_other(
     ana, _ = team(store, slug, "One")
     join_team(store, PUBLIC, invite(store, ana, slug).token, member="Cat")
     ben, _ = team(store, slug, "Two", "Ben")
-    monkeypatch.setattr("emoscope.server.challenge.services.teams.MAX_MEMBERS", 2)
+    monkeypatch.setattr("emoscope.server.challenge.services.merges.MAX_MEMBERS", 2)
     with pytest.raises(Conflict, match="together the teams have 3 members, at most 2 are allowed"):
         offer_merge(store, ana, slug, "Two")
-    monkeypatch.setattr("emoscope.server.challenge.services.teams.MAX_MEMBERS", 3)
+    for module in ("merges", "teams"):
+        monkeypatch.setattr(f"emoscope.server.challenge.services.{module}.MAX_MEMBERS", 3)
     answer_merge(store, ben, slug, offer_merge(store, ana, slug, "Two").id, accept=True)
     assert len(get_team(store, ben, slug).members) == 3
     with pytest.raises(Conflict, match="a team has at most 3 members"):

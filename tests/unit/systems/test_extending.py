@@ -9,7 +9,7 @@ import pytest
 
 import emoscope
 from emoscope.core.errors import EmoscopeError
-from emoscope.models.block import BLOCKS, load_block
+from emoscope.models.block import BLOCKS, Block
 from emoscope.runs.export import export_run
 from emoscope.runs.predict import predictor
 from emoscope.runs.train import official_score, train
@@ -60,7 +60,7 @@ def test_everything_takes_what_another_package_adds(data: Path, tmp_path: Path) 
     pytest.importorskip("onnx")
     pytest.importorskip("torch")
     export_run(tmp_path / "run", tmp_path / "model", root=data)
-    exported = load_block(tmp_path / "model" / "model")
+    exported = Block.load(tmp_path / "model" / "model")
     assert [type(child) for child in exported.children().values()] == [ExportedKeywords, ExportedKeywords]
     run, model = emoscope.load(tmp_path / "run"), emoscope.load(tmp_path / "model")
     asked = [[f"what a wet day {MASK}"], ["hi", "so bright"]]

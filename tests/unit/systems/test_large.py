@@ -57,7 +57,7 @@ from emoscope.runs.train import official_score, train
 from emoscope.systems.large import Large
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
-from emoscope.tasks.datasets.affect import AUXILIARY, affect_examples, affect_labels, auxiliary_examples
+from emoscope.tasks.datasets.affect import AUXILIARY, affect_corpora, affect_labels, auxiliary_corpora, by_head
 from emoscope.tasks.datasets.auxiliary import EKMAN
 from emoscope.tasks.emocontext import EmoContext
 from emoscope.tasks.metadata import TaskMetadata
@@ -85,7 +85,7 @@ def fit_context(data: Path) -> FitContext:
 
 
 def test_the_mixture_is_of_auxiliary_tasks_without_lines_of_friends(fit_context: FitContext) -> None:
-    mixture = auxiliary_examples(fit_context)
+    mixture = by_head(auxiliary_corpora(fit_context))
     assert "emocontext" not in mixture
     texts = [example.text for example in mixture["ekman"]]
     assert SHARED_LINE not in texts
@@ -94,21 +94,21 @@ def test_the_mixture_is_of_auxiliary_tasks_without_lines_of_friends(fit_context:
 
 def test_what_will_be_scored_is_not_learnt_from(data: Path) -> None:
     judged = FitContext(resources=data, unseen=frozenset({"Oh my god: what is it?"}))
-    assert "Oh my god what is it" not in {example.text for example in auxiliary_examples(judged)["ekman"]}
+    assert "Oh my god what is it" not in {example.text for example in by_head(auxiliary_corpora(judged))["ekman"]}
 
 
 def test_a_model_of_all_tasks_learns_from_the_benchmarks_too_but_not_from_what_is_judged(
     fit_context: FitContext,
 ) -> None:
-    everything = affect_examples(fit_context)
+    everything = by_head(affect_corpora(fit_context))
     assert set(everything) == set(affect_labels())
-    some = affect_examples(fit_context, keep=lambda example: not example.text.endswith(("3", "5")))
+    some = by_head(affect_corpora(fit_context, keep=lambda example: not example.text.endswith(("3", "5"))))
     assert 0 < len(some["emocontext"]) < len(everything["emocontext"])
     assert not any(example.text.endswith("3") for example in some["emocontext"])
 
 
 def test_iest_gets_more_masked_words_from_tweets(fit_context: FitContext) -> None:
-    made = {(example.text, example.label) for example in auxiliary_examples(fit_context)["iest"]}
+    made = {(example.text, example.label) for example in by_head(auxiliary_corpora(fit_context))["iest"]}
     assert ("I am so [#TRIGGERWORD#] that it works", "joy") in made
     assert ("he is [#TRIGGERWORD#] because of you", "anger") in made
 

@@ -1,16 +1,21 @@
 """Challenges, their phases and boards."""
 
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Group, RenderableType
 from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
-from emoscope.cli.challenge.command import Outcome, SlugArgument, command, group, print_views
-from emoscope.cli.output import JsonOption, console, print_json
+from emoscope.cli.challenge.command import SlugArgument, command, group, listed, view_table
+from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
@@ -34,8 +39,7 @@ PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's
 def template_cli(
     name: Annotated[str | None, typer.Argument(help="A ready challenge; without one they are listed.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it here instead of printing it.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Print the file of a ready challenge, to be edited and created."""
     from emoscope.core.files import atomic_write
 
@@ -44,10 +48,8 @@ def template_cli(
     if output is not None:
         with atomic_write(output) as handle:
             handle.write(text)
-    if as_json:
-        print_json({"challenges": list(ready.ready_challenges())} if name is None else {"output": output, "text": text})
-    elif output is None:
-        typer.echo(text, nl=False)
+    value = {"challenges": list(ready.ready_challenges())} if name is None else {"output": output, "text": text}
+    return CommandResult(value, [] if output is not None else partial(typer.echo, text, nl=False))
 
 
 @command("create")
@@ -57,31 +59,27 @@ def create_cli(
     files: Annotated[
         Path | None, typer.Option("--files", help="Folder of the files it names; without it those beside FILE.")
     ] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Create a challenge. Its files are checked and copied; the originals are not needed any more."""
-    _print_challenge(services.challenges.create_challenge(store, OPERATOR, file, files), as_json=as_json)
+    return _shown(services.challenges.create_challenge(store, OPERATOR, file, files))
 
 
 @command("list")
-def list_cli(store: "Store", as_json: JsonOption = False) -> None:
+def list_cli(store: "Store") -> CommandResult:
     """List all challenges and their phases."""
     challenges = services.challenges.list_challenges(store, OPERATOR)
-    if as_json:
-        print_json([challenge.as_dict() for challenge in challenges])
-    elif not challenges:
-        typer.echo("There are no challenges; `emoscope challenge create FILE.toml` makes one.")
-    else:
-        for challenge in challenges:
-            _print_challenge(challenge)
+    if not challenges:
+        return CommandResult([], "There are no challenges; `emoscope challenge create FILE.toml` makes one.")
+    return CommandResult([one.as_dict() for one in challenges], [Group(*map(_phases, challenges))])
 
 
-def _print_challenge(challenge: "ChallengeView", *, as_json: bool = False) -> None:
-    if as_json:
-        print_json(challenge.as_dict())
-        return
+def _shown(challenge: "ChallengeView") -> CommandResult:
+    return CommandResult(challenge.as_dict(), [_phases(challenge)])
+
+
+def _phases(challenge: "ChallengeView") -> Table:
     deleted = ", deleted" if challenge.deleted else ""
-    print_views(
+    return view_table(
         challenge.phases,
         {
             "phase": lambda phase: phase.name,
@@ -100,15 +98,15 @@ def _print_challenge(challenge: "ChallengeView", *, as_json: bool = False) -> No
 
 
 @command("open")
-def open_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument, as_json: JsonOption = False) -> None:
+def open_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> CommandResult:
     """Open a phase now."""
-    _print_challenge(services.challenges.open_phase(store, OPERATOR, slug, phase), as_json=as_json)
+    return _shown(services.challenges.open_phase(store, OPERATOR, slug, phase))
 
 
 @command("close")
-def close_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument, as_json: JsonOption = False) -> None:
+def close_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> CommandResult:
     """Close a phase now; a hidden board shows from here on."""
-    _print_challenge(services.challenges.close_phase(store, OPERATOR, slug, phase), as_json=as_json)
+    return _shown(services.challenges.close_phase(store, OPERATOR, slug, phase))
 
 
 @command("schedule")
@@ -121,12 +119,10 @@ def schedule_cli(
     clear: Annotated[
         list[Moment] | None, typer.Option("--clear", help="Remove a time: it is then opened or closed by command.")
     ] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Change when a phase opens or closes, such as to extend a deadline."""
     gone = {moment.value for moment in clear or []}
-    changed = services.challenges.reschedule(store, OPERATOR, slug, phase, opens=opens, closes=closes, clear=gone)
-    _print_challenge(changed, as_json=as_json)
+    return _shown(services.challenges.reschedule(store, OPERATOR, slug, phase, opens=opens, closes=closes, clear=gone))
 
 
 @command("change")
@@ -139,14 +135,13 @@ def change_cli(
         str | None, typer.Option("--registration", help="open, email, approval, invitation or closed.")
     ] = None,
     max_teams: Annotated[int | None, typer.Option("--max-teams")] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Change a challenge's title, description, registration or how many teams there may be."""
     from emoscope.core.files import whole_text
 
     changes = {"title": title, "registration": registration, "max_teams": max_teams}
     changes["description"] = None if description is None else whole_text(description, max_bytes=1 << 20)
-    _print_challenge(services.challenges.change_challenge(store, OPERATOR, slug, changes), as_json=as_json)
+    return _shown(services.challenges.change_challenge(store, OPERATOR, slug, changes))
 
 
 @command("gold")
@@ -158,12 +153,12 @@ def gold_cli(
     rescoring: Annotated[
         bool, typer.Option("--rescore/--no-rescore", help="Score all submissions again, or leave scores stale.")
     ] = True,
-) -> Outcome:
+) -> CommandResult:
     """Replace a phase's gold labels and score all its submissions again; a server or worker does the work."""
     done = services.challenges.replace_gold(store, OPERATOR, slug, phase, file, rescoring=rescoring)
     then = f"{done.queued:,} submissions queued" if rescoring else f"run: emoscope challenge rescore {slug}"
     value = {"challenge": slug, "phase": phase, "gold": file, "queued": done.queued if rescoring else 0}
-    return Outcome(f"{slug}/{phase}: gold replaced; {then}", value)
+    return CommandResult(value, f"{slug}/{phase}: gold replaced; {then}")
 
 
 @command("rescore")
@@ -171,10 +166,11 @@ def rescore_cli(
     store: "Store",
     slug: SlugArgument,
     phase: Annotated[str | None, typer.Argument(metavar="[PHASE]", help="Only this phase.")] = None,
-) -> Outcome:
+) -> CommandResult:
     """Queue every submission whose score is missing, failed or stale; a server or worker does the work."""
     queued = services.challenges.rescore(store, OPERATOR, slug, phase)
-    return Outcome(f"{slug}: {queued:,} submissions queued", {"challenge": slug, "phase": phase, "queued": queued})
+    value = {"challenge": slug, "phase": phase, "queued": queued}
+    return CommandResult(value, f"{slug}: {queued:,} submissions queued")
 
 
 @command("board")
@@ -184,8 +180,7 @@ def board_cli(
     phase: PhaseArgument,
     plot: Annotated[Path | None, typer.Option("--plot", help="Also draw it: PNG, SVG, HTML or JSON.")] = None,
     final: Annotated[bool, typer.Option("--final", help="As if the phase closed now: exact, on what decides.")] = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Show a phase's board; with --final what participants see when the phase is closed."""
     from emoscope.server.challenge.board.leaderboard import leaderboard
 
@@ -195,10 +190,11 @@ def board_cli(
         from emoscope.server.challenge.board.chart import board_chart
 
         save(board_chart(board), plot)
-    if as_json:
-        print_json(board.as_dict())
-        return
-    print_views(
+    return CommandResult(board.as_dict(), [Group(*_board_parts(board, slug))])
+
+
+def _board_parts(board: "BoardView", slug: str) -> Iterator[RenderableType]:
+    yield view_table(
         board.entries,
         {
             "rank": lambda entry: entry.rank,
@@ -216,7 +212,7 @@ def board_cli(
         left=3,
     )
     if board.winners:
-        print_views(
+        yield view_table(
             board.winners,
             {
                 "class": lambda one: one.label,
@@ -230,9 +226,8 @@ def board_cli(
         )
     if told := board.statistics:
         figures = told.model_dump(exclude={"teams"}).items()
-        console().print(f"{told.teams} teams: " + ", ".join(f"{name} {value:.4f}" for name, value in figures))
-    for note in [*board.notes, *_comparison_notes(board, slug)]:
-        console().print(note, markup=False)
+        yield f"{told.teams} teams: " + ", ".join(f"{name} {value:.4f}" for name, value in figures)
+    yield from map(Text, [*board.notes, *_comparison_notes(board, slug)])
 
 
 def _comparison_notes(board: "BoardView", slug: str) -> list[str]:
@@ -246,10 +241,9 @@ def submissions_cli(
     store: "Store",
     slug: SlugArgument,
     phase: Annotated[str | None, typer.Option("--phase", help="Only this phase.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """List all submissions, deleted ones too, newest first."""
-    print_views(
+    return listed(
         services.submissions.list_submissions(store, OPERATOR, slug, phase=phase, deleted=True),
         {
             "id": lambda one: one.id,
@@ -259,7 +253,6 @@ def submissions_cli(
             "state": lambda one: "deleted" if one.deleted else "stale" if one.stale else one.state,
             "score": lambda one: one.figures and one.figures.score,
         },
-        as_json=as_json,
         left=5,
     )
 
@@ -273,7 +266,7 @@ def export_cli(
     public: Annotated[
         bool, typer.Option("--public", help="Only what anybody may see: no submissions, no hidden board.")
     ] = False,
-) -> Outcome:
+) -> CommandResult:
     """Write a challenge with its boards, teams and submissions, or one board, to a file. Gold is never part of it."""
     from emoscope.core.files import atomic_write
     from emoscope.server.challenge.board.export import board_text, export_challenge
@@ -289,19 +282,19 @@ def export_cli(
         text = board_text(leaderboard(store, actor, slug, phase), "csv" if kind == ".csv" else "json")
     with atomic_write(output) as handle:
         handle.write(text)
-    return Outcome(f"{output}: written", {"challenge": slug, "phase": phase, "output": output})
+    return CommandResult({"challenge": slug, "phase": phase, "output": output}, f"{output}: written")
 
 
 @command("delete")
-def delete_cli(store: "Store", slug: SlugArgument) -> Outcome:
+def delete_cli(store: "Store", slug: SlugArgument) -> CommandResult:
     """Hide a challenge; `restore` brings it back."""
     services.challenges.delete_challenge(store, OPERATOR, slug)
     text = f"{slug}: deleted; to bring it back: emoscope challenge restore {slug}"
-    return Outcome(text, {"challenge": slug, "state": "deleted"})
+    return CommandResult({"challenge": slug, "state": "deleted"}, text)
 
 
 @command("restore")
-def restore_cli(store: "Store", slug: SlugArgument) -> Outcome:
+def restore_cli(store: "Store", slug: SlugArgument) -> CommandResult:
     """Bring a deleted challenge back."""
     services.challenges.restore_challenge(store, OPERATOR, slug)
-    return Outcome(f"{slug}: restored", {"challenge": slug, "state": "restored"})
+    return CommandResult({"challenge": slug, "state": "restored"}, f"{slug}: restored")

@@ -11,16 +11,16 @@ from rich.markup import escape
 from emoscope.cli.challenge.command import (
     DatabaseOption,
     DataDirOption,
-    Outcome,
     SlugArgument,
     TeamArgument,
     command,
     group,
+    listed,
     mail_post,
     opened,
-    print_views,
+    view_table,
 )
-from emoscope.cli.output import JsonOption, print_json, say
+from emoscope.cli.result import CommandResult
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
 
@@ -32,9 +32,9 @@ SubmissionArgument = Annotated[str, typer.Argument(metavar="ID")]
 
 
 @command("teams")
-def teams_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -> None:
+def teams_cli(store: "Store", slug: SlugArgument) -> CommandResult:
     """List the teams of a challenge and their members."""
-    print_views(
+    return listed(
         services.teams.list_teams(store, OPERATOR, slug),
         {
             "team": lambda team: str(team.id),
@@ -44,7 +44,6 @@ def teams_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -
             "refused": lambda team: str(team.counts.rejected) if team.counts else "",
             "members (number)": lambda team: escape(", ".join(f"{one.name} ({one.id})" for one in team.members)),
         },
-        as_json=as_json,
     )
 
 
@@ -55,10 +54,10 @@ def _team_state(team: "TeamView") -> str:
 
 
 @command("approve")
-def approve_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> Outcome:
+def approve_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> CommandResult:
     """Let a team in that waits for approval."""
     services.teams.approve_team(store, OPERATOR, slug, team)
-    return Outcome(f"team {team}: let in", {"team": team, "state": "approved"})
+    return CommandResult({"team": team, "state": "approved"}, f"team {team}: let in")
 
 
 @command("invite")
@@ -66,38 +65,38 @@ def invite_cli(
     store: "Store",
     slug: SlugArgument,
     email: Annotated[str | None, typer.Option("--email", help="Mail it there; EMOSCOPE_MAIL_URL says how.")] = None,
-) -> Outcome:
+) -> CommandResult:
     """Make an invitation to register one team, where registration is by invitation. It is shown this once."""
     token = services.registration.invite_team(store, OPERATOR, slug, mail_post(), email).token
-    return Outcome(token, {"invitation": token, "email": email})
+    return CommandResult({"invitation": token, "email": email}, token)
 
 
 @command("delete-team")
-def delete_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> Outcome:
+def delete_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> CommandResult:
     """Take a team off the board and its tokens out of use; `restore-team` brings it back."""
     services.teams.delete_team(store, OPERATOR, slug, team)
-    return Outcome(f"team {team}: deleted", {"team": team, "state": "deleted"})
+    return CommandResult({"team": team, "state": "deleted"}, f"team {team}: deleted")
 
 
 @command("restore-team")
-def restore_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> Outcome:
+def restore_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> CommandResult:
     """Bring a deleted team back."""
     services.teams.restore_team(store, OPERATOR, slug, team)
-    return Outcome(f"team {team}: restored", {"team": team, "state": "restored"})
+    return CommandResult({"team": team, "state": "restored"}, f"team {team}: restored")
 
 
 @command("delete-submission")
-def delete_submission_cli(store: "Store", submission: SubmissionArgument) -> Outcome:
+def delete_submission_cli(store: "Store", submission: SubmissionArgument) -> CommandResult:
     """Take a submission off the board; `restore-submission` brings it back."""
     services.submissions.delete_submission(store, OPERATOR, submission)
-    return Outcome(f"submission {submission}: deleted", {"submission": submission, "state": "deleted"})
+    return CommandResult({"submission": submission, "state": "deleted"}, f"submission {submission}: deleted")
 
 
 @command("restore-submission")
-def restore_submission_cli(store: "Store", submission: SubmissionArgument) -> Outcome:
+def restore_submission_cli(store: "Store", submission: SubmissionArgument) -> CommandResult:
     """Bring a deleted submission back."""
     services.submissions.restore_submission(store, OPERATOR, submission)
-    return Outcome(f"submission {submission}: restored", {"submission": submission, "state": "restored"})
+    return CommandResult({"submission": submission, "state": "restored"}, f"submission {submission}: restored")
 
 
 @command("organiser")
@@ -105,10 +104,10 @@ def organiser_cli(
     store: "Store",
     name: Annotated[str, typer.Argument(help="Whose token it is, for the audit log.")],
     challenge: Annotated[str | None, typer.Option("--challenge", help="Only for this challenge.")] = None,
-) -> Outcome:
+) -> CommandResult:
     """Make an organiser's token. It is shown this once."""
     token = services.tokens.issue_organiser_token(store, OPERATOR, name=name, slug=challenge).token
-    return Outcome(token, {"name": name, "token": token})
+    return CommandResult({"name": name, "token": token}, token)
 
 
 @command("token")
@@ -116,20 +115,19 @@ def token_cli(
     store: "Store",
     slug: SlugArgument,
     member: Annotated[int, typer.Argument(metavar="MEMBER", help="The member's number; `challenge teams` lists them.")],
-) -> Outcome:
+) -> CommandResult:
     """Make a new token for a member who lost theirs. It is shown this once."""
     token = services.tokens.issue_member_token(store, OPERATOR, slug, member).token
-    return Outcome(token, {"member": member, "token": token})
+    return CommandResult({"member": member, "token": token}, token)
 
 
 @command("tokens")
 def tokens_cli(
     store: "Store",
     challenge: Annotated[str | None, typer.Option("--challenge", help="Only of this challenge.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """List tokens by number, never their secrets."""
-    print_views(
+    return listed(
         services.tokens.list_tokens(store, OPERATOR, challenge),
         {
             "token": lambda token: str(token.id),
@@ -139,7 +137,6 @@ def tokens_cli(
             "last used": lambda token: token.used and token.used.isoformat(timespec="minutes"),
             "state": lambda token: "revoked" if token.revoked else "valid",
         },
-        as_json=as_json,
     )
 
 
@@ -147,20 +144,17 @@ def tokens_cli(
 def revoke_cli(
     store: "Store",
     token: Annotated[int, typer.Argument(metavar="TOKEN", help="The token's number; `challenge tokens` lists them.")],
-) -> Outcome:
+) -> CommandResult:
     """Make a token worthless."""
     services.tokens.revoke_token(store, OPERATOR, token)
-    return Outcome(f"token {token}: revoked", {"id": token, "state": "revoked"})
+    return CommandResult({"id": token, "state": "revoked"}, f"token {token}: revoked")
 
 
 @command("jobs")
-def jobs_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -> None:
+def jobs_cli(store: "Store", slug: SlugArgument) -> CommandResult:
     """List the scoring jobs that wait, run or have failed, with the reason; `rescore` tries failed ones again."""
     found = services.jobs.jobs(store, OPERATOR, slug)
-    if as_json:
-        print_json(found.as_dict())
-        return
-    print_views(
+    shown = view_table(
         found.unfinished,
         {
             "job": lambda job: str(job.id),
@@ -173,6 +167,7 @@ def jobs_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) ->
         },
         title=", ".join(f"{number:,} {state}" for state, number in sorted(found.counts.items())) or "no jobs yet",
     )
+    return CommandResult(found.as_dict(), [shown])
 
 
 @command("audit")
@@ -180,10 +175,9 @@ def audit_cli(
     store: "Store",
     challenge: Annotated[str | None, typer.Option("--challenge", help="Only of this challenge.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many lines, the newest first.")] = 50,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Show what was done, by whom, newest first."""
-    print_views(
+    return listed(
         services.audit.read_audit(store, OPERATOR, challenge, limit=limit),
         {
             "at": lambda line: line.at.isoformat(timespec="seconds"),
@@ -191,7 +185,6 @@ def audit_cli(
             "action": lambda line: line.action,
             "object": lambda line: escape(line.object),
         },
-        as_json=as_json,
     )
 
 
@@ -200,36 +193,36 @@ def worker_cli(
     store: "Store",
     once: Annotated[bool, typer.Option("--once", help="Do the jobs there are, then stop.")] = False,
     score_seconds: Annotated[int, typer.Option("--time-limit", min=1, help="Seconds one scoring may take.")] = 120,
-) -> Outcome:
+) -> CommandResult:
     """Score what is queued, until interrupted. `emoscope serve` has a worker of its own; more can run beside it."""
     from emoscope.server.challenge.scoring.worker import ScoringWorker
 
     worker = ScoringWorker(store, score_seconds=score_seconds)
     if once:
         done = worker.drain(seconds=86_400)
-        return Outcome(f"{done:,} jobs done", {"done": done})
+        return CommandResult({"done": done}, f"{done:,} jobs done")
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     worker.run(stop)
-    return Outcome("stopped", {"state": "stopped"})
+    return CommandResult({"state": "stopped"}, "stopped")
 
 
 @command("backup")
 def backup_cli(
     store: "Store", target: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder.")]
-) -> Outcome:
+) -> CommandResult:
     """Copy database and files while the server runs. The copy holds gold, and can be served with --data-dir."""
     from emoscope.server.store.backup import backup
 
     backup(store, target)
     sqlite = store.database.is_sqlite
     text = f"{target}: done" if sqlite else f"{target}: files copied; the database is copied by pg_dump"
-    return Outcome(text, {"output": target, "database": sqlite})
+    return CommandResult({"output": target, "database": sqlite}, text)
 
 
 @group.command("upgrade")
-def upgrade_cli(data_dir: DataDirOption = None, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
+def upgrade_cli(data_dir: DataDirOption = None, database: DatabaseOption = None) -> CommandResult:
     """Bring the database to this version's schema; SQLite does that by itself."""
     from emoscope.core.extras import check_installed
 
@@ -244,4 +237,4 @@ def upgrade_cli(data_dir: DataDirOption = None, database: DatabaseOption = None,
         opened_database = Database(database)
         upgrade(opened_database)
         opened_database.close()
-    say(f"the database is at revision {newest()}", {"revision": newest()}, as_json=as_json)
+    return CommandResult({"revision": newest()}, f"the database is at revision {newest()}")

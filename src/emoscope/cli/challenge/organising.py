@@ -6,8 +6,8 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from emoscope.cli.challenge.command import Outcome, SlugArgument, TeamArgument, command, mail_post, print_views
-from emoscope.cli.output import JsonOption, print_json
+from emoscope.cli.challenge.command import SlugArgument, TeamArgument, command, listed, mail_post
+from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
@@ -23,10 +23,10 @@ def register_cli(
     team: Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")],
     member: Annotated[str, typer.Argument(metavar="MEMBER", help="The name of its first member.")],
     email: Annotated[str | None, typer.Option("--email", help="The member's address.")] = None,
-) -> Outcome:
+) -> CommandResult:
     """Register a team, whatever the challenge's registration. The member's token is shown this once."""
     token = services.teams.register_team(store, OPERATOR, slug, team=team, member=member, email=email).token
-    return Outcome(token, {"team": team, "member": member, "token": token})
+    return CommandResult({"team": team, "member": member, "token": token}, token)
 
 
 @command("disqualify")
@@ -35,18 +35,18 @@ def disqualify_cli(
     slug: SlugArgument,
     team: TeamArgument,
     reason: Annotated[str, typer.Argument(help="Why; its members see it.")],
-) -> Outcome:
+) -> CommandResult:
     """Take a team off the boards for a reason; its members can sign in, but not submit. `reinstate` takes it back."""
     services.teams.disqualify_team(store, OPERATOR, slug, team, reason)
     text = f"team {team}: disqualified; to take it back: emoscope challenge reinstate {slug} {team}"
-    return Outcome(text, {"team": team, "state": "disqualified"})
+    return CommandResult({"team": team, "state": "disqualified"}, text)
 
 
 @command("reinstate")
-def reinstate_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> Outcome:
+def reinstate_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> CommandResult:
     """Bring a disqualified team back."""
     services.teams.reinstate_team(store, OPERATOR, slug, team)
-    return Outcome(f"team {team}: reinstated", {"team": team, "state": "reinstated"})
+    return CommandResult({"team": team, "state": "reinstated"}, f"team {team}: reinstated")
 
 
 @command("announce")
@@ -59,7 +59,7 @@ def announce_cli(
     mail: Annotated[
         bool, typer.Option("--mail", help="Also mail it to all members with an address; EMOSCOPE_MAIL_URL says how.")
     ] = False,
-) -> Outcome:
+) -> CommandResult:
     """Tell everybody something on the challenge's page, or one team."""
     notices, post = services.notices, mail_post()
     if mail and post.mailer is None:
@@ -69,23 +69,23 @@ def announce_cli(
         notice = notices.send_notice(store, OPERATOR, slug, notice.id, post)
     sent = f", {notice.mailed:,} mails sent" if mail else ""
     rest = f", {notice.unsent:,} not; to try again: emoscope challenge mail {slug} {notice.id}" if notice.unsent else ""
-    return Outcome(f"announcement {notice.id}: posted{sent}{rest}", notice.as_dict())
+    return CommandResult(notice.as_dict(), f"announcement {notice.id}: posted{sent}{rest}")
 
 
 @command("mail")
 def mail_cli(
     store: "Store", slug: SlugArgument, number: Annotated[int, typer.Argument(metavar="ANNOUNCEMENT")]
-) -> Outcome:
+) -> CommandResult:
     """Mail an announcement to those whose mail could not be sent before."""
     notice = services.notices.send_notice(store, OPERATOR, slug, number, mail_post())
     text = f"announcement {notice.id}: {notice.mailed:,} mails sent, {notice.unsent:,} not"
-    return Outcome(text, notice.as_dict())
+    return CommandResult(notice.as_dict(), text)
 
 
 @command("announcements")
-def announcements_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = False) -> None:
+def announcements_cli(store: "Store", slug: SlugArgument) -> CommandResult:
     """List announcements and messages to teams, newest first."""
-    print_views(
+    return listed(
         services.notices.list_notices(store, OPERATOR, slug),
         {
             "number": lambda one: str(one.id),
@@ -95,7 +95,6 @@ def announcements_cli(store: "Store", slug: SlugArgument, as_json: JsonOption = 
             "state": lambda one: "withdrawn" if one.withdrawn else "",
             "mails": lambda one: f"{one.mailed:,} sent" + (f", {one.unsent:,} not" if one.unsent else ""),
         },
-        as_json=as_json,
     )
 
 
@@ -105,25 +104,24 @@ def withdraw_cli(
     slug: SlugArgument,
     number: Annotated[int, typer.Argument(metavar="ANNOUNCEMENT")],
     undo: Annotated[bool, typer.Option("--undo", help="Show it again.")] = False,
-) -> Outcome:
+) -> CommandResult:
     """Hide an announcement or message; mails cannot be taken back."""
     (services.notices.restore_notice if undo else services.notices.withdraw_notice)(store, OPERATOR, slug, number)
     state = "shown again" if undo else "withdrawn"
-    return Outcome(f"announcement {number}: {state}", {"id": number, "state": state})
+    return CommandResult({"id": number, "state": state}, f"announcement {number}: {state}")
 
 
 @command("storage")
 def storage_cli(
     store: "Store",
     slug: Annotated[str | None, typer.Argument(metavar="[CHALLENGE]", help="Only its files; else all.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Show how much space submissions, data and the database use, and how much is free."""
     used = services.storage.storage(store, OPERATOR, slug)
-    if as_json:
-        print_json(used.as_dict())
-        return
-    typer.echo(f"{used.submissions:,} submitted files: {decimal(used.submission_bytes)}")
-    typer.echo(f"data and gold: {decimal(used.data_bytes)}")
-    typer.echo(f"database: {decimal(used.database_bytes or 0)}")
-    typer.echo(f"free on the disk: {decimal(used.free_bytes or 0)}")
+    lines = [
+        f"{used.submissions:,} submitted files: {decimal(used.submission_bytes)}",
+        f"data and gold: {decimal(used.data_bytes)}",
+        f"database: {decimal(used.database_bytes or 0)}",
+        f"free on the disk: {decimal(used.free_bytes or 0)}",
+    ]
+    return CommandResult(used.as_dict(), "\n".join(lines))

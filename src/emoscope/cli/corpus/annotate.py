@@ -10,16 +10,17 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, plain, show
+from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption
 from emoscope.cli.options import SeedOption
-from emoscope.cli.output import JsonOption, say, table
+from emoscope.cli.output import JsonOption, table
+from emoscope.cli.result import CommandResult, plain
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import existing_file
 
 if TYPE_CHECKING:
     from emoscope.corpus.annotation.items import Item
-    from emoscope.corpus.annotation.people import Person
+    from emoscope.corpus.annotation.people import AnnotatorProfile
     from emoscope.server.annotate.notes import Briefing
     from emoscope.server.annotate.rules import StudyRules
     from emoscope.server.store import Store
@@ -100,7 +101,7 @@ def annotate(
     """
     check_installed(*_PACKAGES, extra="server")
     from emoscope.corpus.annotation.items import read_study
-    from emoscope.corpus.annotation.people import Person, read_people
+    from emoscope.corpus.annotation.people import AnnotatorProfile, read_people
     from emoscope.server.annotate.notes import Briefing
     from emoscope.server.annotate.rules import StudyRules
     from emoscope.server.store.store import DATABASE_FILE
@@ -108,7 +109,9 @@ def annotate(
     items, offered = read_study(tasks, task, labels, whole=whole_dialogues)
     items, answers = _with_rounds(items, training, qualification)
     if suggest is not None:
-        items = _with_suggestions(items, suggest, offered)
+        from emoscope.corpus.annotation.suggestions import suggest as with_suggestions
+
+        items = with_suggestions(items, suggest, offered)
     rules = StudyRules.checked(
         labels=offered,
         judges=judges,
@@ -123,7 +126,7 @@ def annotate(
         require=tuple(require or ()),
         suggestions=suggest,
     )
-    invited = [*map(Person, annotators or ()), *(() if people is None else read_people(people))]
+    invited = [*map(AnnotatorProfile, annotators or ()), *(() if people is None else read_people(people))]
     briefing = Briefing(_text(guidelines), _text(consent))
     if not (output / DATABASE_FILE).exists():  # nothing is made for people who may not take part
         for person in invited:
@@ -137,7 +140,7 @@ def annotate(
     summary = f"{len(items):,} items, {rules.judges} judges each; the study is in {output}"
     listed = [f"{name}: {link}" for name, link in links.items()] or ["nobody is let in yet: give --annotator NAME"]
     value = {"folder": output, "items": len(items), "rules": rules.model_dump(), "desk": desk, "links": links}
-    show(value, [plain("\n".join([summary, *listed, f"managers' desk: {desk}"]))], as_json=as_json)
+    CommandResult(value, "\n".join([summary, *listed, f"managers' desk: {desk}"])).print(as_json=as_json)
     if serve:
         import uvicorn
 
@@ -157,7 +160,7 @@ def set_up(
     rules: "StudyRules",
     items: "Sequence[Item]",
     gold: Path | None,
-    people: "Sequence[Person]",
+    people: "Sequence[AnnotatorProfile]",
     rounds: Mapping[str, str],
 ) -> tuple[dict[str, str], str]:
     """Create or reopen the study, let annotators in, and return everyone's token by name, and the managers' own."""
@@ -199,13 +202,6 @@ def _with_rounds(
     return items, answers
 
 
-def _with_suggestions(items: "list[Item]", model: str, labels: Sequence[str]) -> "list[Item]":
-    """The items with what a model says of them."""
-    from emoscope.corpus.annotation.suggestions import suggest
-
-    return suggest(items, model, labels)
-
-
 def _text(path: Path | None) -> str:
     return "" if path is None else existing_file(path).read_text(encoding="utf-8-sig").strip()
 
@@ -241,8 +237,7 @@ def annotate_revoke(
         bool, typer.Option("--new-link", help="Give them another link, such as when theirs went to somebody else.")
     ] = False,
     public_url: Annotated[str, typer.Option(help="The address people use.")] = "http://127.0.0.1:8000",
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Make an annotator's link worthless; what they said is kept. The page may be in use."""
     check_installed(*_PACKAGES, extra="server")
     from emoscope.server.annotate.links import manager_token
@@ -258,14 +253,14 @@ def annotate_revoke(
             renew_manager_link(store)
             with store.database.read() as session:
                 token = manager_token(load_key(folder), manager_link(session))
-        typer.echo(f"managers' desk: {public_url.rstrip('/')}/annotate/desk#{token}")
-        return
+        desk = f"{public_url.rstrip('/')}/annotate/desk#{token}"
+        return CommandResult({"desk": desk}, f"managers' desk: {desk}")
     with closing(_existing_store(folder)) as store:
         (renew_link if new_link else revoke_annotator)(store, name)
         tokens = {name_key(one): token for one, token in links(store, load_key(folder)).items()}
     link = f"{public_url.rstrip('/')}/annotate#{tokens[name_key(name)]}" if new_link else None
     again = f"revoked; to let them in again: emoscope corpus annotate-revoke {folder} {name} --new-link"
-    say(f"{name}: {link or again}", {"annotator": name, "link": link}, as_json=as_json)
+    return CommandResult({"annotator": name, "link": link}, f"{name}: {link or again}")
 
 
 def _existing_store(folder: Path) -> "Store":
@@ -296,8 +291,7 @@ def annotate_export(
     with_refused: Annotated[
         bool, typer.Option("--with-refused", help="Write what refused workers said as well.")
     ] = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Write what annotators said as annotation files, and show how far everyone is. The page may be in use.
 
     Answers to gold questions are written too: `corpus aggregate --gold` leaves them out of the labels.
@@ -349,14 +343,13 @@ def annotate_export(
         "tied": tied,
         "annotators": standings,
     }
-    show(value, parts, as_json=as_json)
+    return CommandResult(value, parts)
 
 
 def annotate_import(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")],
     files: FilesArgument,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Take judgements of a study's items over that were made elsewhere, such as in Label Studio, doccano or Prodigy.
 
     The page may be in use. What is there already stays; running it again changes nothing.
@@ -374,4 +367,4 @@ def annotate_import(
         (found.incomplete, "dialogues were not labelled to the end, and were left out"),
     ):
         lines += [f"{count:,} {text}"] if count else []
-    show(found, [plain("\n".join(lines))], as_json=as_json)
+    return CommandResult(found, "\n".join(lines))

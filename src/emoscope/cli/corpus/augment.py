@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.corpus.options import listed, show
-from emoscope.cli.output import JsonOption, progress, table
+from emoscope.cli.corpus.options import listed
+from emoscope.cli.output import progress, table
+from emoscope.cli.result import CommandResult
 from emoscope.corpus.augment.engines import DEFAULT_VIA, EngineName, open_engine
 
 
@@ -31,8 +32,7 @@ def augment_cli(
     ] = None,
     column: Annotated[str | None, typer.Option(help="Column with the text to translate.")] = None,
     format: Annotated[str | None, typer.Option(help="Of the input: csv, tsv, jsonl or parquet.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Add back-translations of every turn, leaving out those that say nothing new or something else."""
     from emoscope.corpus.augment.augment import augment_file
     from emoscope.corpus.augment.backtranslation import REASONS
@@ -56,4 +56,4 @@ def augment_cli(
             rows.append([f"dropped: {reason}", *dropped])
     summary = f"{counts.turns:,} turns of {counts.dialogues:,} dialogues, with variants, in {output}"
     variants = table("Variants", ["", *counts.via], rows)
-    show({"engine": engine, **asdict(counts)}, [summary, variants], as_json=as_json)
+    return CommandResult({"engine": engine, **asdict(counts)}, [summary, variants])

@@ -9,9 +9,9 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import plain, show
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
-from emoscope.cli.output import JsonOption, progress, table
+from emoscope.cli.output import progress, table
+from emoscope.cli.result import CommandResult, plain
 
 if TYPE_CHECKING:
     from emoscope.corpus.pipeline.build import StepResult
@@ -26,8 +26,7 @@ def build_cli(
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Make a corpus from logs, step by step; run it again to go on after a kill, or once judgements are there.
 
     Steps whose input and settings are as they were are not run again. The exit code is 1 while the tasks wait to be
@@ -45,15 +44,13 @@ def build_cli(
     except WaitingError as error:
         waiting = str(error)
     steps = [{**asdict(step), "seconds": round(step.seconds, 3)} for step in done]
-    show({"output": output, "waiting": waiting, "steps": steps}, _tables(done, waiting), as_json=as_json)
-    if waiting is not None:
-        raise typer.Exit(1)
+    value = {"output": output, "waiting": waiting, "steps": steps}
+    return CommandResult(value, _tables(done, waiting), failed=waiting is not None)
 
 
 def example_cli(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Write an example to build: a plan, the chats of a made-up tea shop, seeds and judgements.
 
     Then `emoscope corpus build DIR/plan.toml -o FOLDER` makes a corpus of it.
@@ -61,7 +58,7 @@ def example_cli(
     from emoscope.corpus.pipeline.example import write_example
 
     plan = write_example(folder)
-    show({"output": folder, "plan": plan}, [plain(f"emoscope corpus build {plan} -o mycorpus")], as_json=as_json)
+    return CommandResult({"output": folder, "plan": plan}, f"emoscope corpus build {plan} -o mycorpus")
 
 
 def _tables(done: "list[StepResult]", waiting: str | None) -> Iterator[RenderableType]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, listed, plain, show
+from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, listed
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
-from emoscope.cli.output import JsonOption, progress, table
+from emoscope.cli.output import progress, table
+from emoscope.cli.result import CommandResult, plain
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def dedupe_cli(
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Drop rows that are copies of earlier ones, also of another file and of a back-translation."""
     from emoscope.corpus.dedupe.deduplicate import REASONS, deduplicate
 
@@ -55,7 +55,7 @@ def dedupe_cli(
         for path, count in counts.items()
     ]
     written = table(f"Written to {output}", ["file", "read", "kept", *REASONS], rows)
-    show({"threshold": threshold, "files": counts}, [written], as_json=as_json)
+    return CommandResult({"threshold": threshold, "files": counts}, [written])
 
 
 def filter_cli(
@@ -102,8 +102,7 @@ def filter_cli(
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Drop offence, sensitive topics, personal data and other languages, with a reason for each dropped row.
 
     A run that was stopped resumes where it was when it is started again.
@@ -145,7 +144,7 @@ def filter_cli(
         executor=executor,
         decisions=read_decisions(judgements) if judgements else None,
     )
-    show(report, _filter_tables(report, output), as_json=as_json)
+    return CommandResult(report, _filter_tables(report, output))
 
 
 def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableType]:

@@ -1,8 +1,7 @@
 """`emoscope corpus`: from raw logs to a labelled corpus."""
 
 from collections.abc import Callable
-
-import typer
+from typing import Any
 
 from emoscope.cli.corpus.annotate import annotate, annotate_export, annotate_import, annotate_revoke
 from emoscope.cli.corpus.augment import augment_cli
@@ -11,8 +10,9 @@ from emoscope.cli.corpus.cleaning import dedupe_cli, filter_cli
 from emoscope.cli.corpus.judgements import aggregate, agreement, human_sample, human_study
 from emoscope.cli.corpus.mining import encoder_cli, mine_cli, seeds_cli
 from emoscope.cli.corpus.sources import collect_cli, distant_cli, sample_cli, windows_cli
+from emoscope.cli.result import CommandGroup
 
-COMMANDS: dict[str, Callable[..., None]] = {
+COMMANDS: dict[str, Callable[..., Any]] = {
     "build": build_cli,
     "example": example_cli,
     "collect": collect_cli,
@@ -34,6 +34,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "human-study": human_study,
     "human-sample": human_sample,
 }
-app = typer.Typer(help="Make a labelled corpus from raw logs.", no_args_is_help=True)
+app = CommandGroup(help="Make a labelled corpus from raw logs.", no_args_is_help=True)
 for name, command in COMMANDS.items():
     app.command(name)(command)

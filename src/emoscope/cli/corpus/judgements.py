@@ -10,9 +10,10 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, listed, plain, show
+from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, listed
 from emoscope.cli.options import SeedOption
-from emoscope.cli.output import JsonOption, coloured, table
+from emoscope.cli.output import coloured, table
+from emoscope.cli.result import CommandResult, plain
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.aggregate import Aggregated, Method
 from emoscope.corpus.annotation.gold_questions import GoldRules
@@ -31,8 +32,7 @@ def agreement(
     files: FilesArgument,
     samples: Annotated[int, typer.Option(min=1, help="Resamples of the items behind each interval.")] = 2_000,
     seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Fleiss' kappa overall and per class, Krippendorff's alpha and the agreement of pairs, over all files together.
 
     Items may have different numbers of judges. Intervals are 95 %, from resampling the items.
@@ -42,7 +42,7 @@ def agreement(
 
     panel = read_panel(files)
     agreed = measure_agreement(panel.votes.values(), panel.judgements, samples=samples, seed=seed)
-    show(agreed, _agreement_tables(agreed), as_json=as_json)
+    return CommandResult(agreed, _agreement_tables(agreed))
 
 
 def _agreement_tables(agreed: "Agreement") -> Iterator[RenderableType]:
@@ -98,8 +98,7 @@ def aggregate(
         typer.Option(help="Candidates of `mine`: its random dialogues that judges found emotional are left out."),
     ] = None,
     neutral: Annotated[str, typer.Option(help="The label of no emotion, for --discard-others.")] = "others",
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Give each task one label and its soft labels, and report on the annotators.
 
     Ties that no fallback settles go to the label with more votes on all tasks, then to the first in the alphabet. Gold
@@ -122,7 +121,7 @@ def aggregate(
     if discard_others is not None:
         parts.insert(-1, f"{discarded:,} random dialogues were found emotional and left out")
     more = {} if discard_others is None else {"others_discarded": discarded}
-    show({"output": output, "method": method.value, **asdict(report), **more}, parts, as_json=as_json)
+    return CommandResult({"output": output, "method": method.value, **asdict(report), **more}, parts)
 
 
 def _label_tables(labels: Sequence[Aggregated], report: "PanelReport") -> Iterator[RenderableType]:
@@ -171,8 +170,7 @@ def human_study(
         Path | None,
         typer.Option("--output", "-o", help="Write one answer an item: task,label, or with --task a submission."),
     ] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Hold people's judgements to gold: best guess (top 1) and others (top 2), alone and together, by cue word.
 
     With --task and a judgement of every item, the output is a submission like any system's.
@@ -191,7 +189,7 @@ def human_study(
     if output is not None:
         right.write_answers(output, answers)
     parts = [*_study_tables(study, grouping), *([plain(f"wrote {output}")] if output else [])]
-    show({"by": grouping, "output": output, **asdict(study)}, parts, as_json=as_json)
+    return CommandResult({"by": grouping, "output": output, **asdict(study)}, parts)
 
 
 def human_sample(
@@ -205,8 +203,7 @@ def human_sample(
         typer.Option(help="Only these groups.  \\[default: because,that,when, for cue]"),
     ] = None,
     seed: SeedOption = 1,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Draw the items of a human study: as many of each label and group, as IEST's 50 of 6 emotions and 3 cues."""
     from emoscope.corpus.annotation.study_sample import write_study_sample
 
@@ -216,7 +213,7 @@ def human_sample(
     rows = [[coloured(escape(label)), *(row.get(name, 0) for name in names)] for label, row in counts.items()]
     total = sum(sum(row.values()) for row in counts.values())
     parts = [table(f"{total:,} items in {output}", ["label", *map(escape, names)], rows)]
-    show({"output": output, "items": total, "counts": counts, "seed": seed}, parts, as_json=as_json)
+    return CommandResult({"output": output, "items": total, "counts": counts, "seed": seed}, parts)
 
 
 def _study_tables(study: "HumanStudy", by: str | None) -> Iterator[RenderableType]:

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import listed, plain, show
+from emoscope.cli.corpus.options import listed
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_executor
-from emoscope.cli.output import JsonOption, console, progress, table
+from emoscope.cli.output import console, progress, table
+from emoscope.cli.result import CommandResult, plain
 
 
 def mine_cli(
@@ -60,8 +61,7 @@ def mine_cli(
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Find dialogues that resemble labelled ones, as EmoContext did, so that judges see fewer without emotion."""
     from emoscope.corpus.mining.embedder import open_embedder
     from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds, with_judged
@@ -86,7 +86,7 @@ def mine_cli(
         table(f"Of {counts.read:,} dialogues, in {output / CANDIDATES}", columns, rows),
         table("Near, but dropped", ["reason", *counts.classes], dropped),
     ]
-    show({**asdict(counts), "encoder": embedder.name, "seed": seed}, parts, as_json=as_json)
+    return CommandResult({**asdict(counts), "encoder": embedder.name, "seed": seed}, parts)
 
 
 def seeds_cli(
@@ -104,8 +104,7 @@ def seeds_cli(
     batch: Annotated[int | None, typer.Option(min=1, help="Dialogues of the first batch: 1000.")] = None,
     format: Annotated[str | None, typer.Option(help="The pool's: csv, tsv, jsonl, parquet or text.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the draw: 1 if not given.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Gather seeds for `mine`: draw dialogues at random, have them judged, and go on until each class has enough."""
     from emoscope.corpus.mining.seeds import SEEDS, gather_seeds
 
@@ -126,7 +125,7 @@ def seeds_cli(
         parts.append(plain(f"have {output / state.next_batch} judged (emoscope corpus annotate), then: {again}"))
     else:
         parts.append(f"waiting for judgements of {state.waiting:,} dialogues before another batch is drawn")
-    show({**asdict(state), "done": state.done, "folder": output}, parts, as_json=as_json)
+    return CommandResult({**asdict(state), "done": state.done, "folder": output}, parts)
 
 
 def encoder_cli(
@@ -139,8 +138,7 @@ def encoder_cli(
             "become bytes, a quarter of the size and faster."
         ),
     ] = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Write a pretrained sentence encoder, such as all-MiniLM-L6-v2, as graphs that run without torch."""
     from emoscope.core.extras import check_installed
     from emoscope.core.files import atomic_folder, folder_size
@@ -158,4 +156,4 @@ def encoder_cli(
         export_vectors(encoder, part, reference=REFERENCE, calibration=calibration)
     size = folder_size(output)
     summary = f"{encoder}, {size / 1e6:,.1f} MB: {output}"
-    show({"encoder": encoder, "folder": output, "bytes": size}, [summary], as_json=as_json)
+    return CommandResult({"encoder": encoder, "folder": output, "bytes": size}, summary)

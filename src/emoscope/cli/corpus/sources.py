@@ -1,5 +1,6 @@
 """`emoscope corpus collect`, `windows` and `distant`: dialogues and texts from raw files."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, show
+from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption
 from emoscope.cli.options import SeedOption
-from emoscope.cli.output import JsonOption, progress, table
+from emoscope.cli.output import progress, table
+from emoscope.cli.result import CommandResult
 from emoscope.corpus.sources.exports import ChatFormat, collect_chats
 
 if TYPE_CHECKING:
@@ -26,8 +28,7 @@ def collect_cli(
     gap_minutes: Annotated[float, typer.Option(min=0, help="A longer silence ends a dialogue.")] = 60.0,
     since: SinceOption = None,
     until: UntilOption = None,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Read chat exports into dialogues, with their speakers and the time they began."""
     gap = timedelta(minutes=gap_minutes)
     counts = collect_chats(files, output, format=format, gap=gap, dates=_dates(since, until), progress=progress)
@@ -36,7 +37,7 @@ def collect_cli(
         parts.append(f"{counts['outside']:,} dialogues began outside of the dates")
     if counts["left_out"]:
         parts.append(table("Left out", ["entries", "number"], list(counts["left_out"].items())))
-    show(counts, parts, as_json=as_json and output != "-", stderr=True)
+    return _told(counts, parts, output)
 
 
 def sample_cli(
@@ -54,8 +55,7 @@ def sample_cli(
     ] = None,
     format: FormatOption = None,
     seed: SeedOption = 1,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Draw conversations at random, each as likely as any other, of a range of dates; in bounded memory."""
     from emoscope.corpus.sources.sampling import write_sample
 
@@ -75,7 +75,12 @@ def sample_cli(
         f"{counts['written']:,} of {counts['rows']:,} rows into {output}: all of {counts['conversations']:,} "
         f"conversations{outside}"
     )
-    show({**counts, "seed": seed}, [summary], as_json=as_json and output != "-", stderr=True)
+    return _told({**counts, "seed": seed}, [summary], output)
+
+
+def _told(counts: Mapping[str, object], parts: Sequence[RenderableType], output: str) -> CommandResult:
+    """Counts on standard error, or as JSON, unless the dialogues themselves go to standard output."""
+    return CommandResult(None if output == "-" else counts, parts, stderr=True)
 
 
 def _dates(since: str | None, until: str | None) -> "DateRange":
@@ -93,8 +98,7 @@ def windows_cli(
     sample: Annotated[int | None, typer.Option(min=1, help="Only so many, drawn at random.")] = None,
     format: FormatOption = None,
     seed: SeedOption = 1,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Cut long dialogues into windows of user, agent, user, as EmoContext did."""
     from emoscope.corpus.sources.windows import write_windows
 
@@ -103,7 +107,7 @@ def windows_cli(
         f"{counts['written']:,} windows into {output}, of {counts['windows']:,} in {counts['read']:,} dialogues; "
         f"{counts['without']:,} dialogues had none"
     )
-    show({**counts, "seed": seed}, [summary], as_json=as_json and output != "-", stderr=True)
+    return _told({**counts, "seed": seed}, [summary], output)
 
 
 def distant_cli(
@@ -116,8 +120,7 @@ def distant_cli(
     ] = False,
     format: FormatOption = None,
     seed: SeedOption = 1,
-    as_json: JsonOption = False,
-) -> None:
+) -> CommandResult:
     """Label texts by the emotion word they hold, mask that word, and split 80/5/15, as IEST did."""
     from emoscope.core.emotion_words import TRIGGERS
     from emoscope.corpus.sources.distant import SPLITS, write_distant
@@ -135,4 +138,4 @@ def distant_cli(
         table(f"{counts.kept:,} of {counts.read:,} texts, in {output}", ["emotion", "found", *SPLITS], rows),
         table("Dropped", ["reason", "texts"], counts.dropped.most_common()),
     ]
-    show({**counts.as_dict(), "seed": seed, "balanced": balance}, parts, as_json=as_json)
+    return CommandResult({**counts.as_dict(), "seed": seed, "balanced": balance}, parts)

@@ -30,7 +30,7 @@ class NotPossibleError(EmoscopeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LabelChoice:
     """A label, and others the worker found possible."""
 
     label: str
@@ -45,7 +45,7 @@ class Event:
     worker: str
     item: str
     at: float
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[LabelChoice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class WorkerState:
     done: dict[str, Event] = field(default_factory=dict)  # by item, in the order they were done
     current: str | None = None  # the item in front of them
     held_since: float = 0.0
-    draft: tuple[Answer, ...] = ()  # the answers to the current item before it was undone
+    draft: tuple[LabelChoice, ...] = ()  # the answers to the current item before it was undone
     right: int = 0
     answers: int = 0
     events: int = 0
@@ -104,7 +104,7 @@ class Assignment:
     >>> desk = Assignment({"a": (None,), "b": (None,)}, Places(judges=1))
     >>> given = desk.next("ann", at=0.0)
     >>> desk.apply(given)
-    >>> desk.apply(desk.judge("ann", (Answer("joy"),), at=5.0))
+    >>> desk.apply(desk.judge("ann", (LabelChoice("joy"),), at=5.0))
     >>> desk.standing("ann").judged, desk.next("ben", at=6.0).item != given.item
     (1, True)
     """
@@ -148,7 +148,7 @@ class Assignment:
         last = next(reversed(self.worker(worker).done.values()), None)
         if last is None or last.kind != "judged" or self.round_of(last.item) == "qualification":
             return ()
-        return checks((answer.label for answer in last.answers), self._answers[last.item])
+        return self._checks(last)
 
     def standing(self, worker: str) -> WorkerStanding:
         """A worker's progress."""
@@ -208,11 +208,10 @@ class Assignment:
         chosen = self._choose(worker, state, at)
         return None if chosen is None else Event("given", worker, chosen, at)
 
-    def judge(self, worker: str, answers: Sequence[Answer], at: float) -> Event:
+    def judge(self, worker: str, answers: Sequence[LabelChoice], at: float) -> Event:
         """The worker's judgement of the current item."""
         item = self._in_front_of(worker)
-        if len(answers) != len(self._answers[item]):
-            raise EmoscopeError(f"expected {len(self._answers[item])} answers, found {len(answers)}")
+        self._check_number(item, answers)
         if not self._has_place(item, worker, at):
             raise NotPossibleError("it took a while, and others have judged this one since; here is the next")
         return Event("judged", worker, item, at, tuple(answers))
@@ -224,7 +223,7 @@ class Assignment:
             raise NotPossibleError(f"this one cannot be skipped: it is part of the {part}")
         return Event("skipped", worker, item, at)
 
-    def revise(self, worker: str, place: int, answers: Sequence[Answer], at: float) -> Event:
+    def revise(self, worker: str, place: int, answers: Sequence[LabelChoice], at: float) -> Event:
         """Another answer to what the worker has done at this place, from 0; what they have in front of them stays."""
         state = self.worker(worker)
         done = list(state.done.values())
@@ -233,8 +232,7 @@ class Assignment:
         item = done[place].item
         if (stands := self._stands(item)) is not None:
             raise NotPossibleError(stands)
-        if len(answers) != len(self._answers[item]):
-            raise EmoscopeError(f"expected {len(self._answers[item])} answers, found {len(answers)}")
+        self._check_number(item, answers)
         if done[place].kind == "skipped" and not self._has_place(item, worker, at):
             raise NotPossibleError("enough others have judged this one since you skipped it")
         return Event("revised", worker, item, at, tuple(answers))
@@ -313,7 +311,7 @@ class Assignment:
                 if score is not None and score.complete and not score.passed:
                     worker.refused = True
             return
-        gold_checks = checks((answer.label for answer in event.answers), self._answers[event.item])
+        gold_checks = self._checks(event)
         worker.answers += len(gold_checks)
         worker.right += sum(check.right for check in gold_checks)
         if self._gold_rules.refuses(worker.right, worker.answers) and not worker.refused:
@@ -321,6 +319,9 @@ class Assignment:
             for done in worker.done.values():
                 if done.kind == "judged":
                     self._count(done.item, -1)
+
+    def _checks(self, event: Event) -> tuple[GoldCheck, ...]:
+        return checks((answer.label for answer in event.answers), self._answers[event.item])
 
     def _score(self, state: WorkerState, name: RoundName) -> RoundScore | None:
         items = self._rounds.items(name)
@@ -330,7 +331,7 @@ class Assignment:
             check.right
             for item in items
             if (event := state.done.get(item)) is not None
-            for check in checks((answer.label for answer in event.answers), self._answers[item])
+            for check in self._checks(event)
         ]
         wanted = sum(answer is not None for item in items for answer in self._answers[item])
         needed = self._rounds.pass_mark if name == self._rounds.decides else None
@@ -381,6 +382,10 @@ class Assignment:
             return asked
         unmet = (name for name in self._gold if name not in state.done)
         return min(unmet, key=lambda name: (drawn(self._seed, worker, name), name), default=asked)
+
+    def _check_number(self, item: str, answers: Sequence[LabelChoice]) -> None:
+        if len(answers) != len(self._answers[item]):
+            raise EmoscopeError(f"expected {len(self._answers[item])} answers, found {len(answers)}")
 
     def _in_front_of(self, worker: str) -> str:
         item = self.worker(worker).current

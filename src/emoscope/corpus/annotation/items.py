@@ -14,7 +14,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import parse_json, text_lines
 from emoscope.core.judgement import Judgement, judgement_at
 from emoscope.corpus.annotation.annotations import Annotations
-from emoscope.corpus.annotation.assignment import Answer
+from emoscope.corpus.annotation.assignment import LabelChoice
 from emoscope.corpus.annotation.files import read_annotations
 from emoscope.corpus.annotation.prodigy import is_prodigy
 from emoscope.corpus.annotation.rounds import RoundName
@@ -137,10 +137,10 @@ def in_round(items: Sequence[Item], name: RoundName, answers: Mapping[str, tuple
     return [*marked.values(), *(item for item in items if item.name not in marked)]
 
 
-def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Sequence[Answer]]]) -> Annotations:
+def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Sequence[LabelChoice]]]) -> Annotations:
     """Annotations of items, from judgements given as worker, item and answers.
 
-    >>> annotations = annotations_of([Item("a", (Turn("hi"),))], [("ann", "a", [Answer("joy")])])
+    >>> annotations = annotations_of([Item("a", (Turn("hi"),))], [("ann", "a", [LabelChoice("joy")])])
     >>> annotations.judgements[0].label, annotations.data["a"]["text"]
     ('joy', 'hi')
     """

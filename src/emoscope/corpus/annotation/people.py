@@ -18,11 +18,11 @@ _RULE = re.compile(r"\s*(country|approval_rate|tasks)\s*(=|>=)\s*(.+?)\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class AnnotatorProfile:
     """Somebody invited: the country as ISO 3166 has it (US), the share of approved tasks, and their number.
 
-    >>> Person.checked("ann", {"country": "us", "approval_rate": "98%", "tasks": "1200"})
-    Person(name='ann', country='US', approval_rate=0.98, tasks=1200)
+    >>> AnnotatorProfile.checked("ann", {"country": "us", "approval_rate": "98%", "tasks": "1200"})
+    AnnotatorProfile(name='ann', country='US', approval_rate=0.98, tasks=1200)
     """
 
     name: str
@@ -31,7 +31,7 @@ class Person:
     tasks: int | None = None
 
     @classmethod
-    def checked(cls, name: str, cells: Mapping[str, str | None]) -> "Person":
+    def checked(cls, name: str, cells: Mapping[str, str | None]) -> "AnnotatorProfile":
         """Somebody as a file or form describes them; an empty cell is not known."""
         country, rate, tasks = ((cells.get(field) or "").strip() for field in FIELDS)
         if country and not _COUNTRY.fullmatch(country.upper()):
@@ -49,7 +49,7 @@ class Requirements:
     """What a study asks of its annotators.
 
     >>> needed = Requirements.parse(["country=US,GB", "approval_rate>=0.95", "tasks>=1000"])
-    >>> needed.missing(Person("ann", "US", 0.9, 5000))
+    >>> needed.missing(AnnotatorProfile("ann", "US", 0.9, 5000))
     'approval_rate is 0.9, and must be at least 0.95'
     """
 
@@ -88,7 +88,7 @@ class Requirements:
         ]
         return ", ".join(parts)
 
-    def missing(self, person: Person) -> str | None:
+    def missing(self, person: AnnotatorProfile) -> str | None:
         """Why somebody may not take part, or None."""
         if self.countries and person.country not in self.countries:
             found = "is not known" if person.country is None else f"is {person.country}"
@@ -101,22 +101,22 @@ class Requirements:
         return None
 
 
-def read_people(path: str | Path) -> list[Person]:
+def read_people(path: str | Path) -> list[AnnotatorProfile]:
     """People from a CSV with `name` (or `worker`), and what is known of `country`, `approval_rate` and `tasks`.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("name,country\\nann,US\\n")
     >>> read_people(file)
-    [Person(name='ann', country='US', approval_rate=None, tasks=None)]
+    [AnnotatorProfile(name='ann', country='US', approval_rate=None, tasks=None)]
     """
-    people: list[Person] = []
+    people: list[AnnotatorProfile] = []
     for row, cells in csv_rows(path, (), ("name", "worker", *FIELDS)):
         name = (cells.get("name") or cells.get("worker") or "").strip()
         if not name:
             raise InputError(path, "'name' is missing", row=row)
         try:
-            people.append(Person.checked(name, cells))
+            people.append(AnnotatorProfile.checked(name, cells))
         except EmoscopeError as error:
             raise InputError(path, str(error), row=row) from None
     return people

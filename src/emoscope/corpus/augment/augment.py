@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import existing_file
+from emoscope.core.files import check_other_file, existing_file
 from emoscope.corpus.augment.backtranslation import REASONS, BackTranslator, Variant
 from emoscope.corpus.augment.files import DialogueFile, open_dialogue_file
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity
@@ -59,8 +59,7 @@ def augment(
 ) -> AugmentCounts:
     """Write the source with the variants of every turn; after a kill, the same call resumes, to the same bytes."""
     target = Path(output)
-    if existing_file(source.path).resolve() == target.resolve():
-        raise EmoscopeError(f"{output}: is the input itself; write to another file")
+    check_other_file(output, existing_file(source.path))
     source.check_output(str(output))
     if not target.parent.is_dir():
         raise EmoscopeError(f"{target.parent}: no such folder to write into")

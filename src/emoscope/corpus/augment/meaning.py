@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from emoscope.core.dialogue import Dialogue
-from emoscope.corpus.mining.embedder import Embedder
+from emoscope.corpus.mining.embedder import Embedder, unit_rows
 
 _NEGATION = re.compile(
     r"\b(?:no|nope|nah|not|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|\w+n't"
@@ -49,9 +49,7 @@ class EmbeddingSimilarity:
         if not originals:
             return []
         texts = [Dialogue.of([text]) for text in (*originals, *variants)]
-        vectors = np.asarray(self._embedder.vectors(texts), np.float64)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        units = vectors / np.where(lengths > 0, lengths, 1.0)
+        units = unit_rows(np.asarray(self._embedder.vectors(texts), np.float64))
         cosines = (units[: len(originals)] * units[len(originals) :]).sum(axis=1)
         return [round(float(value), 4) for value in np.clip(cosines, 0.0, 1.0)]
 

@@ -1,6 +1,5 @@
 """Tables without copies: within a file, between files, and between back-translations."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -10,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_folder
+from emoscope.core.files import atomic_folder, check_other_file
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel import SERIAL, Executor
 from emoscope.tables import PIPE, Record, open_writer, read_records, turn_columns
-
-_LANGUAGE = re.compile(r"(.+)_([a-z]{2,3})")
+from emoscope.tables.turns import translated_columns
 
 
 @dataclass(slots=True)
@@ -94,10 +92,7 @@ def texts_of(record: Record, column: str | None = None) -> Iterator[str]:
     """
     yield "\n".join(record.dialogue.texts)
     names = [column] if column is not None else turn_columns(record.columns)
-    languages = dict.fromkeys(
-        match[2] for name in record.columns if (match := _LANGUAGE.fullmatch(name)) and match[1] in names
-    )
-    for language in languages:
+    for language in dict.fromkeys(translated_columns(record.columns, names).values()):
         turns = [record.columns.get(f"{name}_{language}") or record.columns.get(name) for name in names]
         texts = [text for turn in turns for text in (turn if isinstance(turn, list) else [turn]) if text]
         yield "\n".join(text["text"] if isinstance(text, Mapping) else str(text) for text in texts)
@@ -108,8 +103,7 @@ def _check(paths: Sequence[str], output: str | Path) -> None:
         raise EmoscopeError("copies are found by reading twice, which a pipe does not allow; give a file")
     if len({Path(path).name for path in paths}) < len(paths):
         raise EmoscopeError("two of the files have the same name; their results would overwrite each other")
-    if Path(output).resolve() in {Path(path).resolve() for path in paths}:
-        raise EmoscopeError(f"{output}: is the input itself; write to another file")
+    check_other_file(output, *paths)
 
 
 def _group(record: Record, path: str, group: str | None) -> str | None:

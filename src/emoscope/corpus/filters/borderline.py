@@ -8,13 +8,13 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.aggregate import aggregate_votes
 from emoscope.corpus.annotation.panel import read_panel
 from emoscope.corpus.filters.offensive import OffensiveFilter
-from emoscope.corpus.filters.review import Review
+from emoscope.corpus.filters.review import DialogueFilter, Review
 
 KEEP, DROP = "keep", "drop"
 TO_REVIEW = "to review"
 
 
-class BorderlineFilter:
+class BorderlineFilter(DialogueFilter):
     """Sets dialogues aside for people: those with a turn that the offensive model gives `threshold` or more.
 
     >>> rude = OffensiveFilter(lambda texts: [0.9 * ("damn" in text) for text in texts], threshold=0.8)

@@ -1,17 +1,17 @@
 """Dialogues in a language that is not wanted, or that mix two."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.identify import CANDIDATES, UNKNOWN, LanguageIdentifier
-from emoscope.corpus.filters.review import Review
+from emoscope.corpus.filters.review import DialogueFilter, Review
 
 _ENOUGH = 2_000  # characters of a user; more would not change the answer
 
 
-class LanguageFilter:
+class LanguageFilter(DialogueFilter):
     """Drops dialogues in languages other than `keep`; dialogues too short to tell stay.
 
     A language is a two-letter code; dialogues that mix two are kept only if the mix is named, as in `en+hi`.
@@ -33,20 +33,13 @@ class LanguageFilter:
         named = [part for code in self.keep for part in code.split("+")]
         self._identifier = LanguageIdentifier([*CANDIDATES, *named])
         self.users = dict(users or {})
-        self.settings: dict[str, object] = {"keep": list(self.keep)}
-        if users is not None:
-            self.settings["users"] = self.users
+        self.settings = {"keep": list(self.keep), **({} if users is None else {"users": self.users})}
 
-    def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
-        reviews = []
-        for dialogue in dialogues:
-            language = self._language(dialogue)
-            if language == UNKNOWN or language in self.keep:
-                reviews.append(Review(dialogue))
-            else:
-                reason = "code-mixed" if "+" in language else "other language"
-                reviews.append(Review(dialogue, reason, {"language": language}))
-        return reviews
+    def review_one(self, dialogue: Dialogue) -> Review:
+        language = self._language(dialogue)
+        if language == UNKNOWN or language in self.keep:
+            return Review(dialogue)
+        return Review(dialogue, "code-mixed" if "+" in language else "other language", {"language": language})
 
     def _language(self, dialogue: Dialogue) -> str:
         """The language of those who speak, where all that they wrote was looked at, or else that of the texts."""

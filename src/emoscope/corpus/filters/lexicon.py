@@ -1,17 +1,16 @@
 """Dialogues with words of a list of the user's own."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import InputError
 from emoscope.core.files import text_lines
 from emoscope.core.plain_words import plain_words
-from emoscope.corpus.filters.review import Review
+from emoscope.corpus.filters.review import DialogueFilter, Review
 
 
-class LexiconFilter:
+class LexiconFilter(DialogueFilter):
     """Drops a dialogue with a word or phrase of a file: one a line, `*` for any ending, # for comments.
 
     Case, repeated letters and disguised spellings do not matter.
@@ -34,11 +33,8 @@ class LexiconFilter:
         choices = (re.escape(plain_words(entry.rstrip("*"))) + r"\w*" * entry.endswith("*") for entry in entries)
         self._pattern = re.compile(rf"\b(?:{'|'.join(choices)})(?!\w)")
 
-    def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
-        """One review for each dialogue; the details are the turns, counted from 1."""
-        return [self._review(dialogue) for dialogue in dialogues]
-
-    def _review(self, dialogue: Dialogue) -> Review:
+    def review_one(self, dialogue: Dialogue) -> Review:
+        """The details are the turns, counted from 1."""
         texts = enumerate(dialogue.texts, start=1)
         turns = [number for number, text in texts if self._pattern.search(plain_words(text, self._known))]
         return Review(dialogue, self.name, {"turns": turns}) if turns else Review(dialogue)

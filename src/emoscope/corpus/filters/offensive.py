@@ -6,7 +6,7 @@ from functools import cache
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.plain_words import plain_words
-from emoscope.corpus.filters.review import Review
+from emoscope.corpus.filters.review import DialogueFilter, Review
 from emoscope.corpus.filters.sensitive import LexiconPattern, read_lexicon
 from emoscope.models.linear.offensive import OffensiveModel
 
@@ -29,7 +29,7 @@ def _abuse() -> tuple[LexiconPattern, frozenset[str]]:
     return read_lexicon("abuse.toml")
 
 
-class OffensiveFilter:
+class OffensiveFilter(DialogueFilter):
     """Drops a dialogue if one of its turns scores `threshold` or more.
 
     Without a threshold, only abuse of people counts: in angry dialogues half of the turns are offensive, and a corpus

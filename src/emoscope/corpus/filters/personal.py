@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from emoscope.core.dialogue import Dialogue
@@ -10,7 +10,7 @@ from emoscope.corpus.filters.accounts import handles, spelled_emails
 from emoscope.corpus.filters.numbers import chat_phones, identity_numbers
 from emoscope.corpus.filters.person_names import names_of_speakers, person_names
 from emoscope.corpus.filters.presidio import PresidioFinder
-from emoscope.corpus.filters.review import Review, choose
+from emoscope.corpus.filters.review import DialogueFilter, Review, choose
 from emoscope.corpus.filters.spans import Kind, Span, masked_text, spans_of, without_overlaps
 from emoscope.corpus.filters.street_addresses import street_addresses
 
@@ -18,7 +18,7 @@ from emoscope.corpus.filters.street_addresses import street_addresses
 _PIECE = 1_000
 
 
-class PersonalFilter:
+class PersonalFilter(DialogueFilter):
     """Finds e-mail, links, IBAN, card, IP, ID and phone numbers, street addresses, accounts and names of people.
 
     A dialogue that holds any is dropped or, with `mask`, has `<EMAIL>`, `<NAME>` and so on put in their place. Speakers
@@ -57,14 +57,10 @@ class PersonalFilter:
             if span.kind in self.kinds
         ]
 
-    def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
-        """One review for each dialogue; the details are the kinds and the turns, counted from 1."""
-        return [
-            self._review(self._with_safe_speakers(dialogue), names_of_speakers(turn.speaker for turn in dialogue.turns))
-            for dialogue in dialogues
-        ]
-
-    def _review(self, dialogue: Dialogue, speakers: re.Pattern[str] | None) -> Review:
+    def review_one(self, dialogue: Dialogue) -> Review:
+        """The details are the kinds and the turns, counted from 1."""
+        speakers = names_of_speakers(turn.speaker for turn in dialogue.turns)
+        dialogue = self._with_safe_speakers(dialogue)
         spans_by_turn = [self.find(text, speakers) for text in dialogue.texts]
         counts = Counter(span.kind.value for spans in spans_by_turn for span in spans)
         if not counts:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
@@ -24,17 +24,19 @@ class Review:
     masked: Mapping[str, int] = field(default_factory=dict)
 
 
-class DialogueFilter(Protocol):
-    """Reviews dialogues in batches; a review must not depend on the rest of the batch. Reports hold the settings."""
+class DialogueFilter:
+    """Reviews dialogues, one by one or, to be faster, in batches; a review must not depend on the rest of the batch."""
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
+    name: str
+    settings: Mapping[str, Any]  # reports hold them
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         """One review for each dialogue, in order."""
+        return [self.review_one(dialogue) for dialogue in dialogues]
+
+    def review_one(self, dialogue: Dialogue) -> Review:
+        """The review of a dialogue alone."""
+        return self.review([dialogue])[0]
 
 
 def choose(options: type[S], names: Iterable[S | str], noun: str) -> tuple[S, ...]:

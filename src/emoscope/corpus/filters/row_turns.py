@@ -1,13 +1,11 @@
 """The texts of a table row that filters read and mask: its turns, then their back-translations (`turn1_de`)."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.tables import Record, turn_columns, turn_list
-
-_TRANSLATED = re.compile(r"(.+)_([a-z]{2,3})")
+from emoscope.tables.turns import translated_columns
 
 
 def whole_dialogue(record: Record, column: str | None = None) -> Dialogue:
@@ -40,8 +38,7 @@ def with_turns(record: Record, dialogue: Dialogue, column: str | None = None) ->
 def _cells(columns: Mapping[str, Any], column: str | None) -> dict[str, list[Any]]:
     """The columns with text, each as a list of turns."""
     names = turn_columns(columns) if column is None else [column]
-    translated = [name for name in columns if (match := _TRANSLATED.fullmatch(name)) and match[1] in names]
-    cells = {name: columns[name] for name in (*names, *translated)}
+    cells = {name: columns[name] for name in (*names, *translated_columns(columns, names))}
     return {
         name: turn_list(cell) if name == "turns" else list(cell) if isinstance(cell, list | tuple) else [cell]
         for name, cell in cells.items()

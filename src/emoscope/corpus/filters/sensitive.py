@@ -13,7 +13,7 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.plain_words import plain_words
 from emoscope.core.word_lists import any_of, filled, words_in
 from emoscope.corpus.filters.credentials import discloses_credentials
-from emoscope.corpus.filters.review import Review, choose
+from emoscope.corpus.filters.review import DialogueFilter, Review, choose
 from emoscope.corpus.filters.shipped import read_toml
 
 
@@ -44,7 +44,7 @@ STANDARD = (
 )
 
 
-class SensitiveFilter:
+class SensitiveFilter(DialogueFilter):
     """Drops a dialogue if one of its turns is about one of the topics; the reason names them all.
 
     >>> said = [Dialogue.of(["i want to kill myself"]), Dialogue.of(["this traffic is killing me"])]
@@ -58,11 +58,8 @@ class SensitiveFilter:
         self.topics = choose(Topic, topics, "sensitive topic")
         self.settings = {"topics": [topic.value for topic in self.topics]}
 
-    def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
-        """One review for each dialogue; the details are the turns, counted from 1, of each topic."""
-        return [self._review(dialogue) for dialogue in dialogues]
-
-    def _review(self, dialogue: Dialogue) -> Review:
+    def review_one(self, dialogue: Dialogue) -> Review:
+        """The details are the turns, counted from 1, of each topic."""
         turns: dict[Topic, list[int]] = {}
         for number, text in enumerate(dialogue.texts, start=1):
             for topic in topics_of(text, self.topics):

@@ -13,7 +13,7 @@ from typing import Any
 
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_folder, atomic_write
+from emoscope.core.files import atomic_folder, write_json
 from emoscope.corpus.filters.apply import apply_filters
 from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.corpus.filters.row_turns import whole_dialogue, with_turns
@@ -151,8 +151,7 @@ def filter_table(
             (part / TO_REVIEW).write_text("".join(json.dumps(row) + "\n" for row in waiting), encoding="utf-8")
         for each in report.filters.values():
             each.dropped, each.masked = dict(sorted(each.dropped.items())), dict(sorted(each.masked.items()))
-        with atomic_write(part / REPORT) as handle:
-            handle.write(json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n")
+        write_json(part / REPORT, asdict(report))
     shutil.rmtree(verdict_folder.folder, ignore_errors=True)
     return report
 

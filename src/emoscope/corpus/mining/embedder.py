@@ -32,12 +32,18 @@ class JoinedEmbedder:
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> Floats:
         """A row for each dialogue."""
-        found = []
-        for part in self._parts:
-            own = np.asarray(part.vectors(dialogues), np.float32)
-            lengths = np.linalg.norm(own, axis=1, keepdims=True)
-            found.append(own / np.where(lengths > 0, lengths, 1))
+        found = [unit_rows(np.asarray(part.vectors(dialogues), np.float32)) for part in self._parts]
         return np.ascontiguousarray(np.concatenate(found, axis=1))
+
+
+def unit_rows(vectors: Floats) -> Floats:
+    """Each vector with a length of one; one of zeros stays as it is.
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1)
 
 
 def open_embedder(name: str = NGRAMS) -> Embedder:

@@ -3,7 +3,6 @@
 The pool is read three times and never held in memory: its vectors go to disk, its scores are a few numbers a dialogue.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_json
 from emoscope.corpus.mining.embedder import Embedder
 from emoscope.corpus.mining.pruning import Pruner, PruneReason
 from emoscope.corpus.mining.seed_classifier import SeedClassifier, sample_vectors
@@ -192,8 +191,7 @@ def mine(
                 mined = {"mined_as": chosen[row], "mined_score": round(float(score[row]), 4)}
                 writer.write({"id": str(record.row), **record.columns, **mined})
     totals = MiningCounts(len(eligible), seeds_in_pool, counts, len(others))
-    with atomic_write(target / COUNTS) as handle:
-        handle.write(json.dumps({**asdict(totals), "encoder": embedder.name, **asdict(settings)}, indent=2) + "\n")
+    write_json(target / COUNTS, {**asdict(totals), "encoder": embedder.name, **asdict(settings)})
     return totals
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.corpus.mining.embedder import unit_rows
 from emoscope.corpus.mining.similarity import Floats, SeedVectors
 from emoscope.corpus.mining.vectors import Bytes
 
@@ -86,9 +87,7 @@ def sample_vectors(shards: Iterable[Bytes], total: int, *, seed: int, count: int
 
 def _directions(vectors: Bytes) -> Doubles:
     """Vectors of length one, with a 1 appended for the intercept."""
-    wide = vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    return np.hstack([wide / np.where(lengths > 0, lengths, 1), np.ones((len(wide), 1))])
+    return np.hstack([unit_rows(vectors.astype(np.float64)), np.ones((len(vectors), 1))])
 
 
 def _fitted(known: Doubles, labels: NDArray[Any], rest: Doubles, classes: int) -> Doubles:

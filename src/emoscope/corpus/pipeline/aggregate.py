@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import write_json
 from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate
 from emoscope.corpus.annotation.agreement_report import measure_agreement
@@ -17,7 +18,7 @@ from emoscope.corpus.annotation.workers import SCREENING_RULES, read_gold, scree
 from emoscope.corpus.mining.mine import OTHERS
 from emoscope.corpus.pipeline.annotate import TASKS_FILE
 from emoscope.corpus.pipeline.plan import CorpusPlan
-from emoscope.corpus.pipeline.rows import Row, read_rows, write_json
+from emoscope.corpus.pipeline.rows import Row, read_rows
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, WaitingError
 
 AGREEMENT, WORKERS = "agreement.json", "workers.json"
@@ -50,24 +51,22 @@ class AggregateStep(PipelineStep):
         judgements, gold, others = self._judgements(context)
         labels = self._labels(context, judgements, gold)
         context.counts.more["judgements_of_other_tasks"] = others
-        with context.output() as out:
-            for row in context.rows("labelling"):
-                result = labels.get(row["id"])
-                if result is None:
-                    context.counts.dropped["no judgement"] += 1
-                elif sum(result.votes.values()) < self.min_votes:
-                    context.counts.dropped[f"fewer than {self.min_votes} judgements"] += 1
-                elif result.label not in context.plan.info.labels:
-                    context.counts.dropped[f"label {result.label!r} is not the plan's"] += 1
-                elif self.discard_emotional_others and self._is_emotional_other(context, row, result):
-                    context.counts.dropped["drawn as others, but emotional"] += 1
-                else:
-                    soft = {label: round(value, 6) for label, value in result.soft.items()}
-                    out.write({**row, "label": result.label, "votes": dict(result.votes), "soft": soft})
+        info = context.plan.info
 
-    @staticmethod
-    def _is_emotional_other(context: StepContext, row: Row, result: Aggregated) -> bool:
-        return row.get("draw") == OTHERS and result.label != context.plan.info.neutral
+        def labelled(row: Row) -> Row | str:
+            result = labels.get(row["id"])
+            if result is None:
+                return "no judgement"
+            if sum(result.votes.values()) < self.min_votes:
+                return f"fewer than {self.min_votes} judgements"
+            if result.label not in info.labels:
+                return f"label {result.label!r} is not the plan's"
+            if self.discard_emotional_others and row.get("draw") == OTHERS and result.label != info.neutral:
+                return "drawn as others, but emotional"
+            soft = {label: round(value, 6) for label, value in result.soft.items()}
+            return {**row, "label": result.label, "votes": dict(result.votes), "soft": soft}
+
+        context.rewrite("labelling", labelled)
 
     def _judgements(self, context: StepContext) -> tuple[list[Judgement], Mapping[str, str], int]:
         """The judgements of this corpus and of gold questions, the gold answers, and how many others there were."""

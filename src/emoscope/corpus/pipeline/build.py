@@ -23,9 +23,9 @@ from typing import Any
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.file_lock import try_lock
-from emoscope.core.files import atomic_write, read_json
+from emoscope.core.files import read_json, write_json
 from emoscope.corpus.pipeline.plan import CorpusPlan
-from emoscope.corpus.pipeline.rows import COUNTS, RECORD, digests, write_json
+from emoscope.corpus.pipeline.rows import COUNTS, RECORD, digests
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel import SERIAL, Executor
@@ -166,9 +166,7 @@ def _note_time(path: Path, name: str, seconds: float) -> None:
         timings = read_json(path)
     except InputError:
         timings = {}
-    with atomic_write(path) as handle:
-        json.dump({**timings, name: round(seconds, 3)}, handle, indent=2)
-        handle.write("\n")
+    write_json(path, {**timings, name: round(seconds, 3)})
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import turns_of
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.exports import ChatFormat, read_chat
-from emoscope.corpus.sources.messages import Session
+from emoscope.corpus.sources.messages import ChatSession
 from emoscope.corpus.sources.sampling import TIME, DateRange, as_day, moment_of
 from emoscope.tables import read_records
 
@@ -89,15 +89,15 @@ class CollectStep(PipelineStep):
                 named[path.stem if times[path.stem] == 1 else f"{path.stem}-{times[path.stem]}"] = (path, files)
         return named
 
-    def _read(self, path: Path, name: str, files: LogFiles, left_out: Counter[str]) -> Iterator[Session]:
+    def _read(self, path: Path, name: str, files: LogFiles, left_out: Counter[str]) -> Iterator[ChatSession]:
         if files.format in get_args(ChatFormat):
             gap = timedelta(minutes=self.gap_minutes)
             for dialogue in read_chat(path, str(files.format), gap=gap, left_out=left_out):
-                yield Session(dialogue.turns, f"{name}:{str(dialogue.id).partition(':')[2]}", dialogue.begun)
+                yield ChatSession(dialogue.turns, f"{name}:{str(dialogue.id).partition(':')[2]}", dialogue.begun)
             return
         for record in read_records(str(path), files.format, column=files.column, replace_surrogates=True):
             begun = moment_of(str(path), record, self.time) if self._dates() else None
-            yield Session(record.dialogue.turns, f"{name}:{record.row}", begun)
+            yield ChatSession(record.dialogue.turns, f"{name}:{record.row}", begun)
 
     def _dates(self) -> DateRange:
         return DateRange(as_day(self.since, "since"), as_day(self.until, "until"))

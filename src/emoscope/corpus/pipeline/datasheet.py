@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from emoscope import __version__
 from emoscope.core.dialogue import Example
-from emoscope.core.files import read_json
+from emoscope.core.files import read_json, write_json
 from emoscope.core.metrics import standard_metric
 from emoscope.corpus.describe.datasheet import Datasheet, check_datasheet, markdown, page
 from emoscope.corpus.describe.statistics import describe
 from emoscope.corpus.pipeline.aggregate import AGREEMENT
 from emoscope.corpus.pipeline.plan import CorpusPlan
-from emoscope.corpus.pipeline.rows import COUNTS, digests, write_json
+from emoscope.corpus.pipeline.rows import COUNTS, digests
 from emoscope.corpus.pipeline.split import SPLITS
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.tables.labelled import read_labelled

@@ -1,5 +1,7 @@
 """The step `dedupe`: exact and near copies of earlier dialogues are dropped."""
 
+from itertools import count
+
 from pydantic import Field
 
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
@@ -20,9 +22,5 @@ class DedupeStep(PipelineStep):
             for text in paraphrases_of(row):
                 finder.add(item, text)
         copies = {copy.item: "exact copy" if copy.exact else "near copy" for copy in finder.duplicates()}
-        with context.output() as out:
-            for item, row in enumerate(context.rows("dropping copies")):
-                if item in copies:
-                    context.counts.dropped[copies[item]] += 1
-                else:
-                    out.write(row)
+        items = count()
+        context.rewrite("dropping copies", lambda row: copies.get(next(items), row))

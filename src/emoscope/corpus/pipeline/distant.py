@@ -5,7 +5,7 @@ from hashlib import blake2b
 from emoscope.core.emotion_words import TRIGGERS
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.pipeline.plan import CorpusPlan
-from emoscope.corpus.pipeline.rows import text_of
+from emoscope.corpus.pipeline.rows import Row, text_of
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.distant import Rejection, label_text
 
@@ -22,17 +22,17 @@ class DistantStep(PipelineStep):
 
     def run(self, context: StepContext) -> None:
         seen: set[bytes] = set()
-        with context.output() as out:
-            for row in context.rows("labelling by emotion words"):
-                tweet = label_text(text_of(row))
-                if isinstance(tweet, Rejection):
-                    context.counts.dropped[tweet.value] += 1
-                    continue
-                digest = blake2b(tweet.text.encode(), digest_size=16).digest()
-                if digest in seen:
-                    context.counts.dropped[Rejection.DUPLICATE.value] += 1
-                elif tweet.emotion not in context.plan.info.labels:
-                    context.counts.dropped[f"label {tweet.emotion!r} is not the plan's"] += 1
-                else:
-                    seen.add(digest)
-                    out.write({**row, "turns": [{"text": tweet.text}], "label": tweet.emotion})
+
+        def labelled(row: Row) -> Row | str:
+            tweet = label_text(text_of(row))
+            if isinstance(tweet, Rejection):
+                return tweet.value
+            digest = blake2b(tweet.text.encode(), digest_size=16).digest()
+            if digest in seen:
+                return Rejection.DUPLICATE.value
+            if tweet.emotion not in context.plan.info.labels:
+                return f"label {tweet.emotion!r} is not the plan's"
+            seen.add(digest)
+            return {**row, "turns": [{"text": tweet.text}], "label": tweet.emotion}
+
+        context.rewrite("labelling by emotion words", labelled)

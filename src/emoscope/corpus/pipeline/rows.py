@@ -47,11 +47,6 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write JSON that people can read. Not atomic: a step's folder as a whole is."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def dialogue_of(row: Mapping[str, Any]) -> Dialogue:
     """A row's dialogue.
 

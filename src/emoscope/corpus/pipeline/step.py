@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -64,6 +64,16 @@ class StepContext:
         for row in self.progress(title, read_rows(self.input)):
             self.counts.read += 1
             yield row
+
+    def rewrite(self, title: str, change: Callable[[Row], Row | str]) -> None:
+        """Write what a function makes of each row; where it gives a reason instead, the row is dropped."""
+        with self.output() as out:
+            for row in self.rows(title):
+                made = change(row)
+                if isinstance(made, str):
+                    self.counts.dropped[made] += 1
+                else:
+                    out.write(made)
 
     @contextmanager
     def output(self) -> Iterator[RowsFile]:

@@ -4,7 +4,6 @@ A text counts if it holds exactly one emotion word of the paper's Table 1, right
 The word is masked, so that the emotion must be inferred from its cause.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from emoscope.core.emotion_words import EMOTION_OF, TRIGGERS
-from emoscope.core.files import atomic_folder
+from emoscope.core.files import atomic_folder, write_json
 from emoscope.core.text import TRIGGER
 
 USER_MASK = "@USERNAME"
@@ -216,5 +215,5 @@ def write_distant(
                     counts.splits[SPLITS[split]][emotions[code]] += 1
         waiting.unlink()
         report = {**counts.as_dict(), "seed": seed, "balanced": balance, "joined": joined}
-        (part / "counts.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        write_json(part / "counts.json", report)
     return counts

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.corpus.sources.json_exports import read_discord, read_slack, read_telegram
-from emoscope.corpus.sources.messages import GAP, Message, Session, sessions
+from emoscope.corpus.sources.messages import GAP, ChatSession, Message, sessions
 from emoscope.corpus.sources.sampling import DateRange
 from emoscope.corpus.sources.whatsapp import read_whatsapp
 from emoscope.tables import open_writer
@@ -27,7 +27,7 @@ CHAT_FORMATS: Mapping[str, Callable[[Path, Counter[str]], Iterator[Message]]] = 
 
 def read_chat(
     path: str | Path, format: str, *, gap: timedelta = GAP, left_out: Counter[str] | None = None
-) -> Iterator[Session]:
+) -> Iterator[ChatSession]:
     """The dialogues of an export, with their speakers; a silence longer than `gap` ends one.
 
     Entries that are not turns (a photo without words, "Ann joined") are counted by reason in `left_out`.

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 from emoscope.core.errors import InputError
 from emoscope.core.files import read_json
 from emoscope.corpus.sources.messages import Message, NoTurn
+from emoscope.corpus.sources.sampling import as_moment
 
 _SLACK_LINK = re.compile(r"<([@#!]?)([^|<>]+)(?:\|([^<>]*))?>")
 _SLACK_MARKS = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -149,11 +150,7 @@ def _joined(path: str | Path, where: str, text: Any) -> str:
 
 def _time(path: str | Path, where: str, value: Any) -> datetime:
     """A time from seconds since 1970 or an ISO 8601 date, in UTC unless it names a zone."""
-    try:
-        text = str(value)
-        if text.replace(".", "", 1).isdigit():
-            return datetime.fromtimestamp(float(text), UTC)
-        time = datetime.fromisoformat(text)
-    except (ValueError, OverflowError, OSError):
-        raise InputError(path, f"has no readable time, found {str(value)[:40]!r}", row=where) from None
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+    moment = as_moment(value)
+    if moment is None:
+        raise InputError(path, f"has no readable time, found {str(value)[:40]!r}", row=where)
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

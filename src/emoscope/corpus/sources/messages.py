@@ -31,13 +31,13 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Session(Dialogue):
+class ChatSession(Dialogue):
     """A dialogue of a chat, and when its first message was written."""
 
     begun: datetime | None = None
 
 
-def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) -> Iterator[Session]:
+def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) -> Iterator[ChatSession]:
     """The dialogues of a chat: messages of one place, each at most `gap` after the one before.
 
     >>> at = datetime(2024, 1, 1, 9)
@@ -53,9 +53,9 @@ def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) ->
         for message in chat:
             # A clock that was set back is not a silence.
             if last is not None and message.time - last > gap:
-                yield Session(tuple(turns), f"{prefix}{number}", begun)
+                yield ChatSession(tuple(turns), f"{prefix}{number}", begun)
                 number += 1
                 turns, begun = [], None
             turns.append(Turn(message.text, message.speaker))
             begun, last = begun or message.time, message.time
-        yield Session(tuple(turns), f"{prefix}{number}", begun)
+        yield ChatSession(tuple(turns), f"{prefix}{number}", begun)

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import check_other_file
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.tables import PIPE, Record, open_writer, read_records
 
@@ -121,8 +121,8 @@ def write_sample(
     """
     if source == PIPE:
         raise EmoscopeError("the input is read twice, which a pipe does not allow; give a file")
-    if output != PIPE and Path(source).resolve() == Path(output).resolve():
-        raise EmoscopeError(f"{output}: is the input itself; write to another file")
+    if output != PIPE:
+        check_other_file(output, source)
     wanted = dates or DateRange()
     counts = {"read": 0, "outside": 0, "rows": 0, "written": 0}
 

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from pathlib import Path
 from random import Random
 from typing import TypeVar
 
 from emoscope.core.dialogue import Dialogue, Turn
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import InputError
+from emoscope.core.files import check_other_file
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.tables import PIPE, Record, open_writer, read_records
 
@@ -71,8 +71,8 @@ def write_windows(
     progress: ShowProgress = no_progress,
 ) -> dict[str, int]:
     """Cut every dialogue of a table and write all windows, or a sample of `size`; returns the counts."""
-    if PIPE not in (source, output) and Path(source).resolve() == Path(output).resolve():
-        raise EmoscopeError(f"{output}: is the input itself; write to another file")
+    if PIPE not in (source, output):
+        check_other_file(output, source)
     counts = {"read": 0, "without": 0, "windows": 0, "written": 0}
     speakers: Counter[str] = Counter()
 

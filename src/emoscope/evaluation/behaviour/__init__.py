@@ -16,18 +16,18 @@ from emoscope.evaluation.behaviour.cases import (
     probability_of,
 )
 from emoscope.evaluation.behaviour.near_copies import NearCopy, near_copies
-from emoscope.evaluation.behaviour.run import BehaviourReport, Outcome, run_suite
+from emoscope.evaluation.behaviour.run import BehaviourReport, CaseResult, run_suite
 from emoscope.evaluation.behaviour.suite import read_suite
 
 __all__ = [
     "EMOTIONS",
     "BehaviourReport",
     "Case",
+    "CaseResult",
     "Direction",
     "Functionality",
     "Invariance",
     "NearCopy",
-    "Outcome",
     "labels_for",
     "near_copies",
     "probability_of",

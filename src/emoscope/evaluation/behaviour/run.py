@@ -15,7 +15,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CaseResult:
     """A case, the detector's answers to its dialogues, and whether they are as expected."""
 
     case: Case
@@ -41,11 +41,11 @@ class BehaviourReport:
     model: str
     head: str
     labels: tuple[str, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[CaseResult, ...]
     skipped: tuple[Case, ...]
 
     @property
-    def failures(self) -> list[Outcome]:
+    def failures(self) -> list[CaseResult]:
         """What was not answered as expected."""
         return [outcome for outcome in self.outcomes if not outcome.passed]
 
@@ -92,7 +92,7 @@ def run_suite(detector: Detector, cases: Sequence[Case] | None = None) -> Behavi
     outcomes = []
     for case in applying:
         own = tuple(next(answers) for _ in case.dialogues)
-        outcomes.append(Outcome(case, own, case.passes(own)))
+        outcomes.append(CaseResult(case, own, case.passes(own)))
     skipped = tuple(case for case in asked if not case.applies(detector.labels))
     return BehaviourReport(detector.name, detector.head, tuple(detector.labels), tuple(outcomes), skipped)
 

@@ -1,6 +1,5 @@
 """All cases of the suite: hand-written dialogues (dialogues.tsv) and templates, expanded (templates.toml)."""
 
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -8,6 +7,7 @@ from typing import Any
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.text import words
+from emoscope.core.word_lists import read_toml
 from emoscope.evaluation.behaviour.cases import EMOTIONS, Case, Direction, Functionality, Invariance
 from emoscope.evaluation.behaviour.edits import EDITS
 
@@ -22,7 +22,7 @@ def read_suite() -> tuple[Case, ...]:
     >>> len(read_suite()) > 650
     True
     """
-    templates = tomllib.loads((_FILES / "templates.toml").read_text(encoding="utf-8"))
+    templates = read_toml("templates.toml", _FILES)
     return (*_written(), *_invariance(templates), *_directions(templates["direction"]))
 
 

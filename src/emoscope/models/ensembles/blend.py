@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.arrays import load_arrays, save_arrays
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
@@ -17,7 +18,6 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, Prediction, one_hot
 from emoscope.models.ensembles.combine import Ensemble, dialogue_folds
 from emoscope.models.ensembles.fit_members import MemberFit, fit_members
-from emoscope.models.features.base import load_arrays, save_arrays
 from emoscope.models.probabilities import softmax
 
 WEIGHTS = "blend.json"

@@ -90,13 +90,25 @@ class Mean(Combination):
         return {"weights": self.weights}
 
 
+# How much the probabilities count beside the votes: enough to break ties, too little to do more.
+_TIE = 1e-3
+
+
+def votes_of(probabilities: Floats) -> Floats:
+    """A vote for the most likely label of each row.
+
+    >>> votes_of(np.array([[0.4, 0.6]])).round(2).tolist()
+    [[0.0, 1.0]]
+    """
+    votes = np.eye(probabilities.shape[1])[probabilities.argmax(1)]
+    return np.asarray((votes + _TIE * probabilities) / (1 + _TIE))
+
+
 class Majority(Combination):
     """Each part has one vote; the mean probability breaks ties."""
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        stacked = np.stack(list(probabilities.values()))
-        votes = np.eye(len(self.labels))[stacked.argmax(-1)].mean(0)
-        return np.asarray((votes + 1e-3 * stacked.mean(0)) / (1 + 1e-3))
+        return np.asarray(np.mean([votes_of(each) for each in probabilities.values()], axis=0))
 
 
 class Folds(Combination):

@@ -9,10 +9,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats
-from emoscope.models.ensembles.combine import Ensemble, chosen
-
-# How much the mean probability counts beside the votes: enough to break ties, too little to do more.
-_TIE = 1e-3
+from emoscope.models.ensembles.combine import Ensemble, chosen, votes_of
 
 
 class MultiStepVote(Ensemble):
@@ -77,10 +74,7 @@ class MultiStepVote(Ensemble):
         return np.array(votes)
 
     def _decided(self, probabilities: Floats) -> Floats:
-        if self.soft:
-            return probabilities
-        votes = np.eye(probabilities.shape[1])[probabilities.argmax(1)]
-        return np.asarray((votes + _TIE * probabilities) / (1 + _TIE))
+        return probabilities if self.soft else votes_of(probabilities)
 
     def children(self) -> Mapping[str, Block]:
         return {f"{name}{number}": part for name, parts in self.sets.items() for number, part in enumerate(parts)}

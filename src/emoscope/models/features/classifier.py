@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import CONFIG, Block, Floats, Prediction, one_hot
-from emoscope.models.features.base import Extractor, Matrix, Union
+from emoscope.models.block import CONFIG, EXTRACTORS, Block, Floats, Prediction, one_hot
+from emoscope.models.features.base import Extractor, Matrix, all_features
 from emoscope.models.former_names import FORMER_NAMES, current_names
 
 
@@ -23,7 +23,7 @@ class FeatureClassifier(Block):
 
     def __init__(self, labels: Sequence[str], features: Sequence[Extractor | Mapping[str, Any]] = ()) -> None:
         self.labels = tuple(labels)
-        self.features = Union(features)
+        self.extractors = [each if isinstance(each, Extractor) else _extractor(each) for each in features]
 
     @abstractmethod
     def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
@@ -46,19 +46,21 @@ class FeatureClassifier(Block):
         return super().from_config(current_names(config, cls.former_names), children)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        matrix = self.features.fit_transform(examples, labels, fit_context)
-        return self.fit_features(matrix, one_hot(labels, self.labels), fit_context)
+        for each in self.extractors:
+            each.fit(examples, labels, fit_context)
+        features = all_features(self.extractors, examples)
+        return self.fit_features(features, one_hot(labels, self.labels), fit_context)
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
         if not examples:
             return Prediction(np.zeros((0, len(self.labels))))
-        return Prediction(self.predict_features(self.features.transform(examples)))
+        return Prediction(self.predict_features(all_features(self.extractors, examples)))
 
     def children(self) -> Mapping[str, Extractor]:
-        return {f"features{number}": each for number, each in enumerate(self.features.extractors)}
+        return {f"features{number}": each for number, each in enumerate(self.extractors)}
 
     def set_children(self, children: Mapping[str, Extractor]) -> None:
-        self.features = Union(list(children.values()))
+        self.extractors = list(children.values())
 
     def config(self) -> dict[str, Any]:
         return {"labels": list(self.labels), **self.options()}
@@ -68,6 +70,11 @@ class FeatureClassifier(Block):
             if not (folder / name / CONFIG).is_file():  # saved before extractors had a description of their own
                 extractor.load_weights(folder / name)
         self.load_model(folder)
+
+
+def _extractor(config: Mapping[str, Any]) -> Extractor:
+    """The unfitted extractor that a configuration describes."""
+    return EXTRACTORS[config["kind"]].from_config({name: value for name, value in config.items() if name != "kind"}, {})
 
 
 def hard_targets(targets: Floats) -> NDArray[np.int64]:

@@ -10,20 +10,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.arrays import load_arrays, pack_words, save_arrays, unpack_words
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.extras import require
 from emoscope.core.fit_context import FitContext
-from emoscope.models.features.base import (
-    Extractor,
-    Matrix,
-    column_counts,
-    load_arrays,
-    pack_words,
-    save_arrays,
-    turn_texts,
-    unpack_words,
-)
+from emoscope.models.features.base import Extractor, Matrix, column_counts, side_by_side, turn_texts
 from emoscope.models.features.tokens import tokeniser
 
 FILE = "ngrams.npz"
@@ -79,12 +70,8 @@ class Ngrams(Extractor):
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
-        sparse = require("scipy.sparse", extra="features")
-        parts = [
-            self._turn(turn_texts(examples, back), columns, rarity)
-            for back, columns, rarity in zip(self.turns, self._columns, self._rarity, strict=True)
-        ]
-        return sparse.hstack(parts, format="csr", dtype=np.float32)
+        turns = zip(self.turns, self._columns, self._rarity, strict=True)
+        return side_by_side([self._turn(turn_texts(examples, back), names, rarity) for back, names, rarity in turns])
 
     def _turn(self, texts: Sequence[str], columns: dict[str, int], rarity: NDArray[np.float32]) -> Matrix:
         known = ((columns[gram] for gram in grams if gram in columns) for grams in self._grams(texts))

@@ -8,13 +8,10 @@ from math import log
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from emoscope.core.dialogue import Example
-from emoscope.core.extras import require
 from emoscope.core.files import read_json, write_file
 from emoscope.core.fit_context import FitContext
-from emoscope.models.features.base import Extractor, Matrix, column_counts, turn_texts
+from emoscope.models.features.base import Extractor, Matrix, column_counts, side_by_side, turn_texts
 from emoscope.models.features.tokens import chat_tokens
 
 FILE = "words.json"
@@ -48,14 +45,13 @@ class RankedWords(Extractor):
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
-        sparse = require("scipy.sparse", extra="features")
         column_of = {word: column for column, word in enumerate(self.words)}
         parts = []
         for back in self.turns:
             tokens = (set(chat_tokens(text)) for text in turn_texts(examples, back))
             known = (sorted(column_of[token] for token in words if token in column_of) for words in tokens)
             parts.append(column_counts(known, len(self.words)))
-        return sparse.hstack(parts, format="csr", dtype=np.float32)
+        return side_by_side(parts)
 
     def save_weights(self, folder: Path) -> None:
         write_file(folder / FILE, json.dumps(self.words))

@@ -1,11 +1,10 @@
 """What small classifiers of other questions say of each turn: how positive it is, how offensive."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.features.base import Extractor, Matrix, as_rows, turn_texts
 from emoscope.models.features.tokens import chat_tokens
 from emoscope.models.linear.ngram_linear import NgramLinear
-from emoscope.tasks.datasets.readers import read_sentiment, read_tweeteval
+from emoscope.tasks.datasets.auxiliary import source
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -42,8 +41,9 @@ class ClassifierScores(Extractor):
         self.classifiers = []
         for question in self.questions:
             fit_context.progress(f"learning {question} from tweets", 0.0)
-            name, read = _QUESTIONS[question]
-            texts, answers = zip(*islice(read(fit_context.resource(name)), self.limit), strict=True)
+            corpus = source(_QUESTIONS[question])
+            tweets: Any = islice(corpus.read(fit_context.resource(corpus.folder)), self.limit)
+            texts, answers = zip(*tweets, strict=True)
             classifier = NgramLinear(
                 bits=self.bits,
                 field_weights=(1.0,),
@@ -65,7 +65,7 @@ class ClassifierScores(Extractor):
         return as_rows(np.concatenate(blocks, axis=1))
 
     def corpora(self) -> frozenset[str]:
-        return frozenset(_CORPORA[question] for question in self.questions)
+        return frozenset(_QUESTIONS[question] for question in self.questions)
 
     def save_weights(self, folder: Path) -> None:
         for question, classifier in zip(self.questions, self.classifiers, strict=True):
@@ -79,8 +79,4 @@ def _rows(texts: Sequence[str]) -> list[list[str]]:
     return [[" ".join(chat_tokens(text))] for text in texts]
 
 
-_CORPORA = {"sentiment": "semeval2017-4a", "offensive": "tweeteval-offensive"}
-_QUESTIONS: Mapping[str, tuple[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
-    "sentiment": ("auxiliary/semeval2017-4a", read_sentiment),
-    "offensive": ("auxiliary/tweeteval/offensive", partial(read_tweeteval, classes=2)),
-}
+_QUESTIONS = {"sentiment": "semeval2017-4a", "offensive": "tweeteval-offensive"}  # to the corpora that teach them

@@ -9,17 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.arrays import load_arrays, pack_words, save_arrays, unpack_words
 from emoscope.core.dialogue import Example
-from emoscope.models.features.base import (
-    Extractor,
-    Matrix,
-    as_rows,
-    load_arrays,
-    pack_words,
-    save_arrays,
-    turn_texts,
-    unpack_words,
-)
+from emoscope.models.features.base import Extractor, Matrix, as_rows, turn_texts
 from emoscope.models.features.tokens import chat_tokens
 
 Floats32 = NDArray[np.float32]

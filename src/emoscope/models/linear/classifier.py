@@ -9,11 +9,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.arrays import load_arrays, save_arrays
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
-from emoscope.models.features.base import Extractor, Matrix, load_arrays, save_arrays
+from emoscope.models.features.base import Extractor, Matrix
 from emoscope.models.features.classifier import FeatureClassifier, hard_targets, not_fitted
 from emoscope.models.linear.fitting import class_weights, held_out_scores
 from emoscope.models.probabilities import softmax, temperature_of

@@ -12,6 +12,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.mojibake import repair_mojibake
 from emoscope.models.block import LONG_MESSAGE, Block, Floats, Prediction, Truncated
 from emoscope.models.linear.ngram_linear import NgramLinear
+from emoscope.models.probabilities import in_order
 
 WINDOW = 3
 MAX_CHARACTERS = 2000
@@ -44,17 +45,14 @@ class NgramBlock(Block):
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
-        if self.classifier.reads_plain_text:
-            rows = [plain_fields(example) for example in examples]
-            plain = [text.isascii() for row in rows for text in row]
-            probabilities = self.classifier.predict_proba(rows, plain=plain)
-        else:
-            probabilities = self.classifier.predict_proba([fields(example) for example in examples])
-        truncated = [
-            each.turn >= WINDOW or any(len(turn.text) > MAX_CHARACTERS for turn in each.dialogue.turns[: each.turn + 1])
-            for each in examples
-        ]
-        return Prediction(self._all_labels(probabilities), np.array(truncated, bool))
+        texts = [text for each in examples for text in latest_texts(each)]
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts)).reshape(-1, WINDOW)
+        long = lengths.max(1, initial=0) > MAX_CHARACTERS
+        if long.any():
+            texts = [text[:MAX_CHARACTERS] for text in texts]
+        probabilities = self.classifier.predict_texts(texts, spaced_tokens)
+        truncated = long | np.array([each.turn >= WINDOW for each in examples], bool)
+        return Prediction(in_order(probabilities, self.classifier.labels, self.labels), truncated)
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
         # More could be read, but among so many n-grams the few that tell an emotion hardly count.
@@ -65,13 +63,7 @@ class NgramBlock(Block):
 
     def out_of_fold(self) -> Floats | None:
         held_out = self.classifier.held_out
-        return None if held_out is None else self._all_labels(held_out)
-
-    def _all_labels(self, probabilities: Floats) -> Floats:
-        """A column for every label; 0 for one that training did not have."""
-        columns = np.zeros((len(probabilities), len(self.labels)))
-        columns[:, [self.labels.index(label) for label in self.classifier.labels]] = probabilities
-        return columns
+        return None if held_out is None else in_order(held_out, self.classifier.labels, self.labels)
 
     def config(self) -> dict[str, Any]:
         return {"labels": list(self.labels), **self.settings}
@@ -90,22 +82,18 @@ def fields(example: Example) -> list[str]:
     >>> fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
     ["i'm soo sad", 'hi ! !', '']
     """
-    turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
-    texts = [spaced_tokens(turn.text) for turn in reversed(turns)]
-    return texts + [""] * (WINDOW - len(texts))
+    return [spaced_tokens(text) for text in latest_texts(example)]
 
 
-def plain_fields(example: Example) -> list[str]:
-    """The same turns; those that are ASCII as they were written.
+def latest_texts(example: Example) -> list[str]:
+    """The turn to be labelled and the two before it as they were written, latest first; missing ones empty.
 
     >>> from emoscope.core.dialogue import Dialogue
-    >>> plain_fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD 😢"])))
-    ["i'm soo sad 😢", 'Hi!!', '']
+    >>> latest_texts(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
+    ["I'm soooo SAD", 'Hi!!', '']
     """
     turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
-    texts = [turn.text[:MAX_CHARACTERS] for turn in reversed(turns)]
-    texts = [text if text.isascii() else spaced_tokens(text) for text in texts]
-    return texts + [""] * (WINDOW - len(texts))
+    return [turn.text for turn in reversed(turns)] + [""] * (WINDOW - len(turns))
 
 
 def spaced_tokens(text: str) -> str:

@@ -5,21 +5,23 @@ any batch.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emoscope.core.arrays import open_arrays, save_arrays
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
-from emoscope.core.files import atomic_write, existing_file
 from emoscope.core.metrics import Floats
 from emoscope.models.linear.fitting import class_weights, held_out_scores
 from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
-from emoscope.models.native.ngrams import NativeNgrams
+from emoscope.models.native.library import library
+from emoscope.models.native.ngrams import LONGEST, NativeNgrams
 from emoscope.models.probabilities import softmax, temperature_of
 
 FORMAT = "emoscope-ngram-linear-1"
@@ -50,10 +52,9 @@ class NgramLinear:
         self._table = np.zeros((0, 0), np.int8)
         self._scale: Floats = np.zeros(0)
         self._intercept: Floats = np.zeros(0)
-        self._native: NativeNgrams | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_native": None}
+        return {name: value for name, value in self.__dict__.items() if name != "_native"}
 
     # Learning
 
@@ -84,17 +85,8 @@ class NgramLinear:
         self._scale = np.maximum(np.abs(weights).max(1), 1e-12) / 127
         self._table = np.zeros(((1 << self.bits) + 1, len(self.labels)), np.int8)  # the last row is "no n-gram here"
         self._table[kept] = np.rint(weights / self._scale[:, None]).T
-        self._native = self._kernel()
+        self.__dict__.pop("_native", None)  # that of an earlier fit
         return self
-
-    def _kernel(self) -> NativeNgrams | None:
-        return NativeNgrams.of(
-            self._table,
-            bits=self.bits,
-            field_weights=self.field_weights,
-            word_lengths=self.word_lengths,
-            char_lengths=self.char_lengths,
-        )
 
     def _features(self, rows: Sequence[Sequence[str]]) -> Any:
         """The training matrix: n-gram counts of each field, divided by the root of the field's number of n-grams."""
@@ -102,7 +94,7 @@ class NgramLinear:
 
         fields = len(self.field_weights)
         indices, values, holders = [], [], []
-        for block in self._blocks(rows):
+        for block in self._blocks(self._texts(rows)):
             starts = block[0].starts
             texts = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(block[0].buckets)))
             holder = np.concatenate([texts[channel.buckets != channel.empty] for channel in block])
@@ -125,36 +117,56 @@ class NgramLinear:
 
     # Answering
 
-    @property
-    def reads_plain_text(self) -> bool:
-        """Whether `predict_proba` may be given ASCII as it was written, without tokens cut apart."""
-        return self._native is not None
+    @cached_property
+    def _native(self) -> NativeNgrams | None:
+        """The kernel in C, where it is compiled and the n-grams are not longer than it can."""
+        if library() is None or max(self.char_lengths, default=0) > LONGEST:
+            return None
+        return NativeNgrams(
+            self._table,
+            bits=self.bits,
+            field_weights=self.field_weights,
+            word_lengths=self.word_lengths,
+            char_lengths=self.char_lengths,
+        )
 
-    def predict_proba(self, rows: Sequence[Sequence[str]], *, plain: Sequence[bool] | None = None) -> Floats:
+    def predict_proba(self, rows: Sequence[Sequence[str]]) -> Floats:
         """The probability of each label (in the order of `labels`) under the training prior.
 
-        `plain` says of each field of each row whether it is ASCII as it was written: see `reads_plain_text`.
+        Rows are as `fit` gets them.
         """
+        return self._probabilities(self._texts(rows), bytes(len(rows) * len(self.field_weights)))
+
+    def predict_texts(self, texts: Sequence[str], spaced: Callable[[str], str]) -> Floats:
+        """The same of texts as they were written, those of all rows one after the other.
+
+        `spaced` makes tokens between spaces of one. ASCII the kernel cuts apart by itself, as `spaced_tokens` does.
+        """
+        plain = bytes(map(str.isascii, texts)) if self._native is not None else bytes(len(texts))
+        if not all(plain):
+            texts = [text if ascii else spaced(text) for text, ascii in zip(texts, plain, strict=True)]
+        return self._probabilities(texts, plain)
+
+    def _probabilities(self, texts: Sequence[str], plain: bytes) -> Floats:
         if not len(self._table):
             raise EmoscopeError("this model has not been fitted")
-        if not rows:
+        if not texts:
             return np.zeros((0, len(self.labels)))
-        return softmax(self._scores(rows, plain) * self._scale + self._intercept)
+        scores = self._scores(texts) if self._native is None else self._native.scores(texts, plain)
+        return softmax(scores * self._scale + self._intercept)
 
-    def _scores(self, rows: Sequence[Sequence[str]], plain: Sequence[bool] | None) -> Floats:
+    def _scores(self, texts: Sequence[str]) -> Floats:
         fields, size = len(self.field_weights), len(self.labels)
-        if self._native is not None:
-            texts = self._texts(rows)
-            return self._native.scores(texts, [False] * len(texts) if plain is None else plain)
-        scores = np.zeros((len(rows), size))
-        for block in self._blocks(rows):
+        rows = len(texts) // fields
+        scores = np.zeros((rows, size))
+        for block in self._blocks(texts):
             sums = np.zeros((len(block[0].buckets), size), np.int32)
             counts = np.zeros(len(block[0].buckets), np.int32)
             for channel in block:
                 sums += self._table.take(channel.buckets, axis=0)
                 counts += channel.buckets != channel.empty
             starts = block[0].starts
-            totals = np.add.reduceat(sums, starts, axis=0).reshape(len(rows), fields, size)
+            totals = np.add.reduceat(sums, starts, axis=0).reshape(rows, fields, size)
             factors = self._factors(np.add.reduceat(counts, starts))
             # Field by field rather than a matrix product: the order of additions must not depend on the batch.
             for field in range(fields):
@@ -167,12 +179,14 @@ class NgramLinear:
 
     # What both share
 
-    def _blocks(self, rows: Sequence[Sequence[str]]) -> list[list[HashedTexts]]:
+    def _blocks(self, texts: Sequence[str]) -> list[list[HashedTexts]]:
         """Hashed words, and hashed characters; each block is scaled by its own number of n-grams."""
-        texts, fields = self._texts(rows), len(self.field_weights)
+        fields = len(self.field_weights)
         words = [Channel("word", length) for length in self.word_lengths]
         chars = [Channel("char", length) for length in self.char_lengths]
-        hashed = hash_ngrams(texts, [*words, *chars], bits=self.bits, salts=list(range(fields)) * len(rows))
+        hashed = hash_ngrams(
+            texts, [*words, *chars], bits=self.bits, salts=list(range(fields)) * (len(texts) // fields)
+        )
         return [block for block in (hashed[: len(words)], hashed[len(words) :]) if block]
 
     def _texts(self, rows: Sequence[Sequence[str]]) -> list[str]:
@@ -192,33 +206,27 @@ class NgramLinear:
         """Write one `.npz` file."""
         if not len(self._table):
             raise EmoscopeError("this model has not been fitted")
-        settings = {"format": FORMAT, **asdict(self), "labels": self.labels}
-        with atomic_write(path, "wb") as handle:
-            np.savez_compressed(
-                handle,
-                settings=np.array(json.dumps(settings)),
-                table=self._table,
-                scale=self._scale,
-                intercept=self._intercept,
-                prior=self.prior,
-            )
+        arrays: dict[str, NDArray[Any]] = {
+            "settings": np.array(json.dumps({"format": FORMAT, **asdict(self), "labels": self.labels})),
+            "table": self._table,
+            "scale": self._scale,
+            "intercept": self._intercept,
+            "prior": self.prior,
+        }
+        save_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote; no pickle, so a file from elsewhere can do no harm."""
-        try:
-            with np.load(existing_file(path), allow_pickle=False) as arrays:
-                settings = json.loads(str(arrays["settings"]))
-                if settings.pop("format") != FORMAT:
-                    raise InputError(path, f"expected a model of format {FORMAT}")
-                labels = tuple(settings.pop("labels"))
-                model = cls(**settings)
-                model.labels = labels
-                model._table, model._scale = arrays["table"], arrays["scale"]
-                model._intercept, model.prior = arrays["intercept"], arrays["prior"]
-        except (ValueError, KeyError, TypeError, OSError, EOFError) as error:
-            raise InputError(path, f"is not an n-gram model ({error})") from None
-        if model._table.shape != ((1 << model.bits) + 1, len(labels)):
-            raise InputError(path, "is not an n-gram model (its table has the wrong size)")
-        model._native = model._kernel()
+        """Read what `save` wrote."""
+        with open_arrays(path, "an n-gram model") as arrays:
+            settings = json.loads(str(arrays["settings"]))
+            if settings.pop("format") != FORMAT:
+                raise InputError(path, f"expected a model of format {FORMAT}")
+            labels = tuple(settings.pop("labels"))
+            model = cls(**settings)
+            model.labels = labels
+            model._table, model._scale = arrays["table"], arrays["scale"]
+            model._intercept, model.prior = arrays["intercept"], arrays["prior"]
+            if model._table.shape != ((1 << model.bits) + 1, len(labels)):
+                raise ValueError("its table has the wrong size")
         return model

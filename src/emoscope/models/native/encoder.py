@@ -23,6 +23,13 @@ POOLED = {
     "last-turn": (LABELLED,),
     "mean+focus": (ALL, MASKED_OR_LABELLED),
 }
+# A layer's linear layers in encoder.c: the site where each reads, and its parts in the graph.
+SITES = {
+    "three": ("attention", "query", "key", "value"),
+    "output": ("output", "output"),
+    "wide": ("wide", "wide"),
+    "narrow": ("narrow", "narrow"),
+}
 NO_SEGMENTS, LABELLED_SEGMENT, OTHERS_SEGMENT = range(3)
 
 
@@ -144,22 +151,12 @@ class NativeEncoder:
         )
 
     def _layer(self, number: int) -> _Layer:
-        three, three_site = self._linear(number, "attention", "query", "key", "value")
-        output, output_site = self._linear(number, "output", "output")
-        wide, wide_site = self._linear(number, "wide", "wide")
-        narrow, narrow_site = self._linear(number, "narrow", "narrow")
-        return _Layer(
-            three=three,
-            output=output,
-            wide=wide,
-            narrow=narrow,
-            three_site=three_site,
-            output_site=output_site,
-            wide_site=wide_site,
-            narrow_site=narrow_site,
-            output_norm=self._norm(f"{number}.output_norm"),
-            narrow_norm=self._norm(f"{number}.narrow_norm"),
-        )
+        made: dict[str, ctypes.Structure] = {
+            name: self._norm(f"{number}.{name}") for name in ("output_norm", "narrow_norm")
+        }
+        for name, (site, *parts) in SITES.items():
+            made[name], made[f"{name}_site"] = self._linear(number, site, *parts)
+        return _Layer(**made)
 
     def _linear(self, number: int, site: str, *parts: str) -> tuple[_Linear, _Site]:
         """Linear layers that read the same, as one; and how what they read becomes bytes."""
@@ -175,9 +172,8 @@ class NativeEncoder:
             raise UnsupportedGraphError(f"steps of {number}.{site}")
         inputs, outputs = numbers.shape
         if step is None:
-            largest = self._made[
-                self._made[product.inputs[0]].inputs[1]
-            ]  # Max, of what the row needs and the smallest step
+            # Max, of what the row needs and the smallest step.
+            largest = self._made[self._made[product.inputs[0]].inputs[1]]
             how = _Site(smallest_step=float(constants[largest.inputs[1]].item()), zero=zero)
         else:
             scales = scales * step

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-SOURCES = [Path(__file__).with_name(name) for name in ("encoder.c", "ngrams.c")]
+SOURCES = [Path(__file__).with_name(name) for name in ("encoder.c", "ngrams.c", "screen.c")]
 LIBRARY = Path(__file__).with_name("libemoscope.dll" if sys.platform == "win32" else "libemoscope.so")
 FLAGS = ("-O3", "-shared", "-fPIC", "-ffp-contract=off", "-lm")
 
@@ -21,14 +21,16 @@ def library() -> Any:
     """The compiled kernels; None where there are none, or where EMOSCOPE_NATIVE is 0."""
     if os.environ.get("EMOSCOPE_NATIVE", "1") == "0" or not LIBRARY.is_file():
         return None
+    pointer, number, text = ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-    except OSError:
+        loaded.emoscope_pack.argtypes = (pointer, number, number, number, pointer, pointer)
+        loaded.emoscope_run.argtypes = (pointer, pointer, pointer, pointer, number, pointer)
+        loaded.emoscope_ngrams.argtypes = (pointer, pointer, pointer, pointer, number, pointer)
+        loaded.emoscope_screen_add.argtypes = (pointer, text, ctypes.c_int64, number)
+        loaded.emoscope_screen.argtypes = (pointer, text, pointer, number, pointer)
+    except (OSError, AttributeError):  # not for this machine, or compiled before a function was added
         return None
-    pointer, number = ctypes.c_void_p, ctypes.c_int32
-    loaded.emoscope_pack.argtypes = (pointer, number, number, number, pointer, pointer)
-    loaded.emoscope_run.argtypes = (pointer, pointer, pointer, pointer, number, pointer)
-    loaded.emoscope_ngrams.argtypes = (pointer, pointer, pointer, pointer, number, pointer)
     return loaded
 
 

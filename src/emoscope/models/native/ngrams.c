@@ -1,5 +1,6 @@
 /* The sums of hashed n-grams' weights, as models/linear computes them with numpy: see ngram_hashing.py. */
 
+#include <emmintrin.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,26 +54,57 @@ static int32_t spaced(const uint32_t *text, int32_t length, uint32_t *made) {
     return size;
 }
 
-static void add(const Ngrams *model, uint64_t hash, int32_t *sums, int32_t *count) {
-    const int8_t *row = model->table + (size_t)(mixed(hash) >> (64 - model->bits)) * model->labels;
-    for (int32_t label = 0; label < model->labels; label++) sums[label] += row[label];
-    ++*count;
+/* The buckets of n-grams of a text are first all found, then added: so many rows of the table are on their way at once. */
+typedef struct {
+    uint32_t *all;
+    int32_t count;
+} Buckets;
+
+static inline void note(const Ngrams *model, uint64_t hash, Buckets *found) {
+    const uint32_t bucket = (uint32_t)(mixed(hash) >> (64 - model->bits));
+    _mm_prefetch((const char *)model->table + (size_t)bucket * model->labels, _MM_HINT_T0);
+    found->all[found->count++] = bucket;
 }
 
-static void add_characters(const Ngrams *model, const uint32_t *codes, int32_t size, uint64_t salt,
-                           const uint64_t *powers, int32_t *sums, int32_t *count) {
+/* Sums of integers are the same in any order. Four labels, which most models have, are added at once. */
+static void add_rows(const Ngrams *model, const Buckets *found, int32_t *sums) {
+    const int32_t labels = model->labels;
+    if (labels != 4) {
+        for (int32_t i = 0; i < found->count; i++)
+            for (int32_t label = 0; label < labels; label++)
+                sums[label] += model->table[(size_t)found->all[i] * labels + label];
+        return;
+    }
+    __m128i total = _mm_setzero_si128();
+    for (int32_t i = 0; i < found->count; i++) {
+        int32_t row;
+        memcpy(&row, model->table + (size_t)found->all[i] * 4, 4);
+        const __m128i bytes = _mm_cvtsi32_si128(row), twice = _mm_unpacklo_epi8(bytes, bytes);
+        total = _mm_add_epi32(total, _mm_srai_epi32(_mm_unpacklo_epi16(twice, twice), 24));
+    }
+    _mm_storeu_si128((__m128i *)sums, total);
+}
+
+/* Each n-gram's hash is that of the shorter one which begins at the same character, and one product more. */
+static void find_characters(const Ngrams *model, const uint32_t *codes, int32_t size, uint64_t salt,
+                            const uint64_t *powers, Buckets *found) {
+    int32_t longest = 0, wanted[LONGEST + 1] = {0};
     for (int32_t number = 0; number < model->char_count; number++) {
         const int32_t length = model->char_lengths[number];
-        for (int32_t first = 0; first + length <= size; first++) {
-            uint64_t hash = salt + 2 * (uint64_t)length;
-            for (int32_t i = 0; i < length; i++) hash += codes[first + i] * powers[i];
-            add(model, hash, sums, count);
+        wanted[length]++;
+        if (length > longest) longest = length;
+    }
+    for (int32_t first = 0; first < size; first++) {
+        const int32_t most = longest < size - first ? longest : size - first;
+        uint64_t hash = salt;
+        for (int32_t length = 1; length <= most; length++) {
+            hash += codes[first + length - 1] * powers[length - 1];
+            for (int32_t times = wanted[length]; times > 0; times--) note(model, hash + 2 * (uint64_t)length, found);
         }
     }
 }
 
-static void add_words(const Ngrams *model, const uint32_t *codes, int32_t size, uint64_t salt, int32_t *sums,
-                      int32_t *count) {
+static void find_words(const Ngrams *model, const uint32_t *codes, int32_t size, uint64_t salt, Buckets *found) {
     for (int32_t number = 0; number < model->word_count; number++) {
         const int32_t length = model->word_lengths[number];
         for (int32_t first = 1; first < size; first++) {
@@ -84,7 +116,7 @@ static void add_words(const Ngrams *model, const uint32_t *codes, int32_t size, 
                 hash += codes[i] * power;
                 power *= BASE;
             }
-            if (left == 0) add(model, hash + salt + 2 * (uint64_t)length + 1, sums, count);
+            if (left == 0) note(model, hash + salt + 2 * (uint64_t)length + 1, found);
         }
     }
 }
@@ -98,7 +130,8 @@ int emoscope_ngrams(const Ngrams *model, const uint32_t *codes, const int64_t *s
     int64_t longest = 0;
     for (int64_t text = 0; text < (int64_t)rows * model->fields; text++)
         if (starts[text + 1] - starts[text] > longest) longest = starts[text + 1] - starts[text];
-    uint32_t *buffer = malloc(sizeof(uint32_t) * (3 * (size_t)longest + 8));
+    const size_t room = 3 * (size_t)longest + 8, kinds = model->char_count + model->word_count;
+    uint32_t *buffer = malloc(sizeof(uint32_t) * (room + kinds * (2 * (size_t)longest + 2)));
     int32_t *sums = malloc(sizeof(int32_t) * 2 * model->fields * (model->labels + 1));
     if (!buffer || !sums) {
         free(buffer);
@@ -120,8 +153,14 @@ int emoscope_ngrams(const Ngrams *model, const uint32_t *codes, const int64_t *s
             }
             const uint64_t salt = mixed(((uint64_t)field + 1) * BASE);
             int32_t *words = sums + field * stride, *characters = words + block;
-            add_words(model, buffer, size, salt, words, words + model->labels);
-            add_characters(model, buffer, size, salt, powers, characters, characters + model->labels);
+            Buckets found = {buffer + room, 0};
+            find_words(model, buffer, size, salt, &found);
+            add_rows(model, &found, words);
+            words[model->labels] = found.count;
+            found.count = 0;
+            find_characters(model, buffer, size, salt, powers, &found);
+            add_rows(model, &found, characters);
+            characters[model->labels] = found.count;
         }
         double *made = scores + (size_t)row * model->labels;
         for (int32_t label = 0; label < model->labels; label++) made[label] = 0;

@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,10 @@ class _Ngrams(ctypes.Structure):
 
 
 class NativeNgrams:
-    """The sums of a table's rows for all n-grams of a row's texts; safe to use from many threads."""
+    """The sums of a table's rows for all n-grams of a row's texts; safe to use from many threads.
+
+    For n-grams of at most `LONGEST` characters, and where the library is compiled.
+    """
 
     def __init__(
         self,
@@ -44,23 +48,15 @@ class NativeNgrams:
         self._model = _Ngrams(*places, *sizes)
         self._at = ctypes.addressof(self._model)
 
-    @classmethod
-    def of(cls, table: NDArray[np.int8], **settings: Any) -> "NativeNgrams | None":
-        """The kernel for a table, where it is compiled and the n-grams are not longer than it can."""
-        if library() is None or max(settings["char_lengths"], default=0) > LONGEST:
-            return None
-        return cls(table, **settings)
-
-    def scores(self, texts: Sequence[str], plain: Sequence[bool]) -> NDArray[np.float64]:
+    def scores(self, texts: Sequence[str], plain: bytes) -> NDArray[np.float64]:
         """A line of scores for each row of as many texts as there are fields.
 
-        A text that is `plain` is ASCII as it was written; of all others the tokens lie between single spaces.
+        A text whose byte in `plain` is 1 is ASCII as it was written; others have their tokens between single spaces.
         """
         rows = len(texts) // self._fields
         codes = "".join(texts).encode("utf-32-le", "surrogatepass")
-        starts = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(text) for text in texts], out=starts[1:])
+        starts = np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)
         made = np.empty((rows, self.labels))
-        if self._library.emoscope_ngrams(self._at, codes, starts.ctypes.data, bytes(plain), rows, made.ctypes.data):
+        if self._library.emoscope_ngrams(self._at, codes, starts.ctypes.data, plain, rows, made.ctypes.data):
             raise MemoryError
         return made

@@ -7,18 +7,14 @@ from typing import Any
 import numpy as np
 
 from emoscope.core.dialogue import Example
-from emoscope.core.errors import EmoscopeError
 from emoscope.models.block import Floats, Truncated
 from emoscope.models.onnx.exported import Exported
 from emoscope.models.onnx.network import EncoderNetwork
+from emoscope.models.probabilities import head_columns
 
 
 class ExportedEncoder(Exported):
-    """A transformer as graphs; with `heads`, one pass answers every set of labels.
-
-    >>> ExportedEncoder(heads={"mood": ["good", "bad"], "tone": ["up", "down"]}).columns("tone")
-    slice(2, 4, None)
-    """
+    """A transformer as graphs; with `heads`, one pass answers every set of labels."""
 
     def __init__(
         self,
@@ -31,22 +27,19 @@ class ExportedEncoder(Exported):
         self._network: EncoderNetwork
 
     def columns(self, head: str) -> slice:
-        if not self.heads:
-            return slice(None)
-        if head not in self.heads:
-            raise EmoscopeError(f"no head {head!r}; there are: {', '.join(self.heads)}")
-        names = list(self.heads)
-        first = sum(len(self.heads[name]) for name in names[: names.index(head)])
-        return slice(first, first + len(self.heads[head]))
+        return head_columns(self.heads, head) if self.heads else slice(None)
 
     def logits(self, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
         return self._network.logits(examples)
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
-        return self._network.overlong(examples)
+        return self._network.layout.window.overlong(examples, self._network.tokenizer)
 
     def turns_read(self) -> int:
-        return self._network.turns_read
+        return self._network.layout.window.context
+
+    def kernels(self) -> frozenset[str]:
+        return frozenset({self._network.kernel})
 
     def probabilities(self, logits: Floats) -> Floats:
         if not self.heads:

@@ -20,7 +20,7 @@ LAID_OUT_AT_ONCE = 128
 
 
 class EncoderNetwork:
-    """Logits of examples; safe to use from many threads.
+    """Logits of examples, which `layout` and `tokenizer` lay out as tokens; safe to use from many threads.
 
     What is computed for an example does not depend on the others, so its logits are the same alone and in any batch:
     `encoder.c` computes rows of any lengths side by side, onnxruntime only rows of exactly the same length. So none is
@@ -29,25 +29,24 @@ class EncoderNetwork:
 
     def __init__(self, folder: Path) -> None:
         description = Description.load(folder)
-        self._layout = description.layout
-        self._tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **description.layout.special)
-        examples = [Example.last(dialogue) for dialogue in description.reference]
-        reference = self._layout.window.rows(examples, self._tokenizer)
+        layout = self.layout = description.layout
+        self.tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **layout.special)
+        reference = layout.window.rows([Example.last(dialogue) for dialogue in description.reference], self.tokenizer)
         self._scores: Callable[[Sequence[TokenRow]], Scores]
         self._batches: Callable[[Iterable[int]], Iterator[list[int]]]
         native = self._native(folder, description, reference)
         if native is not None:
-            self.runtime = "encoder.c"
+            self.kernel = "encoder.c"
             self._scores, self._batches = native.scores, batches_in_order
             return
-        run = open_first(folder, description.graphs, [self._layout.feed([row]) for row in reference])
-        self.runtime = "onnxruntime"
-        self._scores, self._batches = lambda rows: run(self._layout.feed(rows))[0], batches_of_equal_length
+        run, file = open_first(folder, description.graphs, [layout.feed([row]) for row in reference])
+        self.kernel = "onnxruntime" if file == INT8 else "onnxruntime in single precision"
+        self._scores, self._batches = lambda rows: run(layout.feed(rows))[0], batches_of_equal_length
 
     def logits(self, examples: Sequence[Example]) -> tuple[Scores, Truncated]:
         """The graph's output for each of at least one example, and which of them were cut."""
         if len(examples) == 1:
-            rows = self._layout.window.rows(examples, self._tokenizer)
+            rows = self.layout.window.rows(examples, self.tokenizer)
             return self._scores(rows), np.array([rows[0].cut])
         return self._logits_of_many(examples)
 
@@ -76,18 +75,9 @@ class EncoderNetwork:
         off = np.abs(native.scores(reference) - np.array(stored.scores)).max()
         return native if off <= stored.tolerance else None
 
-    def overlong(self, examples: Sequence[Example]) -> Truncated:
-        """Which turns to be labelled have more tokens than the window."""
-        return self._layout.window.overlong(examples, self._tokenizer)
-
-    @property
-    def turns_read(self) -> int:
-        """How many turns are laid out, the one to be labelled included."""
-        return self._layout.window.context
-
     def _lengths(self, examples: Sequence[Example], rows: list[TokenRow]) -> Iterator[int]:
         """Lay examples out, and give each one's length. A few at a time: the first are computed meanwhile."""
         for first in range(0, len(examples), LAID_OUT_AT_ONCE):
-            laid_out = self._layout.window.rows(examples[first : first + LAID_OUT_AT_ONCE], self._tokenizer)
+            laid_out = self.layout.window.rows(examples[first : first + LAID_OUT_AT_ONCE], self.tokenizer)
             rows += laid_out
             yield from [len(row.token_ids) for row in laid_out]

@@ -40,8 +40,11 @@ def open_graph(path: Path) -> Run:
     return run
 
 
-def open_first(folder: Path, graphs: Iterable[Graph], references: list[Feed]) -> Run:
-    """The first graph that gives its stored scores for the reference inputs on this machine; the others are safer."""
+def open_first(folder: Path, graphs: Iterable[Graph], references: list[Feed]) -> tuple[Run, str]:
+    """The first graph, and its file, that gives its stored scores for the reference inputs on this machine.
+
+    The others are safer.
+    """
     problems = []
     for graph in graphs:
         try:
@@ -54,7 +57,7 @@ def open_first(folder: Path, graphs: Iterable[Graph], references: list[Feed]) ->
         if off <= graph.tolerance:
             if problems:
                 warnings.warn(f"this machine runs {graph.file} instead, slower: {'; '.join(problems)}", stacklevel=2)
-            return run
+            return run, graph.file
         problems.append(f"{graph.file}: scores are off by {off:.2g} on this machine")
     raise EmoscopeError(f"{folder}: no graph gives the scores it was saved with ({'; '.join(problems)})")
 

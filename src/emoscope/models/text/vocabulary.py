@@ -9,7 +9,7 @@ from pathlib import Path
 
 from emoscope.core.emoticons import EMOJI_PATTERN, emoji_words, emoticon_pattern, emoticon_words
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.files import whole_text, write_file
 from emoscope.core.mojibake import repair_mojibake
 from emoscope.core.text import TRIGGER, URL, USER
 
@@ -52,8 +52,7 @@ class Vocabulary:
 
     def save(self, path: Path) -> None:
         """Write the tokens as JSON."""
-        with atomic_write(path) as handle:
-            json.dump(self.tokens, handle, ensure_ascii=False)
+        write_file(path, json.dumps(self.tokens, ensure_ascii=False))
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":

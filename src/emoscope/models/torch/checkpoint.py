@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_file
 
 FILE = "progress.json"
 
@@ -44,8 +44,8 @@ class Checkpoint:
         part = path.with_name(f".{path.name}.part")
         save_file({name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}, part)
         part.replace(path)
-        with atomic_write(self.folder / FILE) as handle:
-            json.dump({"settings": self.settings, "curve": [asdict(epoch) for epoch in curve]}, handle)
+        content = {"settings": self.settings, "curve": [asdict(epoch) for epoch in curve]}
+        write_file(self.folder / FILE, json.dumps(content))
         for old in self.folder.glob("epoch-*.safetensors"):
             if old != path:
                 old.unlink()

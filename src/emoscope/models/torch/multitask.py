@@ -10,10 +10,11 @@ import torch
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.files import whole_text, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.models.block import Block, Floats, one_hot
+from emoscope.models.probabilities import head_columns
 from emoscope.models.torch.losses import MultiTaskLoss
 from emoscope.models.torch.network import Network
 from emoscope.models.torch.trained_network import TrainedNetwork
@@ -50,25 +51,22 @@ class MultiTaskClassifier(TrainedNetwork):
         return sum(map(len, self.heads.values()))
 
     def columns(self, head: str) -> slice:
-        """Where a head's labels lie among the logits.
-
-        >>> MultiTaskClassifier({"a": ["x", "y"], "b": ["u", "v", "w"]}).columns("b")
-        slice(2, 5, None)
-        """
-        if head not in self.heads:
-            raise EmoscopeError(f"no head {head!r}; there are: {', '.join(self.heads)}")
-        names = list(self.heads)
-        start = sum(len(self.heads[name]) for name in names[: names.index(head)])
-        return slice(start, start + len(self.heads[head]))
+        """Where a head's labels lie among the logits."""
+        return head_columns(self.heads, head)
 
     def targets(self, labelled: Mapping[str, Sequence[Example]]) -> tuple[list[Example], Floats]:
         """The examples of all heads as one list, and their table of one-hot targets."""
-        tables = []
-        for head, examples in labelled.items():
-            table = np.full((len(examples), self.outputs), np.nan)
-            table[:, self.columns(head)] = one_hot([str(example.label) for example in examples], self.heads[head])
-            tables.append(table)
+        tables = [
+            self.table(head, one_hot([str(example.label) for example in examples], self.heads[head]))
+            for head, examples in labelled.items()
+        ]
         return [example for examples in labelled.values() for example in examples], np.concatenate(tables)
+
+    def table(self, head: str, targets: Floats) -> Floats:
+        """The targets of one head as rows of all heads, in which the others teach nothing."""
+        table = np.full((len(targets), self.outputs), np.nan)
+        table[:, self.columns(head)] = targets
+        return table
 
     def fit(
         self, examples: Sequence[Example], targets: Floats, fit_context: FitContext, start: Network | None = None
@@ -112,8 +110,8 @@ class MultiTaskClassifier(TrainedNetwork):
         self.save_weights(folder)
         if self.learnt is not None:
             self.learnt.save(folder)
-        with atomic_write(folder / CONFIG) as handle:
-            json.dump({"heads": self.heads, **self.network_config(), "shares": self.shares}, handle, indent=2)
+        content = {"heads": self.heads, **self.network_config(), "shares": self.shares}
+        write_file(folder / CONFIG, json.dumps(content, indent=2))
 
     @classmethod
     def load(cls, folder: Path) -> Self:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.files import whole_text, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
 from emoscope.models.former_names import current_names
@@ -86,8 +86,7 @@ class TrainedNetwork:
         network.save_assets(folder)
         weights = {name: value.cpu().contiguous().clone() for name, value in network.state_dict().items()}
         save_file(weights, folder / WEIGHTS)
-        with atomic_write(folder / CURVE) as handle:
-            json.dump([asdict(epoch) for epoch in self.curve], handle)
+        write_file(folder / CURVE, json.dumps([asdict(epoch) for epoch in self.curve]))
 
     def load_weights(self, folder: Path) -> None:
         self.network = NETWORKS[self.network_name](self.outputs, **self.settings)

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from emoscope.core.arrays import open_arrays
 from emoscope.core.emoticons import emoji_words
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import require
@@ -80,12 +81,8 @@ def pretrained_vectors(
 
 def read_npz(path: Path) -> WordVectors:
     """Vectors kept as the two arrays `words` and `vectors`."""
-    try:
-        with np.load(existing_file(path), allow_pickle=False) as content:
-            words, matrix = content["words"], content["vectors"]
-    except (ValueError, KeyError, OSError) as error:
-        raise InputError(path, f"is not a file of word vectors ({error})") from None
-    return WordVectors(tuple(words.tolist()), np.asarray(matrix, np.float32))
+    with open_arrays(path, "a file of word vectors") as arrays:
+        return WordVectors(tuple(arrays["words"].tolist()), np.asarray(arrays["vectors"], np.float32))
 
 
 def read_word2vec(path: Path) -> WordVectors:

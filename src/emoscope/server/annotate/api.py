@@ -7,36 +7,34 @@ no other site can act for the annotator; cross-site calls are refused all the sa
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse
 
-from emoscope.corpus.annotation.assignment import Answer
+from emoscope.corpus.annotation.assignment import LabelChoice
 from emoscope.server.annotate import manager_pages
 from emoscope.server.annotate.desk import Desk
-from emoscope.server.annotate.markdown import markdown
 from emoscope.server.annotate.notes import MAX_TEXT, Briefing
 from emoscope.server.annotate.rules import KEYS
 from emoscope.server.errors import Unauthenticated
 from emoscope.server.http.problems import Problem, running
 from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
+from emoscope.server.markdown import markdown
 
 router = APIRouter(prefix="/annotate", include_in_schema=False)
 router.include_router(manager_pages.router)
 
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]  # as many as an integer column holds
 
-class StepIn(BaseModel):
+
+class StepIn(BaseModel, extra="forbid"):
     """A request made at one version of the annotator's state; at any other it changes nothing."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    version: int = Field(ge=0, le=2**31 - 1)
+    version: Count
 
 
-class JudgementIn(BaseModel):
+class JudgementIn(BaseModel, extra="forbid"):
     """A label, and others that might apply."""
-
-    model_config = ConfigDict(extra="forbid")
 
     label: str = Field(max_length=500)
     others: list[str] = Field(default_factory=list, max_length=len(KEYS))
@@ -47,37 +45,36 @@ class JudgeIn(StepIn):
 
     answers: list[JudgementIn] = Field(min_length=1, max_length=10_000)
 
+    @property
+    def given(self) -> tuple[LabelChoice, ...]:
+        """The answers as the desk takes them."""
+        return tuple(LabelChoice(answer.label, tuple(answer.others)) for answer in self.answers)
+
 
 class ReviseIn(JudgeIn):
     """Other answers to what the annotator has done at this place."""
 
-    place: int = Field(ge=0, le=2**31 - 1)
+    place: Count
 
 
-class BeginIn(BaseModel):
+class BeginIn(BaseModel, extra="forbid"):
     """The version of the briefing that was read and agreed to."""
-
-    model_config = ConfigDict(extra="forbid")
 
     briefing: str = Field(max_length=64)
 
 
-class EarlierIn(BaseModel):
+class EarlierIn(BaseModel, extra="forbid"):
     """Where to go on with what the annotator has done; nothing for the latest."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    before: int | None = Field(None, ge=0, le=2**31 - 1)
+    before: Count | None = None
 
 
-class RemarkIn(BaseModel):
+class RemarkIn(BaseModel, extra="forbid"):
     """A comment, or a flag that asks the managers to look, on the item at hand or an earlier one."""
-
-    model_config = ConfigDict(extra="forbid")
 
     flag: bool = False
     text: str = Field("", max_length=4 * MAX_TEXT)
-    place: int | None = Field(None, ge=0, le=2**31 - 1)
+    place: Count | None = None
 
 
 OpenDesk = Annotated[Desk, Depends(running("annotation_desk", "the store is not open"))]
@@ -102,8 +99,8 @@ def annotate_page(request: Request) -> HTMLResponse:
     briefing = Briefing() if desk is None else desk.briefing()
     return page(
         "annotate.html.j2",
-        guidelines=markdown(briefing.guidelines),
-        consent=markdown(briefing.consent),
+        guidelines=markdown(briefing.guidelines, breaks=True),
+        consent=markdown(briefing.consent, breaks=True),
         briefing=briefing.version,
     )
 
@@ -116,8 +113,7 @@ def look(desk: OpenDesk, annotator: CurrentAnnotator) -> dict[str, Any]:
 
 @router.post("/judge")
 def _judge(desk: OpenDesk, annotator: CurrentAnnotator, body: JudgeIn) -> dict[str, Any]:
-    answers = tuple(Answer(answer.label, tuple(answer.others)) for answer in body.answers)
-    return desk.judge(annotator, body.version, answers)
+    return desk.judge(annotator, body.version, body.given)
 
 
 @router.post("/skip")
@@ -141,8 +137,7 @@ def earlier(desk: OpenDesk, annotator: CurrentAnnotator, body: EarlierIn) -> dic
 @router.post("/revise")
 def revise(desk: OpenDesk, annotator: CurrentAnnotator, body: ReviseIn) -> dict[str, Any]:
     """Answer an earlier item anew."""
-    answers = tuple(Answer(answer.label, tuple(answer.others)) for answer in body.answers)
-    return desk.revise(annotator, body.version, body.place, answers)
+    return desk.revise(annotator, body.version, body.place, body.given)
 
 
 @router.post("/remark")

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from emoscope.core.colours import colours_of
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.annotation.assignment import Answer, Assignment, Event, NotPossibleError, WorkerStanding
+from emoscope.corpus.annotation.assignment import Assignment, Event, LabelChoice, NotPossibleError, WorkerStanding
 from emoscope.corpus.annotation.items import Item
 from emoscope.server.annotate.links import annotator_of, claimed_annotator, manager_token, same_token
 from emoscope.server.annotate.notes import (
@@ -118,7 +118,7 @@ class Desk:
                 add_note(session, "briefed", {"version": version}, self.store.clock(), annotator=annotator)
         return self._act(annotator) | {"notice": notice}
 
-    def revise(self, annotator: int, version: int, place: int, answers: Sequence[Answer]) -> dict[str, Any]:
+    def revise(self, annotator: int, version: int, place: int, answers: Sequence[LabelChoice]) -> dict[str, Any]:
         """Answer an earlier item anew."""
         return self._act(annotator, lambda desk, worker, at: desk.revise(worker, place, answers, at), version, answers)
 
@@ -166,7 +166,7 @@ class Desk:
         """The current item, or the next one."""
         return self._act(annotator)
 
-    def judge(self, annotator: int, version: int, answers: Sequence[Answer]) -> dict[str, Any]:
+    def judge(self, annotator: int, version: int, answers: Sequence[LabelChoice]) -> dict[str, Any]:
         """Save a judgement of the current item, and give the next."""
         return self._act(annotator, lambda desk, worker, at: desk.judge(worker, answers, at), version, answers)
 
@@ -179,7 +179,7 @@ class Desk:
         return self._act(annotator, Assignment.undo, version)
 
     def _act(
-        self, annotator: int, decide: Decision | None = None, version: int = 0, answers: Sequence[Answer] = ()
+        self, annotator: int, decide: Decision | None = None, version: int = 0, answers: Sequence[LabelChoice] = ()
     ) -> dict[str, Any]:
         with self._lock:
             notice = None if decide is None else self._commit(annotator, decide, version, answers)
@@ -194,7 +194,7 @@ class Desk:
             return version if version and not has_read(session, annotator, version) else None
 
     def _commit(
-        self, annotator: int, decide: Decision, version: int | None = None, answers: Sequence[Answer] = ()
+        self, annotator: int, decide: Decision, version: int | None = None, answers: Sequence[LabelChoice] = ()
     ) -> str | None:
         """Decide and save the event; returns why nothing was done, if the annotator should know."""
         with self.store.database.write() as session:
@@ -310,7 +310,7 @@ def _own_notes(session: Session, annotator: int, item: int) -> list[dict[str, st
     return [{"kind": row.kind, "text": row.detail["text"]} for row in session.scalars(query.order_by(StudyNote.id))]
 
 
-def _check_answers(rules: StudyRules, answers: Sequence[Answer]) -> None:
+def _check_answers(rules: StudyRules, answers: Sequence[LabelChoice]) -> None:
     for answer in answers:
         named = (answer.label, *answer.others)
         if unknown := [label for label in named if label not in rules.labels]:

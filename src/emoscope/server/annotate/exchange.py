@@ -18,7 +18,7 @@ from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.annotate.studies import add_annotators, load_assignment, load_events, load_item, the_study
 from emoscope.server.store import Store
 from emoscope.server.store.models import AnnotationEvent, Annotator, StudyItem
-from emoscope.server.store.names import clean_name, name_key
+from emoscope.server.store.names import cell, clean_name, name_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +171,8 @@ def write_comments(path: Path, store: Store) -> None:
         query = select(StudyItem.id, StudyItem.name).where(StudyItem.study_id == study.id)
         names = dict(session.execute(query).all())
         rows = [
-            [one.at.isoformat(timespec="seconds"), names[item], one.who or "manager", one.kind, _cell(one.text)]
+            [one.at.isoformat(timespec="seconds"), names[item], one.who or "manager", one.kind, cell(one.text)]
             for item, notes in notes_by_item(session, study).items()
             for one in notes.remarks
         ]
     write_rows(path, ["at", "item", "by", "kind", "text"], sorted(rows))
-
-
-def _cell(text: str) -> str:
-    """A text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from emoscope.core.colours import colours_of
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.files import read_annotations, write_annotations
-from emoscope.corpus.annotation.people import FIELDS, Person
+from emoscope.corpus.annotation.people import FIELDS, AnnotatorProfile
 from emoscope.server.annotate.exchange import (
     final_labels,
     import_judgements,
@@ -20,7 +20,6 @@ from emoscope.server.annotate.exchange import (
     write_log,
 )
 from emoscope.server.annotate.managers import HOME, Manager, OwnForm, Place, SignedIn, manager_of
-from emoscope.server.annotate.markdown import markdown
 from emoscope.server.annotate.notes import Briefing, adjudicate, set_briefing, settle
 from emoscope.server.annotate.overview import ItemRow
 from emoscope.server.annotate.studies import (
@@ -35,6 +34,7 @@ from emoscope.server.errors import Invalid, NotFound, Unauthenticated
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
+from emoscope.server.markdown import markdown
 from emoscope.server.store.models import Annotator, StudyItem
 
 router = APIRouter(prefix="/desk", include_in_schema=False)
@@ -114,7 +114,7 @@ def invite(
 
     def act() -> None:
         known = {"country": country, "approval_rate": approval_rate, "tasks": tasks}
-        add_annotators(manager.store, [Person.checked(name, known)])
+        add_annotators(manager.store, [AnnotatorProfile.checked(name, known)])
 
     return manager.attempt(act, f"{HOME}/annotators", lambda error: _annotators(manager, error))
 
@@ -177,8 +177,7 @@ def _item(manager: Manager, number: int, error: EmoscopeError | None = None, *, 
     overview = manager.overview()
     row = next((item for item in overview.items if item.id == number), None)
     if row is None:
-        missing = NotFound("there is no such item")
-        return manager.page("desk_message.html.j2", error=missing, here="items", title="Not found", text="")
+        return _not_found(manager, "items", "there is no such item")
     with manager.store.database.read() as session:
         stored = session.get_one(StudyItem, number)
         item, gold = load_item(stored), stored.gold
@@ -188,6 +187,10 @@ def _item(manager: Manager, number: int, error: EmoscopeError | None = None, *, 
     return manager.page(
         "desk_item.html.j2", error=error, overview=overview, colours=colours_of(overview.rules.labels), **values
     )
+
+
+def _not_found(manager: Manager, here: str, problem: str) -> Response:
+    return manager.page("desk_message.html.j2", error=NotFound(problem), here=here, title="Not found", text="")
 
 
 @router.get("/queue")
@@ -238,7 +241,7 @@ def guidelines_page(manager: SignedIn) -> Response:
 
 
 def _guidelines(manager: Manager, briefing: Briefing, error: EmoscopeError | None = None) -> Response:
-    shown = {"guidelines": markdown(briefing.guidelines), "consent": markdown(briefing.consent)}
+    shown = {name: markdown(getattr(briefing, name), breaks=True) for name in ("guidelines", "consent")}
     return manager.page("desk_guidelines.html.j2", error=error, briefing=briefing, shown=shown)
 
 
@@ -263,8 +266,7 @@ def files_page(manager: SignedIn) -> Response:
 def download(manager: SignedIn, name: str) -> Response:
     """A file of what was said so far."""
     if name not in FILES:
-        missing = NotFound("there is no such file")
-        return manager.page("desk_message.html.j2", error=missing, here="files", title="Not found", text="")
+        return _not_found(manager, "files", "there is no such file")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         _write(manager, path)

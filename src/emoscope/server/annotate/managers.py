@@ -12,7 +12,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.overview import Overview, Overviews
-from emoscope.server.challenge.pages.sessions import Session, Sessions
+from emoscope.server.challenge.pages.sessions import BrowserSession, Sessions
 from emoscope.server.errors import ServerError
 from emoscope.server.http.problems import Problem, running
 from emoscope.server.http.rendering import page
@@ -43,7 +43,7 @@ class Manager:
     """Somebody who came by the managers' link."""
 
     place: ManagerDesk
-    session: Session
+    session: BrowserSession
     base: str
 
     @property

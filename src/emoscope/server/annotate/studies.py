@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from emoscope.core.dialogue import Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.annotations import Annotations
-from emoscope.corpus.annotation.assignment import Answer, Assignment, Event
+from emoscope.corpus.annotation.assignment import Assignment, Event, LabelChoice
 from emoscope.corpus.annotation.items import Item, annotations_of, gold_of
-from emoscope.corpus.annotation.people import Person
+from emoscope.corpus.annotation.people import AnnotatorProfile
 from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.errors import Invalid
@@ -85,7 +85,7 @@ def _check_gold(
         raise EmoscopeError(f"all {len(items):,} items are gold questions; there is nothing left to ask")
 
 
-def add_annotators(store: Store, people: Iterable[str | Person]) -> None:
+def add_annotators(store: Store, people: Iterable[str | AnnotatorProfile]) -> None:
     """Add annotators, except those who are there already; somebody the study's requirements do not let in is an error.
 
     Of those who are there, what is newly known is kept.
@@ -94,7 +94,7 @@ def add_annotators(store: Store, people: Iterable[str | Person]) -> None:
         study = the_study(session)
         needed = StudyRules.checked(**study.rules).requirements
         there = dict(session.execute(select(Annotator.key, Annotator.name).where(Annotator.study_id == study.id)).all())
-        for person in (Person(one) if isinstance(one, str) else one for one in people):
+        for person in (AnnotatorProfile(one) if isinstance(one, str) else one for one in people):
             clean = clean_name(person.name, "annotator")
             if name_key(clean) not in there:
                 if looks_like_any(clean, there.values()):
@@ -180,7 +180,7 @@ def load_events(session: Session, study: Study, after: int = 0) -> Iterator[tupl
         .execution_options(yield_per=_ROWS)
     )
     for row, worker, item in session.execute(query):
-        answers = tuple(Answer(label, tuple(others)) for label, *others in row.answers)
+        answers = tuple(LabelChoice(label, tuple(others)) for label, *others in row.answers)
         yield row.id, Event(row.kind, worker, item, row.at.timestamp(), answers)  # type: ignore[arg-type]
 
 

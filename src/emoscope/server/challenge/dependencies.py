@@ -6,24 +6,24 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from fastapi import BackgroundTasks, Depends, Path, Request, Security, UploadFile
+from fastapi import BackgroundTasks, Depends, Path, Query, Request, Security, UploadFile
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 
 from emoscope.server.challenge.board.export import board_text
+from emoscope.server.challenge.limits import MAX_PHASE_NAME
 from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.applicants import email_key
 from emoscope.server.challenge.services.creation import create_from_uploads
 from emoscope.server.challenge.services.notices import post_notice, send_notice
 from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.services.submissions import submit
-from emoscope.server.challenge.services.teams import email_key
 from emoscope.server.challenge.services.throttle import admitted, network_of
 from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.challenge.services.uploads import clean_file_name
-from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, ChallengeView, NoticeView, SubmissionView, View
+from emoscope.server.challenge.views import PHASE_PATTERN, BoardView, ChallengeView, NoticeView, SubmissionView
 from emoscope.server.errors import Invalid, NotAllowed, Unauthenticated
 from emoscope.server.http.problems import running
-from emoscope.server.mail import Mailer
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 
@@ -67,19 +67,12 @@ def _somebody(caller: Annotated[Caller, Depends(_anybody)]) -> Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Post):
     """Where a request comes from, how often that may ask for what is limited, and how links are mailed."""
 
     store: Store
     settings: Settings
     address: str
-    mailer: Mailer | None
-    base: str
-
-    @property
-    def post(self) -> Post:
-        """How links are mailed."""
-        return Post(self.mailer, self.base, self._mailing)
 
     def registering(self, actor: Actor) -> AbstractContextManager[None]:
         """Count a new team or member, or refuse it; organisers are not counted."""
@@ -92,7 +85,7 @@ class Gate:
             limits[network] = known.registrations_per_network
         return admitted(self.store, "register", limits)
 
-    def _mailing(self, to: str) -> AbstractContextManager[None]:
+    def admit(self, to: str) -> AbstractContextManager[None]:
         """Count a mail, by who asks for it and who gets it, or refuse it."""
         limit = self.settings.mails_per_address
         return admitted(self.store, "mail", {self.address: limit, f"to {email_key(to)[:300]}": limit})
@@ -102,7 +95,7 @@ def _gate(request: Request, store: OpenStore) -> Gate:
     settings: Settings = request.app.state.settings
     base = (settings.public_url or str(request.base_url)).rstrip("/")
     address = request.client.host if request.client else "unknown"
-    return Gate(store, settings, address, request.app.state.mailer, base)
+    return Gate(request.app.state.mailer, base, store, settings, address)
 
 
 OpenGate = Annotated[Gate, Depends(_gate)]
@@ -111,14 +104,11 @@ TokenCaller = Annotated[Caller, Depends(_somebody)]
 AnyCaller = Annotated[Caller, Depends(_anybody)]
 NO_TOKEN_NEEDED: dict[str, Any] = {"security": [{}]}
 Slug = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64, examples=["emocontext"])]
-PhaseName = Annotated[str, Path(pattern=PHASE_PATTERN, max_length=64, examples=["practice"])]
+PhaseName = Annotated[str, Path(pattern=PHASE_PATTERN, max_length=MAX_PHASE_NAME, examples=["practice"])]
 Number = Annotated[int, Path(ge=1, le=MAX_ID)]
+AuditLimit = Annotated[int, Query(ge=1, le=1000)]
+AuditBefore = Annotated[int | None, Query(ge=1, le=MAX_ID, description="Lines older than this one")]
 SubmissionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
-
-
-def shown(view: View | Sequence[View], status: int = 200) -> JSONResponse:
-    """A view or a list of them as JSON."""
-    return JSONResponse(view.as_dict() if isinstance(view, View) else [one.as_dict() for one in view], status)
 
 
 def download(file: tuple[FilePath, str]) -> FileResponse:
@@ -164,8 +154,12 @@ def posted(
     return notice
 
 
-def board_response(board: BoardView, format: Literal["csv", "json"], *, attached: bool) -> Response:
-    """A board as CSV or JSON; `attached` makes a browser save it."""
-    name = f"{board.challenge}-{board.phase}.{format}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'} if attached else None
-    return Response(board_text(board, format), media_type=_MEDIA_TYPES[format], headers=headers)
+def attachment(text: str, name: str) -> Response:
+    """A CSV or JSON file that a browser saves under this name."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=_MEDIA_TYPES[name.rpartition(".")[2]], headers=headers)
+
+
+def board_file(board: BoardView, format: Literal["csv", "json"]) -> Response:
+    """A board as a file to save."""
+    return attachment(board_text(board, format), f"{board.challenge}-{board.phase}.{format}")

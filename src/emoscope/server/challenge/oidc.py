@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from emoscope.core.extras import require
-from emoscope.server.challenge.services.teams import Identity, clean_email
+from emoscope.server.challenge.services.applicants import Identity, clean_email
 from emoscope.server.errors import Invalid, StoreUnavailable
 from emoscope.server.settings import Settings
 

@@ -1,11 +1,10 @@
 """What the services return: plain values, detached from the database, never with a gold label."""
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PlainSerializer, WithJsonSchema
 
 from emoscope.server.store.models import Base
 
@@ -15,6 +14,12 @@ SubmissionState = Literal["queued", "scoring", "scored", "failed", "rejected"]
 Registration = Literal["open", "email", "approval", "invitation", "closed"]
 Part = Literal["all", "public", "private"]  # of the gold
 EntryKind = Literal["team", "published", "human"]
+# In JSON with its offset: 2030-01-20T00:00:00+00:00.
+Moment = Annotated[
+    datetime,
+    PlainSerializer(datetime.isoformat, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
 
 
 class View(BaseModel, frozen=True):
@@ -33,8 +38,7 @@ class View(BaseModel, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON: times in ISO 8601 with their offset."""
-        values: dict[str, Any] = json.loads(json.dumps(self.model_dump(), default=datetime.isoformat))
-        return values
+        return self.model_dump(mode="json")
 
 
 class PhaseView(View):
@@ -43,8 +47,8 @@ class PhaseView(View):
     name: str
     title: str
     state: PhaseState
-    opens: datetime | None
-    closes: datetime | None
+    opens: Moment | None
+    closes: Moment | None
     time_zone: str
     per_day: int
     total: int | None
@@ -107,7 +111,7 @@ class ReportView(View):
     answers: Mapping[str, tuple[str, ...]]  # by question
     summary: str
     paper: str
-    updated: datetime
+    updated: Moment
 
 
 class SurveyRow(View):
@@ -136,7 +140,7 @@ class MemberView(View):
     id: int
     name: str
     email: str | None
-    joined: datetime
+    joined: Moment
     verified: bool = False  # the address is known to be theirs
 
 
@@ -148,7 +152,7 @@ class TeamCounts(View):
     failed: int = 0
     rejected: int = 0
     deleted: int = 0
-    last: datetime | None = None  # when it sent the newest
+    last: Moment | None = None  # when it sent the newest
 
     @property
     def sent(self) -> int:
@@ -162,7 +166,7 @@ class TeamView(View):
     id: int
     name: str
     challenge: str
-    registered: datetime
+    registered: Moment
     members: tuple[MemberView, ...]
     merge_offers: tuple["MergeView", ...] = ()
     approved: bool = True  # False: the organisers have yet to let it in
@@ -178,7 +182,7 @@ class MergeView(View):
     offered_by: str
     offered_to: str
     state: Literal["offered", "accepted", "declined"]
-    offered: datetime
+    offered: Moment
 
 
 class Registered(View):
@@ -193,7 +197,7 @@ class MailSent(View):
     """A mail is on its way; nothing happens until its link is followed."""
 
     sent_to: str
-    expires: datetime
+    expires: Moment
 
 
 class Issued(View):
@@ -201,7 +205,7 @@ class Issued(View):
 
     id: int
     token: str
-    expires: datetime | None = None
+    expires: Moment | None = None
 
 
 class TokenView(View):
@@ -212,9 +216,9 @@ class TokenView(View):
     name: str
     team: str | None
     member_id: int | None = None
-    created: datetime
-    used: datetime | None
-    revoked: datetime | None
+    created: Moment
+    used: Moment | None
+    revoked: Moment | None
 
 
 class QuotaView(View):
@@ -229,7 +233,7 @@ class QuotaView(View):
     rejected_today: int
     rejected_per_day: int
     left_today: int
-    next_day: datetime
+    next_day: Moment
 
 
 class Figures(View):
@@ -255,7 +259,7 @@ class SubmissionView(View):
     size: int
     sha256: str
     note: str
-    received: datetime
+    received: Moment
     state: SubmissionState
     problems: tuple[str, ...] = ()
     figures: Figures | None = None
@@ -276,14 +280,14 @@ class SubmissionView(View):
 class LogLine(View):
     """One line of a submission's log."""
 
-    at: datetime
+    at: Moment
     text: str
 
 
 class HistoryPoint(View):
     """What a team stood at from a moment on."""
 
-    at: datetime
+    at: Moment
     score: float
 
 
@@ -300,7 +304,7 @@ class Entry(View):
     per_class: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
     cluster: int | None = None
     first_different: int | None = None  # column B: the first row below that differs significantly
-    received: datetime | None = None
+    received: Moment | None = None
     submissions: int | None = None
     stale: bool = False
     state: SubmissionState | None = None
@@ -352,7 +356,7 @@ class BoardView(View):
     part: Part  # what the teams' scores are on
     step: float | None  # to which they are rounded
     digits: int = 4  # to show
-    computed: datetime
+    computed: Moment
     entries: tuple[Entry, ...]
     clusters_ready: bool  # False: teams have changed since the last comparison, which is on its way
     comparison_failed: bool = False  # it is not on its way: organisers see why among their jobs
@@ -373,8 +377,8 @@ class JobView(View):
     state: Literal["queued", "running", "failed"]
     attempts: int
     reason: str | None
-    created: datetime
-    finished: datetime | None
+    created: Moment
+    finished: Moment | None
 
 
 class JobsView(View):
@@ -400,7 +404,7 @@ class NoticeView(View):
     title: str
     text: str
     author: str
-    posted: datetime
+    posted: Moment
     team_id: int | None = None
     team: str | None = None
     withdrawn: bool = False
@@ -422,7 +426,7 @@ class AuditLine(View):
     """One line of the audit log."""
 
     id: int
-    at: datetime
+    at: Moment
     actor: str
     action: str
     object: str

@@ -5,8 +5,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Area = Literal["submissions", "unlabelled", "gold"]
 _CHUNK = 1 << 16
+_LARGEST = 1 << 32  # of the operator's files
 _STRAY_SECONDS = 24 * 3600
 
 
@@ -88,10 +89,22 @@ class FileStore:
                 _sync_folder(folder)
         return StoredFile(part.sha256, part.size, target)
 
-    def keep_file(self, source: Path, area: Area, *, limit: int = 1 << 32) -> StoredFile:
+    def keep_file(self, source: Path, area: Area) -> StoredFile:
         """Copy a file of the operator's into the store."""
-        with source.open("rb") as handle, self.incoming(handle, limit=limit) as part:
+        with source.open("rb") as handle, self.incoming(handle, limit=_LARGEST) as part:
             return self.keep(part, area)
+
+    @contextmanager
+    def received(self, uploads: Mapping[str, "SupportsRead[bytes]"]) -> Iterator[Path]:
+        """Uploads by their names in a folder that only we can read, for as long as the block runs."""
+        with ExitStack() as stack:
+            with _disk_errors("files"):
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=self.root / "incoming")))
+                for name, upload in uploads.items():
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    with (folder / name).open("wb") as handle:
+                        shutil.copyfileobj(upload, handle)
+            yield folder
 
     def sweep(self, now: float | None = None) -> int:
         """Remove what uploads left behind when the process was killed; returns how many there were."""
@@ -118,8 +131,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _disk_errors() -> Iterator[None]:
+def _disk_errors(what: str = "file") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreUnavailable(f"the file could not be stored ({error.strerror}); nothing was accepted") from None
+        raise StoreUnavailable(f"the {what} could not be stored ({error.strerror}); nothing was accepted") from None

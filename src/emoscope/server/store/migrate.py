@@ -7,9 +7,11 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
+from sqlalchemy import MetaData
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.store.database import Database
+from emoscope.server.store.migrations.tables import NAMING
 
 
 def _script() -> ScriptDirectory:
@@ -61,7 +63,8 @@ def _run(database: Database, steps: Any) -> None:
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7305221)")  # any number, the same in each process
         # The library gives SQLite up as unable to undo a change of tables; with an explicit BEGIN it can.
-        context = MigrationContext.configure(connection, opts={"fn": steps, "transactional_ddl": True})
+        options = {"fn": steps, "transactional_ddl": True, "target_metadata": MetaData(naming_convention=NAMING)}
+        context = MigrationContext.configure(connection, opts=options)
         try:
             with Operations.context(context):
                 context.run_migrations()

@@ -10,6 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
+from emoscope.server.store.migrations.tables import NAMING
+
 Sha256 = Annotated[str, mapped_column(String(64))]
 Keyword = Annotated[str, mapped_column(String(16))]  # a role, kind or state
 
@@ -37,15 +39,7 @@ class UtcDateTime(sa.TypeDecorator[datetime]):
 class Base(DeclarativeBase):
     """All tables, with constraint names that migrations can refer to on both databases."""
 
-    metadata = sa.MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
+    metadata = sa.MetaData(naming_convention=NAMING)
     type_annotation_map: ClassVar[dict[Any, Any]] = {datetime: UtcDateTime, dict[str, Any]: sa.JSON, list[str]: sa.JSON}
 
 

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from emoscope.server.errors import Invalid
 
 MAX_NAME = 60
+_FORMULA = "=+-@"
 _MARKUP = re.compile(r"[<>\"`\\/]")
 _DIRECTION = "\u200e"  # which the table puts around letters that are written from right to left
 _MARKS = 3  # on one letter; more is an ornament that covers the lines around it
@@ -22,7 +23,7 @@ def clean_name(text: str, field: str) -> str:
     Traceback (most recent call last):
     emoscope.server.errors.Invalid: the team name may not hold '<'
     """
-    name = " ".join(unicodedata.normalize("NFC", text).split())
+    name = one_line(text)
     if not name:
         raise Invalid(f"the {field} name is missing", field=field)
     if len(name) > MAX_NAME:
@@ -36,9 +37,14 @@ def clean_name(text: str, field: str) -> str:
     if not any(mark.isalnum() for mark in name):
         raise Invalid(f"the {field} name needs a letter or digit", field=field)
     # A spreadsheet would take it for a formula.
-    if name[0] in "=+-@":
+    if name[0] in _FORMULA:
         raise Invalid(f"the {field} name may not begin with {name[0]!r}", field=field)
     return name
+
+
+def one_line(text: str) -> str:
+    """A text on one line, its characters composed and its blanks single."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def name_key(name: str) -> str:
@@ -108,6 +114,17 @@ def _prototypes() -> dict[str, str]:
         chosen = letters[0] if longest == 1 and len(letters) == 1 else min(one for one in alike if len(one) == longest)
         prototypes |= {text: chosen for text in alike if len(text) == 1}
     return prototypes
+
+
+def cell(value: object) -> object:
+    """A value for a CSV file; text that a spreadsheet would run as a formula is escaped.
+
+    >>> cell("=1+1"), cell(None), cell(0.5)
+    ("'=1+1", '', 0.5)
+    """
+    if isinstance(value, str) and value[:1] in {*_FORMULA, "\t", "\r"}:
+        return f"'{value}"
+    return "" if value is None else value
 
 
 def has_control_characters(text: str) -> bool:

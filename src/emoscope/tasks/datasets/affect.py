@@ -42,23 +42,16 @@ def affect_labels() -> dict[str, tuple[str, ...]]:
     return {**heads, "emocontext": get_task("emocontext").labels, "iest": get_task("iest").labels}
 
 
-def auxiliary_examples(
+def auxiliary_corpora(
     fit_context: FitContext, *, examples: Sequence[Example] = (), limit: int | None = None
 ) -> dict[str, list[Example]]:
-    """The labelled examples of the auxiliary tasks, head by head, at most `limit` of each task.
+    """The labelled examples of the auxiliary tasks, corpus by corpus, at most `limit` of each; see `by_head`.
 
     Left out is every text of three words or more that is among `examples`, in EmotionX's training data, or among what
     will be scored, and what is shorter in dialogues that have such a line: MELD and EmotionX share scenes of Friends,
     and a model that had seen the answer elsewhere would score too well. What is left does not depend on the task at
     hand, so one encoder serves all tasks.
     """
-    return by_head(auxiliary_corpora(fit_context, examples=examples, limit=limit))
-
-
-def auxiliary_corpora(
-    fit_context: FitContext, *, examples: Sequence[Example] = (), limit: int | None = None
-) -> dict[str, list[Example]]:
-    """The same, corpus by corpus."""
     friends = read_split(get_task("emotionx-friends"), "train", fit_context.resources)
     known = {plain(example.text) for example in (*friends, *examples)} | {plain(text) for text in fit_context.unseen}
     known.discard("")
@@ -69,13 +62,6 @@ def auxiliary_corpora(
             corpus = _at_most(corpus, MASKED_WORDS_PER_LABEL)
         corpora[name] = unknown_examples(corpus, known)[:limit]
     return corpora
-
-
-def affect_examples(
-    fit_context: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
-) -> dict[str, list[Example]]:
-    """The auxiliary tasks and the benchmark tasks' own training data, head by head; see `affect_corpora`."""
-    return by_head(affect_corpora(fit_context, limit=limit, keep=keep))
 
 
 def affect_corpora(

@@ -10,15 +10,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.assignment import (
     HOLD_SECONDS,
-    Answer,
     Assignment,
     Event,
+    LabelChoice,
     NotPossibleError,
     Places,
 )
 from emoscope.corpus.annotation.gold_questions import GoldRules
 
-JOY, SAD = (Answer("joy"),), (Answer("sad"),)
+JOY, SAD = (LabelChoice("joy"),), (LabelChoice("sad"),)
 WORKERS = ("ann", "ben", "cal", "dan")
 
 
@@ -26,7 +26,7 @@ def questions(asked: int, gold: int = 0) -> dict[str, tuple[str | None, ...]]:
     return {f"q{n}": (None,) for n in range(asked)} | {f"g{n}": ("joy",) for n in range(gold)}
 
 
-def work(desk: Assignment, worker: str, answers: tuple[Answer, ...] = JOY, at: float = 0.0) -> str | None:
+def work(desk: Assignment, worker: str, answers: tuple[LabelChoice, ...] = JOY, at: float = 0.0) -> str | None:
     """Give the worker an item and judge it; its name, or None if there was none."""
     event = desk.next(worker, at)
     if event is not None:
@@ -70,7 +70,7 @@ class Study(RuleBasedStateMachine):
     @rule(worker=st.sampled_from(WORKERS), label=st.sampled_from(["joy", "sad"]))
     def judges(self, worker: str, label: str) -> None:
         try:
-            self.happen(self.desk.judge(worker, (Answer(label),), self.at))
+            self.happen(self.desk.judge(worker, (LabelChoice(label),), self.at))
         except NotPossibleError:
             assert self.desk.at_hand(worker, self.at) is None
 
@@ -96,7 +96,7 @@ class Study(RuleBasedStateMachine):
         if item is None or item.startswith("g"):
             return
         before = seen_of(self.desk, self.own(worker), self.at)
-        self.happen(self.desk.judge(worker, (Answer(label),), self.at))
+        self.happen(self.desk.judge(worker, (LabelChoice(label),), self.at))
         self.happen(self.desk.undo(worker, self.at))
         assert seen_of(self.desk, self.own(worker), self.at) == before
 
@@ -252,7 +252,7 @@ def test_an_item_with_several_answers_needs_them_all() -> None:
         desk.apply(desk.judge("ann", JOY, 0))
     with pytest.raises(EmoscopeError, match="expected 2 answers, found 1"):
         desk.judge("ann", JOY, 0)
-    desk.apply(desk.judge("ann", (Answer("sad"), Answer("joy")), 0))
+    desk.apply(desk.judge("ann", (LabelChoice("sad"), LabelChoice("joy")), 0))
     assert [(check.place, check.right) for check in desk.last_checks("ann")] == [(1, True)]
 
 

@@ -6,12 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from emoscope.cli.data_stats import stats
+from emoscope.cli.result import CommandGroup
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.describe.distribution import Distribution
@@ -205,7 +205,7 @@ def test_distributions_agree_with_the_numbers_themselves(numbers: list[int]) -> 
 
 # The command
 
-app = typer.Typer()
+app = CommandGroup()
 app.command()(stats)
 
 

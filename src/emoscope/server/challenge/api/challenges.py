@@ -6,18 +6,18 @@ from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from emoscope.server.challenge.api import schemas
-from emoscope.server.challenge.board.export import export_challenge
+from emoscope.server.challenge.board.export import board_text, export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import (
-    MAX_ID,
     NO_TOKEN_NEEDED,
     AnyCaller,
+    AuditBefore,
+    AuditLimit,
     PhaseName,
     Slug,
     TokenCaller,
-    board_response,
+    board_file,
     download,
-    shown,
 )
 from emoscope.server.challenge.services import audit, challenges, jobs
 from emoscope.server.challenge.views import AuditLine, BoardView, ChallengeView, JobsView
@@ -25,22 +25,20 @@ from emoscope.server.http.problems import responses
 
 router = APIRouter(prefix="/v1/challenges", tags=["challenges"], responses=responses(401, 403, 404, 422, 503))
 organising = APIRouter(
-    prefix="/v1/challenges/{slug}",
-    tags=["organise"],
-    responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 503),
+    prefix="/v1/challenges/{slug}", tags=["organise"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 503)
 )
 
 
-@router.get("", summary="All challenges", response_model=list[ChallengeView], openapi_extra=NO_TOKEN_NEEDED)
-def list_all(caller: AnyCaller) -> JSONResponse:
+@router.get("", summary="All challenges", openapi_extra=NO_TOKEN_NEEDED)
+def list_all(caller: AnyCaller) -> list[ChallengeView]:
     """The challenges this token may see."""
-    return shown(caller.ask(challenges.list_challenges))
+    return caller.ask(challenges.list_challenges)
 
 
-@router.get("/{slug}", summary="One challenge", response_model=ChallengeView, openapi_extra=NO_TOKEN_NEEDED)
-def one(caller: AnyCaller, slug: Slug) -> JSONResponse:
+@router.get("/{slug}", summary="One challenge", openapi_extra=NO_TOKEN_NEEDED)
+def one(caller: AnyCaller, slug: Slug) -> ChallengeView:
     """A challenge with its phases."""
-    return shown(caller.ask(challenges.get_challenge, slug))
+    return caller.ask(challenges.get_challenge, slug)
 
 
 @router.get(
@@ -67,8 +65,10 @@ def board(
     final: Annotated[bool, Query(description="As if the phase closed now, for organisers")] = False,
 ) -> Response:
     """The phase's board; 403 while it is hidden. While the phase is open, scores are rounded and on the public part."""
-    shown_board = caller.ask(leaderboard, slug, phase, published=published, final=final)
-    return board_response(shown_board, format, attached=format == "csv")
+    found = caller.ask(leaderboard, slug, phase, published=published, final=final)
+    if format == "csv":
+        return board_file(found, "csv")
+    return Response(board_text(found, "json"), media_type="application/json")
 
 
 @router.get(
@@ -79,36 +79,31 @@ def exported(caller: AnyCaller, slug: Slug) -> JSONResponse:
     return JSONResponse(caller.ask(export_challenge, slug))
 
 
-@organising.post("/phases/{phase}/open", summary="Open a phase", response_model=ChallengeView)
-def open_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> JSONResponse:
+@organising.post("/phases/{phase}/open", summary="Open a phase")
+def open_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> ChallengeView:
     """Opens a phase now."""
-    return shown(caller.ask(challenges.open_phase, slug, phase))
+    return caller.ask(challenges.open_phase, slug, phase)
 
 
-@organising.post("/phases/{phase}/close", summary="Close a phase", response_model=ChallengeView)
-def close_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> JSONResponse:
+@organising.post("/phases/{phase}/close", summary="Close a phase")
+def close_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> ChallengeView:
     """Closes a phase now; a hidden board is shown from then on."""
-    return shown(caller.ask(challenges.close_phase, slug, phase))
+    return caller.ask(challenges.close_phase, slug, phase)
 
 
-@organising.post("/rescore", summary="Score again", response_model=schemas.RescoreOut)
+@organising.post("/rescore", summary="Score again")
 def rescore(caller: TokenCaller, slug: Slug, body: schemas.RescoreIn) -> schemas.RescoreOut:
     """Scores again what was scored by another scorer or against other gold labels."""
     return schemas.RescoreOut(queued=caller.ask(challenges.rescore, slug, body.phase))
 
 
-@organising.get("/jobs", summary="Scoring jobs", response_model=JobsView)
+@organising.get("/jobs", summary="Scoring jobs")
 def list_jobs(caller: TokenCaller, slug: Slug) -> JobsView:
     """How many jobs are in each state, and those that wait, run or have failed, with the reason."""
     return caller.ask(jobs.jobs, slug)
 
 
-@organising.get("/audit", summary="The audit log", response_model=list[AuditLine])
-def read_audit(
-    caller: TokenCaller,
-    slug: Slug,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-    before: Annotated[int | None, Query(ge=1, le=MAX_ID, description="Lines older than this one")] = None,
-) -> JSONResponse:
+@organising.get("/audit", summary="The audit log")
+def read_audit(caller: TokenCaller, slug: Slug, limit: AuditLimit = 200, before: AuditBefore = None) -> list[AuditLine]:
     """What was done in the challenge, newest first."""
-    return shown(caller.ask(audit.read_audit, slug, limit=limit, before=before))
+    return caller.ask(audit.read_audit, slug, limit=limit, before=before)

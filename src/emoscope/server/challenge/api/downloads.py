@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 
 from emoscope.server.challenge.api import schemas
 from emoscope.server.challenge.board.techniques import techniques, techniques_text
@@ -13,8 +13,8 @@ from emoscope.server.challenge.dependencies import (
     PhaseName,
     Slug,
     TokenCaller,
+    attachment,
     download,
-    shown,
 )
 from emoscope.server.challenge.services import handouts, reports
 from emoscope.server.challenge.views import FileView, QuestionView, ReportView, SurveyTable
@@ -25,10 +25,10 @@ router = APIRouter(prefix="/v1/challenges/{slug}", tags=["challenges"], response
 FileName = Annotated[str, Path(max_length=120, pattern=r"^[^/\\\x00-\x1f]+$", examples=["train.txt"])]
 
 
-@router.get("/files", summary="Files to download", response_model=list[FileView], openapi_extra=NO_TOKEN_NEEDED)
-def files(caller: AnyCaller, slug: Slug) -> JSONResponse:
+@router.get("/files", summary="Files to download", openapi_extra=NO_TOKEN_NEEDED)
+def files(caller: AnyCaller, slug: Slug) -> list[FileView]:
     """Training data and the like, besides the files of the phases."""
-    return shown(caller.ask(handouts.list_files, slug))
+    return caller.ask(handouts.list_files, slug)
 
 
 @router.get("/files/{name}", summary="One file", response_class=Response, openapi_extra=NO_TOKEN_NEEDED)
@@ -43,27 +43,25 @@ def labels(caller: TokenCaller, slug: Slug, phase: PhaseName) -> FileResponse:
     return download(caller.ask(handouts.labels_file, slug, phase))
 
 
-@router.get("/survey", summary="The survey", response_model=list[QuestionView], openapi_extra=NO_TOKEN_NEEDED)
-def survey(caller: AnyCaller, slug: Slug) -> JSONResponse:
+@router.get("/survey", summary="The survey", openapi_extra=NO_TOKEN_NEEDED)
+def survey(caller: AnyCaller, slug: Slug) -> list[QuestionView]:
     """What teams are asked about their systems."""
-    return shown(caller.ask(reports.survey, slug))
+    return caller.ask(reports.survey, slug)
 
 
-@router.get("/report", summary="The own report", response_model=ReportView)
-def report(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.get("/report", summary="The own report")
+def report(caller: TokenCaller, slug: Slug) -> ReportView:
     """What the own team has told about its system; 404 if nothing."""
     found = caller.ask(reports.get_report, slug)
     if found is None:
         raise NotFound("your team has not written its report")
-    return shown(found)
+    return found
 
 
-@router.put(
-    "/report", summary="Write the own report", response_model=ReportView, responses=responses(400, 409, 413, 415)
-)
-def keep_report(caller: TokenCaller, slug: Slug, body: schemas.ReportIn) -> JSONResponse:
+@router.put("/report", summary="Write the own report", responses=responses(400, 409, 413, 415))
+def keep_report(caller: TokenCaller, slug: Slug, body: schemas.ReportIn) -> ReportView:
     """Tell about the own team's system; it may be changed at any time."""
-    return shown(caller.ask(reports.keep_report, slug, **body.model_dump()))
+    return caller.ask(reports.keep_report, slug, **body.model_dump())
 
 
 @router.get(
@@ -74,13 +72,8 @@ def keep_report(caller: TokenCaller, slug: Slug, body: schemas.ReportIn) -> JSON
     openapi_extra=NO_TOKEN_NEEDED,
 )
 def used(
-    caller: AnyCaller,
-    slug: Slug,
-    format: Annotated[Literal["json", "csv"], Query(description="json or csv")] = "json",
-) -> Response:
+    caller: AnyCaller, slug: Slug, format: Annotated[Literal["json", "csv"], Query(description="json or csv")] = "json"
+) -> Response | list[SurveyTable]:
     """The answers to the survey as tables, once all phases have closed."""
     tables = caller.ask(techniques, slug)
-    if format == "json":
-        return shown(tables)
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-techniques.csv"'}
-    return Response(techniques_text(tables), media_type="text/csv; charset=utf-8", headers=headers)
+    return tables if format == "json" else attachment(techniques_text(tables), f"{slug}-techniques.csv")

@@ -2,14 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, BackgroundTasks, File, Query, UploadFile
-from starlette.responses import JSONResponse
+from fastapi import APIRouter, BackgroundTasks, File, UploadFile
 
+from emoscope.server.challenge import views
 from emoscope.server.challenge.api import schemas
 from emoscope.server.challenge.dependencies import (
-    MAX_ID,
     NO_TOKEN_NEEDED,
     AnyCaller,
+    AuditBefore,
+    AuditLimit,
     Number,
     OpenGate,
     PhaseName,
@@ -17,19 +18,8 @@ from emoscope.server.challenge.dependencies import (
     TokenCaller,
     posted,
     received,
-    shown,
 )
 from emoscope.server.challenge.services import audit, challenges, creation, notices, storage, teams, tokens
-from emoscope.server.challenge.views import (
-    AuditLine,
-    ChallengeView,
-    GoldView,
-    Issued,
-    NoticeView,
-    StorageView,
-    TeamView,
-    TokenView,
-)
 from emoscope.server.http.problems import responses
 
 router = APIRouter(
@@ -37,20 +27,20 @@ router = APIRouter(
 )
 
 
-@router.post("/challenges", summary="Create a challenge", status_code=201, response_model=ChallengeView)
+@router.post("/challenges", summary="Create a challenge", status_code=201)
 def create(
     caller: TokenCaller,
     definition: Annotated[UploadFile, File(description="The TOML file")],
     files: Annotated[list[UploadFile], File(description="The files it names", max_length=60)],
-) -> JSONResponse:
+) -> views.ChallengeView:
     """Creates a challenge from its TOML file and the files it names, for those who organise everything."""
-    return shown(received(caller, definition.file.read(), definition.filename or "definition", files), 201)
+    return received(caller, definition.file.read(), definition.filename or "definition", files)
 
 
-@router.patch("/challenges/{slug}", summary="Change a challenge", response_model=ChallengeView)
-def change(caller: TokenCaller, slug: Slug, body: schemas.ChangesIn) -> JSONResponse:
+@router.patch("/challenges/{slug}", summary="Change a challenge")
+def change(caller: TokenCaller, slug: Slug, body: schemas.ChangesIn) -> views.ChallengeView:
     """Changes title, texts (in Markdown), registration or how many teams there may be."""
-    return shown(caller.ask(challenges.change_challenge, slug, body.model_dump(exclude_none=True)))
+    return caller.ask(challenges.change_challenge, slug, body.model_dump(exclude_none=True))
 
 
 @router.delete("/challenges/{slug}", summary="Delete a challenge", status_code=204)
@@ -65,66 +55,54 @@ def restore(caller: TokenCaller, slug: Slug) -> None:
     caller.ask(challenges.restore_challenge, slug)
 
 
-@router.put("/challenges/{slug}/phases/{phase}/schedule", summary="Schedule a phase", response_model=ChallengeView)
-def schedule(caller: TokenCaller, slug: Slug, phase: PhaseName, body: schemas.ScheduleIn) -> JSONResponse:
+@router.put("/challenges/{slug}/phases/{phase}/schedule", summary="Schedule a phase")
+def schedule(caller: TokenCaller, slug: Slug, phase: PhaseName, body: schemas.ScheduleIn) -> views.ChallengeView:
     """Changes when a phase opens or closes."""
-    return shown(
-        caller.ask(
-            challenges.reschedule, slug, phase, opens=body.opens, closes=body.closes, clear=frozenset(body.clear)
-        )
+    return caller.ask(
+        challenges.reschedule, slug, phase, opens=body.opens, closes=body.closes, clear=frozenset(body.clear)
     )
 
 
-@router.put("/challenges/{slug}/phases/{phase}/gold", summary="Replace gold", response_model=GoldView)
+@router.put("/challenges/{slug}/phases/{phase}/gold", summary="Replace gold")
 def gold(
     caller: TokenCaller, slug: Slug, phase: PhaseName, file: Annotated[UploadFile, File(description="The gold file")]
-) -> JSONResponse:
+) -> views.GoldView:
     """Replaces a phase's gold labels, and scores all its submissions again."""
-    return shown(caller.ask(creation.replace_gold_by_upload, slug, phase, file.filename or "", file.file))
+    return caller.ask(creation.replace_gold_by_upload, slug, phase, file.filename or "", file.file)
 
 
-@router.post("/challenges/{slug}/teams/{team_id}/disqualify", summary="Disqualify a team", response_model=TeamView)
-def disqualify(caller: TokenCaller, slug: Slug, team_id: Number, body: schemas.ReasonIn) -> JSONResponse:
+@router.post("/challenges/{slug}/teams/{team_id}/disqualify", summary="Disqualify a team")
+def disqualify(caller: TokenCaller, slug: Slug, team_id: Number, body: schemas.ReasonIn) -> views.TeamView:
     """Takes a team off the boards; its members see why, and cannot submit."""
-    return shown(caller.ask(teams.disqualify_team, slug, team_id, body.reason))
+    return caller.ask(teams.disqualify_team, slug, team_id, body.reason)
 
 
-@router.post("/challenges/{slug}/teams/{team_id}/reinstate", summary="Reinstate a team", response_model=TeamView)
-def reinstate(caller: TokenCaller, slug: Slug, team_id: Number) -> JSONResponse:
+@router.post("/challenges/{slug}/teams/{team_id}/reinstate", summary="Reinstate a team")
+def reinstate(caller: TokenCaller, slug: Slug, team_id: Number) -> views.TeamView:
     """Brings a disqualified team back."""
-    return shown(caller.ask(teams.reinstate_team, slug, team_id))
+    return caller.ask(teams.reinstate_team, slug, team_id)
 
 
-@router.get(
-    "/challenges/{slug}/notices",
-    summary="Announcements",
-    response_model=list[NoticeView],
-    openapi_extra=NO_TOKEN_NEEDED,
-)
-def list_notices(caller: AnyCaller, slug: Slug) -> JSONResponse:
+@router.get("/challenges/{slug}/notices", summary="Announcements", openapi_extra=NO_TOKEN_NEEDED)
+def list_notices(caller: AnyCaller, slug: Slug) -> list[views.NoticeView]:
     """Announcements, and messages to the own team; all for organisers."""
-    return shown(caller.ask(notices.list_notices, slug))
+    return caller.ask(notices.list_notices, slug)
 
 
-@router.post("/challenges/{slug}/notices", summary="Announce something", status_code=201, response_model=NoticeView)
+@router.post("/challenges/{slug}/notices", summary="Announce something", status_code=201)
 def announce(
     caller: TokenCaller, gate: OpenGate, slug: Slug, body: schemas.NoticeIn, later: BackgroundTasks
-) -> JSONResponse:
+) -> views.NoticeView:
     """Tells everybody; with `mail` also by mail, which is sent after the answer."""
-    return shown(posted(caller, gate.post, later, slug, body.title, body.text, mail=body.mail), 201)
+    return posted(caller, gate, later, slug, body.title, body.text, mail=body.mail)
 
 
-@router.post(
-    "/challenges/{slug}/teams/{team_id}/messages",
-    summary="Write to a team",
-    status_code=201,
-    response_model=NoticeView,
-)
+@router.post("/challenges/{slug}/teams/{team_id}/messages", summary="Write to a team", status_code=201)
 def message(
     caller: TokenCaller, gate: OpenGate, slug: Slug, team_id: Number, body: schemas.NoticeIn, later: BackgroundTasks
-) -> JSONResponse:
+) -> views.NoticeView:
     """Tells one team; with `mail` also by mail, which is sent after the answer."""
-    return shown(posted(caller, gate.post, later, slug, body.title, body.text, team_id=team_id, mail=body.mail), 201)
+    return posted(caller, gate, later, slug, body.title, body.text, team_id=team_id, mail=body.mail)
 
 
 @router.delete("/challenges/{slug}/notices/{notice_id}", summary="Withdraw an announcement", status_code=204)
@@ -139,58 +117,49 @@ def restore_notice(caller: TokenCaller, slug: Slug, notice_id: Number) -> None:
     caller.ask(notices.restore_notice, slug, notice_id)
 
 
-@router.post("/challenges/{slug}/notices/{notice_id}/mail", summary="Mail the rest", response_model=NoticeView)
-def mail_rest(caller: TokenCaller, gate: OpenGate, slug: Slug, notice_id: Number) -> JSONResponse:
+@router.post("/challenges/{slug}/notices/{notice_id}/mail", summary="Mail the rest")
+def mail_rest(caller: TokenCaller, gate: OpenGate, slug: Slug, notice_id: Number) -> views.NoticeView:
     """Mails an announcement to those whose mail could not be sent before."""
-    return shown(caller.ask(notices.send_notice, slug, notice_id, gate.post))
+    return caller.ask(notices.send_notice, slug, notice_id, gate)
 
 
-@router.get("/challenges/{slug}/storage", summary="Space used", response_model=StorageView)
-def used(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.get("/challenges/{slug}/storage", summary="Space used")
+def used(caller: TokenCaller, slug: Slug) -> views.StorageView:
     """The space of the challenge's files; of database and disk for those who organise everything."""
-    return shown(caller.ask(storage.storage, slug))
+    return caller.ask(storage.storage, slug)
 
 
-@router.post(
-    "/challenges/{slug}/members/{member_id}/tokens",
-    summary="A token for a member",
-    status_code=201,
-    response_model=Issued,
-)
-def member_token(caller: TokenCaller, slug: Slug, member_id: Number) -> JSONResponse:
+@router.post("/challenges/{slug}/members/{member_id}/tokens", summary="A token for a member", status_code=201)
+def member_token(caller: TokenCaller, slug: Slug, member_id: Number) -> views.Issued:
     """A new token for a member who lost theirs, shown this once."""
-    return shown(caller.ask(tokens.issue_member_token, slug, member_id), 201)
+    return caller.ask(tokens.issue_member_token, slug, member_id)
 
 
-@router.post("/challenges/{slug}/organisers", summary="Another organiser", status_code=201, response_model=Issued)
-def organiser(caller: TokenCaller, slug: Slug, body: schemas.OrganiserIn) -> JSONResponse:
+@router.post("/challenges/{slug}/organisers", summary="Another organiser", status_code=201)
+def organiser(caller: TokenCaller, slug: Slug, body: schemas.OrganiserIn) -> views.Issued:
     """A token for an organiser of this challenge, shown this once."""
-    return shown(caller.ask(tokens.issue_organiser_token, name=body.name, slug=slug), 201)
+    return caller.ask(tokens.issue_organiser_token, name=body.name, slug=slug)
 
 
-@router.post("/organisers", summary="An organiser of everything", status_code=201, response_model=Issued)
-def organiser_of_all(caller: TokenCaller, body: schemas.OrganiserIn) -> JSONResponse:
+@router.post("/organisers", summary="An organiser of everything", status_code=201)
+def organiser_of_all(caller: TokenCaller, body: schemas.OrganiserIn) -> views.Issued:
     """A token for an organiser of all challenges, shown this once."""
-    return shown(caller.ask(tokens.issue_organiser_token, name=body.name), 201)
+    return caller.ask(tokens.issue_organiser_token, name=body.name)
 
 
-@router.get("/tokens", summary="All tokens", response_model=list[TokenView])
-def all_tokens(caller: TokenCaller) -> JSONResponse:
+@router.get("/tokens", summary="All tokens")
+def all_tokens(caller: TokenCaller) -> list[views.TokenView]:
     """The own tokens; all for those who organise everything. Never a secret."""
-    return shown(caller.ask(tokens.list_tokens))
+    return caller.ask(tokens.list_tokens)
 
 
-@router.get("/storage", summary="Space used by all", response_model=StorageView)
-def all_used(caller: TokenCaller) -> JSONResponse:
+@router.get("/storage", summary="Space used by all")
+def all_used(caller: TokenCaller) -> views.StorageView:
     """The space of all challenges, for those who organise everything."""
-    return shown(caller.ask(storage.storage))
+    return caller.ask(storage.storage)
 
 
-@router.get("/audit", summary="The whole audit log", response_model=list[AuditLine])
-def whole_audit(
-    caller: TokenCaller,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-    before: Annotated[int | None, Query(ge=1, le=MAX_ID, description="Lines older than this one")] = None,
-) -> JSONResponse:
+@router.get("/audit", summary="The whole audit log")
+def whole_audit(caller: TokenCaller, limit: AuditLimit = 200, before: AuditBefore = None) -> list[views.AuditLine]:
     """What was done in all challenges, newest first, for those who organise everything."""
-    return shown(caller.ask(audit.read_audit, limit=limit, before=before))
+    return caller.ask(audit.read_audit, limit=limit, before=before)

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from emoscope.server.challenge.services.reports import MAX_ANSWER, MAX_ANSWERS, MAX_SUMMARY
-from emoscope.server.challenge.services.teams import clean_email
+from emoscope.server.challenge import limits
+from emoscope.server.challenge.services.applicants import clean_email
 from emoscope.server.challenge.views import PHASE_PATTERN, Registration
 from emoscope.server.errors import Invalid
 from emoscope.server.http.schemas import StrictInput, example, whole_characters
@@ -43,7 +43,9 @@ Name = Annotated[
 Secret = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
 Address = Annotated[str, _Whole, AfterValidator(_address), Field(json_schema_extra={"format": "email"})]
 Email = Address | None
-Answer = Annotated[Line, Field(max_length=MAX_ANSWER)]
+Title = Annotated[Line, Field(min_length=1, max_length=limits.MAX_TITLE)]
+SurveyAnswer = Annotated[Line, Field(max_length=limits.MAX_ANSWER)]
+SurveyAnswers = Annotated[list[SurveyAnswer], Field(max_length=limits.MAX_ANSWERS)]
 
 
 class RegisterIn(StrictInput):
@@ -103,15 +105,15 @@ class NoteIn(StrictInput):
     """A team's note on its submission."""
 
     model_config = example({"note": "with the larger encoder"})
-    note: Annotated[Line, Field(max_length=300)]
+    note: Annotated[Line, Field(max_length=limits.MAX_NOTE)]
 
 
 class ReportIn(StrictInput):
     """What a team tells about its system: answers by question of the survey, a summary, the address of a paper."""
 
     model_config = example({"answers": {"representations": ["GloVe", "BERT"]}, "paper": "https://example.org/paper"})
-    answers: dict[Annotated[str, Field(max_length=64)], Annotated[list[Answer], Field(max_length=MAX_ANSWERS)]]
-    summary: Annotated[str, _Whole, Field(max_length=MAX_SUMMARY)] = ""
+    answers: dict[Annotated[str, Field(max_length=64)], SurveyAnswers]
+    summary: Annotated[str, _Whole, Field(max_length=limits.MAX_SUMMARY)] = ""
     paper: Annotated[Line, Field(max_length=500)] = ""
 
 
@@ -129,21 +131,21 @@ class AnswerIn(StrictInput):
     accept: bool
 
 
-_Text = Annotated[str, _Whole, Field(max_length=20_000)]
+_Text = Annotated[str, _Whole, Field(max_length=limits.MAX_DESCRIPTION)]
 
 
 class ChangesIn(StrictInput):
     """What is to be changed of a challenge; what is not named stays."""
 
     model_config = example({"registration": "closed"})
-    title: Annotated[Line, Field(min_length=1, max_length=200)] | None = None
+    title: Title | None = None
     description: _Text | None = None
     rules: _Text | None = None
     data: _Text | None = None
     timeline: _Text | None = None
     faq: _Text | None = None
     registration: Registration | None = None
-    max_teams: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    max_teams: Annotated[int, Field(ge=1, le=limits.MAX_TEAMS)] | None = None
 
 
 def _moment(value: Any) -> Any:
@@ -171,15 +173,15 @@ class ReasonIn(StrictInput):
     """Why a team is disqualified; its members see it."""
 
     model_config = example({"reason": "two accounts of one person"})
-    reason: Annotated[Line, Field(min_length=1, max_length=500)]
+    reason: Annotated[Line, Field(min_length=1, max_length=limits.MAX_REASON)]
 
 
 class NoticeIn(StrictInput):
     """What organisers tell everybody, or one team."""
 
     model_config = example({"title": "One day more", "text": "The phase closes on Sunday."})
-    title: Annotated[Line, Field(min_length=1, max_length=200)]
-    text: Annotated[str, _Whole, Field(min_length=1, max_length=10_000)]
+    title: Title
+    text: Annotated[str, _Whole, Field(min_length=1, max_length=limits.MAX_ANNOUNCEMENT)]
     mail: Annotated[bool, Field(description="Also mail it to all members with an address")] = False
 
 
@@ -194,7 +196,7 @@ class RescoreIn(StrictInput):
     """What is to be scored again: one phase, or all."""
 
     model_config = example({"phase": "practice"})
-    phase: Annotated[str, Field(max_length=64, pattern=PHASE_PATTERN)] | None = None
+    phase: Annotated[str, Field(max_length=limits.MAX_PHASE_NAME, pattern=PHASE_PATTERN)] | None = None
 
 
 class RescoreOut(BaseModel):

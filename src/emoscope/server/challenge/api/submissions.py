@@ -3,19 +3,11 @@
 from typing import Annotated
 
 from fastapi import APIRouter, File, Form, Header, Query, UploadFile
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 
 from emoscope.server.challenge.api.schemas import Line, NoteIn
-from emoscope.server.challenge.dependencies import (
-    MAX_ID,
-    PhaseName,
-    Slug,
-    SubmissionId,
-    TokenCaller,
-    download,
-    hand_in,
-    shown,
-)
+from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, SubmissionId, TokenCaller, download, hand_in
+from emoscope.server.challenge.limits import MAX_NOTE, MAX_PHASE_NAME
 from emoscope.server.challenge.services import submissions
 from emoscope.server.challenge.views import PHASE_PATTERN, QuotaView, SubmissionView
 from emoscope.server.http.problems import responses
@@ -24,26 +16,28 @@ router = APIRouter(
     prefix="/v1", tags=["submissions"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
 )
 
-PhaseChoice = Annotated[str | None, Query(pattern=PHASE_PATTERN, max_length=64)]
+PhaseChoice = Annotated[str | None, Query(pattern=PHASE_PATTERN, max_length=MAX_PHASE_NAME)]
 
 
-@router.post("/challenges/{slug}/submissions", summary="Submit a file", status_code=201, response_model=SubmissionView)
+@router.post("/challenges/{slug}/submissions", summary="Submit a file", status_code=201)
 def submit(
     caller: TokenCaller,
     slug: Slug,
     file: Annotated[UploadFile, File(description="Predictions in the task's submission format")],
-    phase: Annotated[Line | None, Form(max_length=64, description="Needed where several phases are open")] = None,
-    note: Annotated[Line, Form(max_length=300, description="For yourself")] = "",
+    phase: Annotated[
+        Line | None, Form(max_length=MAX_PHASE_NAME, description="Needed where several phases are open")
+    ] = None,
+    note: Annotated[Line, Form(max_length=MAX_NOTE, description="For yourself")] = "",
     idempotency_key: Annotated[
         str | None,
         Header(max_length=128, pattern=r"^[\x21-\x7e]+$", description="Sent again, the same file counts once"),
     ] = None,
-) -> JSONResponse:
+) -> SubmissionView:
     """Verified at once: 201 with the queued submission, or 422 naming row and reason."""
-    return shown(hand_in(caller, slug, phase, file, note, idempotency_key), 201)
+    return hand_in(caller, slug, phase, file, note, idempotency_key)
 
 
-@router.get("/challenges/{slug}/submissions", summary="Submissions", response_model=list[SubmissionView])
+@router.get("/challenges/{slug}/submissions", summary="Submissions")
 def list_all(
     caller: TokenCaller,
     slug: Slug,
@@ -51,23 +45,21 @@ def list_all(
     team: Annotated[int | None, Query(ge=1, le=MAX_ID, description="One team's, for organisers")] = None,
     deleted: Annotated[bool, Query(description="With those that were deleted")] = False,
     limit: Annotated[int, Query(ge=1, le=1000, description="The newest so many")] = 200,
-) -> JSONResponse:
+) -> list[SubmissionView]:
     """The own team's submissions; all for organisers."""
-    return shown(
-        caller.ask(submissions.list_submissions, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
-    )
+    return caller.ask(submissions.list_submissions, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
 
 
-@router.get("/challenges/{slug}/phases/{phase}/quota", summary="What is left today", response_model=QuotaView)
-def quota(caller: TokenCaller, slug: Slug, phase: PhaseName) -> JSONResponse:
+@router.get("/challenges/{slug}/phases/{phase}/quota", summary="What is left today")
+def quota(caller: TokenCaller, slug: Slug, phase: PhaseName) -> QuotaView:
     """What the own team has used and has left."""
-    return shown(caller.ask(submissions.quota, slug, phase))
+    return caller.ask(submissions.quota, slug, phase)
 
 
-@router.get("/submissions/{submission}", summary="One submission", response_model=SubmissionView)
-def one(caller: TokenCaller, submission: SubmissionId) -> JSONResponse:
+@router.get("/submissions/{submission}", summary="One submission")
+def one(caller: TokenCaller, submission: SubmissionId) -> SubmissionView:
     """Its state, figures and log."""
-    return shown(caller.ask(submissions.get_submission, submission))
+    return caller.ask(submissions.get_submission, submission)
 
 
 @router.get("/submissions/{submission}/file", summary="The submitted file", response_class=Response)

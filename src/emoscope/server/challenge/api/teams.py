@@ -4,16 +4,8 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse
 
 from emoscope.server.challenge.api import schemas
-from emoscope.server.challenge.dependencies import (
-    NO_TOKEN_NEEDED,
-    AnyCaller,
-    Number,
-    OpenGate,
-    Slug,
-    TokenCaller,
-    shown,
-)
-from emoscope.server.challenge.services import registration, teams, tokens
+from emoscope.server.challenge.dependencies import NO_TOKEN_NEEDED, AnyCaller, Number, OpenGate, Slug, TokenCaller
+from emoscope.server.challenge.services import merges, registration, teams, tokens
 from emoscope.server.challenge.views import Issued, MailSent, MergeView, Registered, TeamView, TokenView
 from emoscope.server.http.problems import responses
 
@@ -31,63 +23,45 @@ router = APIRouter(prefix="/v1", tags=["teams"], responses=responses(400, 401, 4
 def register(caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RegisterIn) -> JSONResponse:
     """Makes a team with its first member. The token is shown this once."""
     with gate.registering(caller.actor):
-        made = caller.ask(registration.register, slug, gate.post, **body.model_dump())
-    return shown(made, 202 if isinstance(made, MailSent) else 201)
+        made = caller.ask(registration.register, slug, gate, **body.model_dump())
+    return JSONResponse(made.as_dict(), 202 if isinstance(made, MailSent) else 201)
 
 
-@router.post(
-    "/registrations",
-    summary="Confirm an address",
-    status_code=201,
-    response_model=Registered,
-    openapi_extra=NO_TOKEN_NEEDED,
-)
-def confirm(caller: AnyCaller, body: schemas.LinkIn) -> JSONResponse:
+@router.post("/registrations", summary="Confirm an address", status_code=201, openapi_extra=NO_TOKEN_NEEDED)
+def confirm(caller: AnyCaller, body: schemas.LinkIn) -> Registered:
     """Registers the team of a mailed link. The token is shown this once."""
-    return shown(caller.ask(registration.confirm, body.link), 201)
+    return caller.ask(registration.confirm, body.link)
 
 
-@router.post(
-    "/challenges/{slug}/recovery",
-    summary="Lost a token",
-    status_code=202,
-    response_model=schemas.RecoveryOut,
-    openapi_extra=NO_TOKEN_NEEDED,
-)
+@router.post("/challenges/{slug}/recovery", summary="Lost a token", status_code=202, openapi_extra=NO_TOKEN_NEEDED)
 def ask_for_token(caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RecoveryIn) -> schemas.RecoveryOut:
     """Mails a link for a new token to the member with this address; whether there is one is not told."""
-    caller.ask(registration.send_recovery, slug, gate.post, body.email)
+    caller.ask(registration.send_recovery, slug, gate, body.email)
     return schemas.RecoveryOut()
 
 
-@router.post(
-    "/recoveries",
-    summary="Replace a lost token",
-    status_code=201,
-    response_model=Registered,
-    openapi_extra=NO_TOKEN_NEEDED,
-)
-def recover(caller: AnyCaller, body: schemas.RecoverIn) -> JSONResponse:
+@router.post("/recoveries", summary="Replace a lost token", status_code=201, openapi_extra=NO_TOKEN_NEEDED)
+def recover(caller: AnyCaller, body: schemas.RecoverIn) -> Registered:
     """A new token for the member of a mailed link; it is shown this once, and the old ones are revoked."""
-    return shown(caller.ask(registration.recover, body.link, revoke=not body.keep), 201)
+    return caller.ask(registration.recover, body.link, revoke=not body.keep)
 
 
-@router.get("/challenges/{slug}/teams", summary="All teams", response_model=list[TeamView])
-def list_all(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.get("/challenges/{slug}/teams", summary="All teams")
+def list_all(caller: TokenCaller, slug: Slug) -> list[TeamView]:
     """The teams, for organisers."""
-    return shown(caller.ask(teams.list_teams, slug))
+    return caller.ask(teams.list_teams, slug)
 
 
-@router.get("/challenges/{slug}/team", summary="The own team", response_model=TeamView)
-def own(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.get("/challenges/{slug}/team", summary="The own team")
+def own(caller: TokenCaller, slug: Slug) -> TeamView:
     """The team of the token, with its members and merge offers."""
-    return shown(caller.ask(teams.get_team, slug))
+    return caller.ask(teams.get_team, slug)
 
 
-@router.get("/challenges/{slug}/teams/{team_id}", summary="One team", response_model=TeamView)
-def one(caller: TokenCaller, slug: Slug, team_id: Number) -> JSONResponse:
+@router.get("/challenges/{slug}/teams/{team_id}", summary="One team")
+def one(caller: TokenCaller, slug: Slug, team_id: Number) -> TeamView:
     """A team, for its members and organisers."""
-    return shown(caller.ask(teams.get_team, slug, team_id))
+    return caller.ask(teams.get_team, slug, team_id)
 
 
 @router.delete("/challenges/{slug}/teams/{team_id}", summary="Delete a team", status_code=204)
@@ -102,61 +76,53 @@ def restore(caller: TokenCaller, slug: Slug, team_id: Number) -> None:
     caller.ask(teams.restore_team, slug, team_id)
 
 
-@router.post("/challenges/{slug}/teams/{team_id}/approve", summary="Let a team in", response_model=TeamView)
-def approve(caller: TokenCaller, slug: Slug, team_id: Number) -> JSONResponse:
+@router.post("/challenges/{slug}/teams/{team_id}/approve", summary="Let a team in")
+def approve(caller: TokenCaller, slug: Slug, team_id: Number) -> TeamView:
     """Lets a team in that waits for approval, for organisers."""
-    return shown(caller.ask(teams.approve_team, slug, team_id))
+    return caller.ask(teams.approve_team, slug, team_id)
 
 
-@router.post(
-    "/challenges/{slug}/registration-invitations", summary="Invite a team", status_code=201, response_model=Issued
-)
-def invite_team(caller: TokenCaller, gate: OpenGate, slug: Slug, body: schemas.InviteTeamIn) -> JSONResponse:
+@router.post("/challenges/{slug}/registration-invitations", summary="Invite a team", status_code=201)
+def invite_team(caller: TokenCaller, gate: OpenGate, slug: Slug, body: schemas.InviteTeamIn) -> Issued:
     """An invitation to register one team, for organisers; shown this once, and mailed if there is an address."""
-    return shown(caller.ask(registration.invite_team, slug, gate.post, body.email), 201)
+    return caller.ask(registration.invite_team, slug, gate, body.email)
 
 
-@router.post("/challenges/{slug}/invitations", summary="Invite a member", status_code=201, response_model=Issued)
-def invite(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.post("/challenges/{slug}/invitations", summary="Invite a member", status_code=201)
+def invite(caller: TokenCaller, slug: Slug) -> Issued:
     """An invitation into the own team, good for one person; shown this once."""
-    return shown(caller.ask(teams.invite, slug), 201)
+    return caller.ask(teams.invite, slug)
 
 
-@router.post(
-    "/invitations/join",
-    summary="Join a team",
-    status_code=201,
-    response_model=Registered,
-    openapi_extra=NO_TOKEN_NEEDED,
-)
-def join(caller: AnyCaller, gate: OpenGate, body: schemas.JoinIn) -> JSONResponse:
+@router.post("/invitations/join", summary="Join a team", status_code=201, openapi_extra=NO_TOKEN_NEEDED)
+def join(caller: AnyCaller, gate: OpenGate, body: schemas.JoinIn) -> Registered:
     """Makes a member of the team that invited. The token is shown this once."""
     with gate.registering(caller.actor):
-        return shown(caller.ask(teams.join_team, body.invitation, member=body.member, email=body.email), 201)
+        return caller.ask(teams.join_team, body.invitation, member=body.member, email=body.email)
 
 
-@router.post("/challenges/{slug}/merges", summary="Offer a merge", status_code=201, response_model=MergeView)
-def offer_merge(caller: TokenCaller, slug: Slug, body: schemas.MergeIn) -> JSONResponse:
+@router.post("/challenges/{slug}/merges", summary="Offer a merge", status_code=201)
+def offer_merge(caller: TokenCaller, slug: Slug, body: schemas.MergeIn) -> MergeView:
     """Offers another team to become one with the own team; it has to accept."""
-    return shown(caller.ask(teams.offer_merge, slug, body.team), 201)
+    return caller.ask(merges.offer_merge, slug, body.team)
 
 
-@router.post("/challenges/{slug}/merges/{merge_id}", summary="Answer a merge", response_model=MergeView)
-def answer_merge(caller: TokenCaller, slug: Slug, merge_id: Number, body: schemas.AnswerIn) -> JSONResponse:
+@router.post("/challenges/{slug}/merges/{merge_id}", summary="Answer a merge")
+def answer_merge(caller: TokenCaller, slug: Slug, merge_id: Number, body: schemas.AnswerIn) -> MergeView:
     """Accepts or declines an offered merge."""
-    return shown(caller.ask(teams.answer_merge, slug, merge_id, accept=body.accept))
+    return caller.ask(merges.answer_merge, slug, merge_id, accept=body.accept)
 
 
-@router.post("/challenges/{slug}/tokens", summary="Another token", status_code=201, response_model=Issued)
-def issue(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.post("/challenges/{slug}/tokens", summary="Another token", status_code=201)
+def issue(caller: TokenCaller, slug: Slug) -> Issued:
     """Another token for oneself, shown this once."""
-    return shown(caller.ask(tokens.issue_member_token, slug), 201)
+    return caller.ask(tokens.issue_member_token, slug)
 
 
-@router.get("/challenges/{slug}/tokens", summary="The tokens", response_model=list[TokenView])
-def list_tokens(caller: TokenCaller, slug: Slug) -> JSONResponse:
+@router.get("/challenges/{slug}/tokens", summary="The tokens")
+def list_tokens(caller: TokenCaller, slug: Slug) -> list[TokenView]:
     """The tokens one may see, without their secrets."""
-    return shown(caller.ask(tokens.list_tokens, slug))
+    return caller.ask(tokens.list_tokens, slug)
 
 
 @router.delete("/tokens/{token_id}", summary="Revoke a token", status_code=204)

@@ -12,6 +12,7 @@ from emoscope.server.challenge.services.submissions import list_submissions
 from emoscope.server.challenge.services.teams import list_teams
 from emoscope.server.challenge.views import BoardView
 from emoscope.server.store import Store
+from emoscope.server.store.names import cell
 
 _COLUMNS = (
     "rank",
@@ -44,13 +45,6 @@ def board_text(board: BoardView, kind: Literal["csv", "json"]) -> str:
         figures = [entry.per_class.get(label, {}).get(key) for label in labels for key in ("precision", "recall", "f1")]
         writer.writerow([cell(value) for value in [*(values[column] for column in _COLUMNS), *figures]])
     return out.getvalue()
-
-
-def cell(value: object) -> object:
-    """Escape text that a spreadsheet would run as a formula."""
-    if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"}:
-        return f"'{value}"
-    return "" if value is None else value
 
 
 def export_challenge(store: Store, actor: Actor, slug: str) -> dict[str, Any]:

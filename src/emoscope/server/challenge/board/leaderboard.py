@@ -17,13 +17,7 @@ from emoscope.server.challenge.scoring.public_part import resolution_of, told
 from emoscope.server.challenge.scoring.scorer import LEVEL, measured, scorer_sha256
 from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
 from emoscope.server.challenge.services.actor import Actor, require_organiser
-from emoscope.server.challenge.services.lookup import (
-    board_visible,
-    find_challenge,
-    find_phase,
-    phase_state,
-    provisional,
-)
+from emoscope.server.challenge.services.lookup import board_visible, find_phase, phase_state, provisional, reading
 from emoscope.server.challenge.services.submissions import told_figures
 from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
 from emoscope.server.errors import NotAllowed
@@ -41,8 +35,7 @@ def leaderboard(
     organisers the standing as it would be if the phase closed now. `published=False` leaves out the systems of the
     task's paper.
     """
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         phase = find_phase(challenge, phase_name)
         now = store.clock()
         if not board_visible(actor, phase, now):

@@ -6,15 +6,15 @@ from collections import Counter
 
 from sqlalchemy import select
 
-from emoscope.server.challenge.board.export import cell
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.services.actor import Actor
-from emoscope.server.challenge.services.lookup import board_visible, find_challenge, phase_state
-from emoscope.server.challenge.services.survey import Question
+from emoscope.server.challenge.services.lookup import board_visible, phase_state, reading
+from emoscope.server.challenge.services.survey import SurveyQuestion
 from emoscope.server.challenge.views import SurveyRow, SurveyTable
 from emoscope.server.errors import NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Report, Team
+from emoscope.server.store.names import cell
 
 
 def techniques(store: Store, actor: Actor, slug: str) -> list[SurveyTable]:
@@ -22,8 +22,7 @@ def techniques(store: Store, actor: Actor, slug: str) -> list[SurveyTable]:
 
     Everybody sees them once all phases have closed, organisers at any time.
     """
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         if not challenge.survey:
             raise NotFound(f"{slug} asks for no report")
         now = store.clock()
@@ -34,7 +33,7 @@ def techniques(store: Store, actor: Actor, slug: str) -> list[SurveyTable]:
         query = select(Team.name, Report).join(Report, Report.team_id == Team.id).order_by(Team.name)
         query = query.where(Team.challenge_id == challenge.id, *(column.is_(None) for column in there))
         reports: dict[str, Report] = {row[0]: row[1] for row in session.execute(query)}
-        questions = [Question(**one) for one in challenge.survey]
+        questions = [SurveyQuestion(**one) for one in challenge.survey]
         shown = [phase.name for phase in challenge.phases if board_visible(actor, phase, now)]
     ranks = {entry.name: entry.rank for entry in leaderboard(store, actor, slug, shown[-1]).entries} if shown else {}
     names = sorted(reports, key=lambda name: (ranks.get(name) is None, ranks.get(name) or 0, name))

@@ -1,12 +1,15 @@
 """Signing in and out, joining a team, confirming an address and replacing a lost token."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Path
 from starlette.responses import Response
 
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, registration, teams
+from emoscope.server.challenge.views import Registered
 from emoscope.server.errors import ServerError, Unauthenticated
 
 router = APIRouter(include_in_schema=False)
@@ -64,10 +67,15 @@ def _confirm_page(visitor: CurrentVisitor, secret: Secret) -> Response:
 
 @router.post("/confirm/{secret}")
 def _confirm(visitor: FormVisitor, secret: Secret) -> Response:
+    return _use_link(visitor, "confirm", registration.confirm, secret)
+
+
+def _use_link(visitor: Visitor, kind: str, service: Callable[..., Registered], secret: str) -> Response:
+    """What a mailed link is for, and the token it leads to, once; a link that is not valid is said to be so."""
     try:
-        registered = visitor.ask(registration.confirm, secret)
+        registered = visitor.ask(service, secret)
     except ServerError as error:
-        return visitor.page("mail_link.html.j2", error=error, kind="confirm", secret=secret)
+        return visitor.page("mail_link.html.j2", error=error, kind=kind, secret=secret)
     return visitor.signed_in_with(registered.token).page("token.html.j2", status=201, registered=registered)
 
 
@@ -95,8 +103,4 @@ def _new_token_page(visitor: CurrentVisitor, secret: Secret) -> Response:
 
 @router.post("/recover/{secret}")
 def _new_token(visitor: FormVisitor, secret: Secret, keep: Annotated[bool, Form()] = False) -> Response:
-    try:
-        recovered = visitor.ask(registration.recover, secret, revoke=not keep)
-    except ServerError as error:
-        return visitor.page("mail_link.html.j2", error=error, kind="recover", secret=secret)
-    return visitor.signed_in_with(recovered.token).page("token.html.j2", status=201, registered=recovered)
+    return _use_link(visitor, "recover", partial(registration.recover, revoke=not keep), secret)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from emoscope.server.challenge.board.badge import badge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.board.techniques import techniques, techniques_text
-from emoscope.server.challenge.dependencies import PhaseName, Slug, board_response
+from emoscope.server.challenge.dependencies import PhaseName, Slug, attachment, board_file
 from emoscope.server.challenge.pages.board_history import history_plot, sorted_entries
 from emoscope.server.challenge.pages.board_plot import board_plot
 from emoscope.server.challenge.pages.visitors import CurrentVisitor
@@ -79,7 +79,7 @@ def _badge(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, team: Text = "
 
 @router.get("/board/{phase}/{kind}")
 def _board_file(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, kind: Literal["csv", "json"]) -> Response:
-    return board_response(visitor.ask(leaderboard, slug, phase), kind, attached=True)
+    return board_file(visitor.ask(leaderboard, slug, phase), kind)
 
 
 @router.get("/techniques")
@@ -94,6 +94,4 @@ def _techniques_page(visitor: CurrentVisitor, slug: Slug) -> Response:
 
 @router.get("/techniques/csv")
 def _techniques_file(visitor: CurrentVisitor, slug: Slug) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-techniques.csv"'}
-    text = techniques_text(visitor.ask(techniques, slug))
-    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+    return attachment(techniques_text(visitor.ask(techniques, slug)), f"{slug}-techniques.csv")

@@ -5,10 +5,12 @@ from typing import Any
 
 from emoscope.server.challenge.views import BoardView
 
+_SHOWN = 40
 
-def board_plot(board: BoardView, *, at_most: int = 40) -> dict[str, Any] | None:
+
+def board_plot(board: BoardView) -> dict[str, Any] | None:
     """A mark for each of a board's scored entries and the ticks of the axis, or None where there is none."""
-    entries = [entry for entry in board.entries if entry.score is not None][:at_most]
+    entries = [entry for entry in board.entries if entry.score is not None][:_SHOWN]
     if not entries:
         return None
     values = [value for entry in entries for value in (entry.score, entry.low, entry.high) if value is not None]

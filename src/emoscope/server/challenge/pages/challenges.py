@@ -8,12 +8,13 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import PhaseName, Slug, download
-from emoscope.server.challenge.pages.texts import markdown, remaining
+from emoscope.server.challenge.pages.durations import remaining
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, handouts, notices, registration, submissions, teams
 from emoscope.server.challenge.services.definition import TEXTS
 from emoscope.server.challenge.views import ChallengeView, MailSent
 from emoscope.server.errors import ServerError
+from emoscope.server.markdown import markdown
 
 router = APIRouter(include_in_schema=False)
 

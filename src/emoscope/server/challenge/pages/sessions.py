@@ -18,7 +18,7 @@ JOURNEY_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class BrowserSession:
     """A browser's visit; `token_id` is 0 for somebody who has not signed in."""
 
     id: str
@@ -46,9 +46,9 @@ class Sessions:
         # With this prefix browsers refuse such a cookie from a subdomain or over plain HTTP.
         self.cookie = "__Host-emoscope" if https else "emoscope"
 
-    def begin(self, token_id: int = 0, identity: tuple[str, str | None, str] | None = None) -> Session:
+    def begin(self, token_id: int = 0, identity: tuple[str, str | None, str] | None = None) -> BrowserSession:
         """A new session with a new id, so that a cookie planted earlier is worthless."""
-        return Session(secrets.token_urlsafe(24), token_id, int(time.time()) + LIFETIME_SECONDS, identity)
+        return BrowserSession(secrets.token_urlsafe(24), token_id, int(time.time()) + LIFETIME_SECONDS, identity)
 
     def sealed(self, values: tuple[str, ...]) -> str:
         """Values that a browser keeps for us for a while, such as on the way to an OpenID provider."""
@@ -62,7 +62,7 @@ class Sessions:
             return None
         return tuple(values) if expires > time.time() else None
 
-    def write(self, response: Response, session: Session) -> None:
+    def write(self, response: Response, session: BrowserSession) -> None:
         """Give the browser its session."""
         response.set_cookie(
             self.cookie,
@@ -74,18 +74,18 @@ class Sessions:
             samesite="lax",
         )
 
-    def form_secret(self, session: Session) -> str:
+    def form_secret(self, session: BrowserSession) -> str:
         """What a form of this session must carry, and no other site can know."""
         return hmac.new(self._key, f"form:{session.id}:{session.token_id}".encode(), hashlib.sha256).hexdigest()
 
-    def encoded(self, session: Session) -> str:
+    def encoded(self, session: BrowserSession) -> str:
         """The cookie's value."""
         return str(self._serializer.dumps(astuple(session)))
 
-    def decoded(self, value: str) -> Session | None:
+    def decoded(self, value: str) -> BrowserSession | None:
         """The session of a cookie's value, if we signed it and it has not expired."""
         try:
-            session = Session(*self._serializer.loads(value))
+            session = BrowserSession(*self._serializer.loads(value))
         except BadData:
             return None
         if session.identity is not None:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import Number, Slug
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
-from emoscope.server.challenge.services import challenges, teams, tokens
+from emoscope.server.challenge.services import challenges, merges, teams, tokens
 from emoscope.server.errors import ServerError
 
 router = APIRouter(prefix="/challenges/{slug}/team", include_in_schema=False)
@@ -86,7 +86,7 @@ def revoke(
 
 @router.post("/merge")
 def _offer_merge(visitor: FormVisitor, slug: Slug, team: ShortField = "") -> Response:
-    return visitor.attempt(f"/challenges/{slug}/team", _show, teams.offer_merge, slug, team)
+    return visitor.attempt(f"/challenges/{slug}/team", _show, merges.offer_merge, slug, team)
 
 
 @router.post("/merge/{merge_id}")
@@ -113,5 +113,5 @@ def _answer_merge(
         )
         if question is not None:
             return question
-    answer = partial(teams.answer_merge, accept=accept)
+    answer = partial(merges.answer_merge, accept=accept)
     return visitor.attempt(f"/challenges/{slug}/team", _show, answer, slug, merge_id)

@@ -11,10 +11,10 @@ from starlette.responses import RedirectResponse, Response
 
 from emoscope.server.challenge.dependencies import Caller, Gate, OpenGate, OpenStore
 from emoscope.server.challenge.oidc import Provider
-from emoscope.server.challenge.pages.sessions import Session, Sessions
+from emoscope.server.challenge.pages.sessions import BrowserSession, Sessions
 from emoscope.server.challenge.services.actor import PUBLIC
+from emoscope.server.challenge.services.applicants import Identity
 from emoscope.server.challenge.services.registration import Post
-from emoscope.server.challenge.services.teams import Identity
 from emoscope.server.challenge.services.tokens import actor_of, authenticate, end_session, session_ended
 from emoscope.server.errors import Invalid, ServerError, Unauthenticated
 from emoscope.server.http.problems import Problem
@@ -30,7 +30,7 @@ ShortField = Annotated[str, Form(max_length=300)]
 class Visitor(Caller):
     """A person at a browser."""
 
-    session: Session
+    session: BrowserSession
     sessions: Sessions
     base: str  # the server's address, for links to copy
     fresh: bool  # the browser does not have this session's cookie yet
@@ -40,7 +40,7 @@ class Visitor(Caller):
     @property
     def post(self) -> Post:
         """How links are mailed."""
-        return self.gate.post
+        return self.gate
 
     @property
     def csrf(self) -> str:

@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from emoscope.server.challenge.services import (
         audit,
         challenges,
-        creation,
         definition,
         handouts,
         jobs,
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "audit",
     "challenges",
-    "creation",
     "definition",
     "handouts",
     "jobs",

@@ -29,7 +29,15 @@ from emoscope.server.challenge.services.definition import (
     check_year,
     read_definition,
 )
-from emoscope.server.challenge.services.lookup import board_visible, find_challenge, find_phase, phase_state
+from emoscope.server.challenge.services.lookup import (
+    board_visible,
+    find_challenge,
+    find_organised,
+    find_phase,
+    organising,
+    phase_state,
+    reading,
+)
 from emoscope.server.challenge.services.phase_files import PhaseFiles, check_files
 from emoscope.server.challenge.views import ChallengeView, GoldView, PhaseView
 from emoscope.server.errors import Conflict, Invalid, NotFound
@@ -137,9 +145,7 @@ def check_organiser(store: Store, actor: Actor, slug: str) -> None:
 
 
 def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) -> ChallengeView:
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug) as (session, challenge):
         phase = find_phase(challenge, name)
         now = store.clock()
         state = phase_state(phase, now)
@@ -181,9 +187,7 @@ def reschedule(
 
     `clear` names times to be removed, "opens" or "closes": the phase is then opened or closed by command.
     """
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug) as (session, challenge):
         changed = find_phase(challenge, phase)
         zone = ZoneInfo(changed.time_zone)
         begin, end = (
@@ -210,9 +214,7 @@ def reschedule(
 def rewrite(store: Store, actor: Actor, slug: str, path: str | Path) -> ChallengeView:
     """Take title, texts, survey and whether a report is needed for a rank from the challenge's edited file."""
     definition = read_definition(path)
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug) as (session, challenge):
         if definition.slug != slug:
             raise Conflict(f"{path} is for {definition.slug!r}, not {slug!r}", field="slug")
         challenge.title, challenge.description = definition.title, definition.description
@@ -226,9 +228,7 @@ def rewrite(store: Store, actor: Actor, slug: str, path: str | Path) -> Challeng
 def change_challenge(store: Store, actor: Actor, slug: str, changes: Mapping[str, Any]) -> ChallengeView:
     """Change a challenge's title, texts, registration or max_teams; what is not named stays."""
     checked = Changes.of(dict(changes))
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug) as (session, challenge):
         texts = dict(challenge.texts or {})
         new = {
             name: value
@@ -255,8 +255,7 @@ def replace_gold(
     more finely than before. Without `rescoring` all results are stale until `rescore`.
     """
     with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+        challenge = find_organised(session, actor, slug)
         old = find_phase(challenge, phase)
     task = measured(challenge.task, challenge.metric)
     unlabelled = store.files.path("unlabelled", old.unlabelled_sha256)
@@ -297,9 +296,7 @@ def _kept_part(store: Store, task: Task, phase: Phase, labels: Sequence[str]) ->
 
 def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> int:
     """Queue every submission without a result of the present code and gold; returns how many."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug) as (session, challenge):
         phases = challenge.phases if phase is None else [find_phase(challenge, phase)]
         scorer, now = scorer_sha256(challenge.task, challenge.metric), store.clock()
         queued = sum(_rescore_phase(session, one, scorer, now) for one in phases)
@@ -324,9 +321,7 @@ def _rescore_phase(session: Session, phase: Phase, scorer: str, now: datetime) -
 
 
 def _set_deleted(store: Store, actor: Actor, slug: str, *, deleted: bool) -> None:
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug, deleted=True)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug, deleted=True) as (session, challenge):
         challenge.deleted_at = store.clock() if deleted else None
         action = "challenge.delete" if deleted else "challenge.restore"
         record(session, store, actor, action, slug, challenge_id=challenge.id)
@@ -339,8 +334,7 @@ restore_challenge = partial(_set_deleted, deleted=False)
 
 def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path, str]:
     """The file participants answer and its name, from the moment the phase opens."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         chosen = find_phase(challenge, phase)
         if phase_state(chosen, store.clock()) == "planned" and not actor.organises(challenge.id):
             raise NotFound(f"the file is given out when phase {phase} opens")

@@ -1,9 +1,8 @@
 """Creating a challenge from what somebody uploads: nothing but the uploaded files is read."""
 
-import shutil
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from emoscope.server.challenge.services.definition import checked, mistakes
 from emoscope.server.challenge.services.handouts import add_file
 from emoscope.server.challenge.services.uploads import clean_file_name
 from emoscope.server.challenge.views import ChallengeView, FileView, GoldView
-from emoscope.server.errors import Invalid, ServerError, StoreUnavailable
+from emoscope.server.errors import Invalid, ServerError
 from emoscope.server.store import Store
 
 if TYPE_CHECKING:
@@ -53,13 +52,8 @@ def create_from_uploads(
         if name not in uploads:
             problem = f"the file {name!r} was not uploaded"
             raise InvalidDefinition(f"{place}: {problem}", {place: problem})
-    with _Received(store, uploads) as folder:
-        try:
-            return create_defined(store, actor, wanted, Path(source), folder)
-        except ServerError:
-            raise
-        except EmoscopeError as error:
-            raise Invalid(_named(error, folder)) from None
+    with _received(store, uploads) as folder:
+        return create_defined(store, actor, wanted, Path(source), folder)
 
 
 def replace_gold_by_upload(
@@ -68,13 +62,8 @@ def replace_gold_by_upload(
     """Replace a phase's gold labels by an uploaded file; all its submissions are scored anew."""
     check_organiser(store, actor, slug)
     name = clean_file_name(file_name)
-    with _Received(store, {name: upload}) as folder:
-        try:
-            return replace_gold(store, actor, slug, phase, folder / name)
-        except ServerError:
-            raise
-        except EmoscopeError as error:
-            raise Invalid(_named(error, folder), field="file") from None
+    with _received(store, {name: upload}, "file") as folder:
+        return replace_gold(store, actor, slug, phase, folder / name)
 
 
 def add_uploaded_file(
@@ -83,7 +72,7 @@ def add_uploaded_file(
     """Give out an uploaded file from now on, or when a phase opens; one of the same name is replaced."""
     check_organiser(store, actor, slug)
     name = clean_file_name(file_name)
-    with _Received(store, {name: upload}) as folder:
+    with _received(store, {name: upload}, "file") as folder:
         files = add_file(store, actor, slug, folder / name, title=title.strip(), phase=phase or None)
     return next(file for file in files if file.name == name)
 
@@ -107,30 +96,13 @@ def _named_files(document: Any, place: str = "") -> Iterator[tuple[str, str]]:
             yield at, str(value)
 
 
-def _named(error: EmoscopeError, folder: Path) -> str:
-    """What is wrong, with files by their names rather than where we keep them for the moment."""
-    return str(error).replace(f"{folder}/", "")
-
-
-class _Received:
-    """Uploads in a folder that only we can read, for as long as the block runs."""
-
-    def __init__(self, store: Store, uploads: Mapping[str, "SupportsRead[bytes]"]) -> None:
-        self._store, self._uploads = store, uploads
-
-    def __enter__(self) -> Path:
+@contextmanager
+def _received(store: Store, uploads: Mapping[str, "SupportsRead[bytes]"], field: str | None = None) -> Iterator[Path]:
+    """Uploads in a folder for as long as the block runs; what is wrong with them is said by their names in it."""
+    with store.files.received(uploads) as folder:
         try:
-            self._folder = tempfile.TemporaryDirectory(dir=self._store.files.root / "incoming")
-            folder = Path(self._folder.name)
-            for name, upload in self._uploads.items():
-                target = folder / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with target.open("wb") as handle:
-                    shutil.copyfileobj(upload, handle)
-        except OSError as error:
-            problem = f"the files could not be stored ({error.strerror}); nothing was accepted"
-            raise StoreUnavailable(problem) from None
-        return folder
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
+            yield folder
+        except ServerError:
+            raise
+        except EmoscopeError as error:
+            raise Invalid(str(error).replace(f"{folder}/", ""), field=field) from None

@@ -21,14 +21,15 @@ from pydantic import (
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
+from emoscope.server.challenge.limits import MAX_DESCRIPTION, MAX_TEAMS, MAX_TITLE
 from emoscope.server.challenge.scoring.scorer import measured
-from emoscope.server.challenge.services.survey import Question, ready_surveys
+from emoscope.server.challenge.services.survey import SurveyQuestion, ready_surveys
 from emoscope.server.challenge.views import Registration
 from emoscope.server.errors import Invalid
 from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)]
 
 
 def _printable(text: str) -> str:
@@ -38,8 +39,10 @@ def _printable(text: str) -> str:
     return text
 
 
-Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000), AfterValidator(_printable)]
-MaxTeams = Annotated[int, Field(ge=1, le=100_000)]
+Description = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION), AfterValidator(_printable)
+]
+MaxTeams = Annotated[int, Field(ge=1, le=MAX_TEAMS)]
 DEFAULT_MAX_BYTES = 16 << 20
 TEXTS = ("rules", "data", "timeline", "faq")  # besides the description
 
@@ -131,7 +134,7 @@ class Definition(_Strict):
     max_teams: MaxTeams = 2_000
     downloads: Literal["open", "registered"] = "open"  # files for everybody, or for teams that are let in
     files: tuple[FileDefinition, ...] = Field(default=(), max_length=50)
-    survey: tuple[Question, ...] = Field(default=(), max_length=20)  # or the name of a ready one
+    survey: tuple[SurveyQuestion, ...] = Field(default=(), max_length=20)  # or the name of a ready one
     report: Literal["optional", "ranked"] = "optional"  # "ranked": no rank at the close without a report
     phases: tuple[PhaseDefinition, ...] = Field(min_length=1, max_length=20)
 

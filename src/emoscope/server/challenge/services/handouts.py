@@ -7,10 +7,18 @@ from pathlib import Path, PurePath
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from emoscope.server.challenge.services.actor import Actor, require_member, require_organiser
+from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.definition import Definition, FileDefinition
-from emoscope.server.challenge.services.lookup import find_challenge, find_phase, find_team, phase_state
+from emoscope.server.challenge.services.lookup import (
+    changing,
+    find_organised,
+    find_phase,
+    find_team,
+    organising,
+    phase_state,
+    reading,
+)
 from emoscope.server.challenge.services.uploads import clean_file_name
 from emoscope.server.challenge.views import FileView
 from emoscope.server.errors import Conflict, NotAllowed, NotFound
@@ -37,8 +45,7 @@ def check_download(session: Session, actor: Actor, challenge: Challenge) -> None
 
 def list_files(store: Store, actor: Actor, slug: str) -> list[FileView]:
     """The files that are given out besides those of the phases, and when those to come are."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         now = store.clock()
         return [FileView.of(file, **_waits(file, now)) for file in _files(session, challenge)]
 
@@ -53,14 +60,18 @@ def _files(session: Session, challenge: Challenge) -> list[ChallengeFile]:
     return list(session.scalars(query))
 
 
+def _find_file(session: Session, challenge: Challenge, name: str) -> ChallengeFile:
+    for file in _files(session, challenge):
+        if file.name == name:
+            return file
+    raise NotFound(f"{challenge.slug} has no file {name[:120]!r}")
+
+
 def challenge_file(store: Store, actor: Actor, slug: str, name: str) -> tuple[Path, str]:
     """A file to download and its name, for those who may have it."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         check_download(session, actor, challenge)
-        file = next((file for file in _files(session, challenge) if file.name == name), None)
-        if file is None:
-            raise NotFound(f"{slug} has no file {name[:120]!r}")
+        file = _find_file(session, challenge, name)
         if not _waits(file, store.clock())["given_out"] and not actor.organises(challenge.id):
             raise NotFound(f"the file is given out when phase {file.phase and file.phase.name} opens")
         return store.files.path("unlabelled", file.sha256), file.name
@@ -71,11 +82,9 @@ def add_file(
 ) -> list[FileView]:
     """Give out a file from now on, or when a phase opens; one of the same name is replaced."""
     with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+        challenge = find_organised(session, actor, slug)
     kept = store.files.keep_file(Path(path), "unlabelled")
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         chosen = None if phase is None else find_phase(challenge, phase)
         keep(session, store, challenge, kept, Path(path).name, title, chosen)
         record(session, store, actor, "file.add", slug, challenge_id=challenge.id, name=Path(path).name)
@@ -84,13 +93,8 @@ def add_file(
 
 def remove_file(store: Store, actor: Actor, slug: str, name: str) -> None:
     """Give a file out no longer."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
-        file = next((file for file in _files(session, challenge) if file.name == name), None)
-        if file is None:
-            raise NotFound(f"{slug} has no file {name[:120]!r}")
-        session.delete(file)
+    with organising(store, actor, slug) as (session, challenge):
+        session.delete(_find_file(session, challenge, name))
         record(session, store, actor, "file.remove", slug, challenge_id=challenge.id, name=name)
 
 
@@ -149,8 +153,7 @@ def labels_released(session: Session, phase: Phase, now: datetime) -> bool:
 
 def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path, str]:
     """The gold of a phase that is over and its name, for teams; who has got it is in the audit log."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         check_registered(session, actor, challenge)
         chosen = find_phase(challenge, phase)
         if not labels_released(session, chosen, store.clock()):

@@ -2,8 +2,8 @@
 
 from sqlalchemy import func, select
 
-from emoscope.server.challenge.services.actor import Actor, require_organiser
-from emoscope.server.challenge.services.lookup import find_challenge
+from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.lookup import find_organised
 from emoscope.server.challenge.views import JobsView, JobView
 from emoscope.server.store import Store
 from emoscope.server.store.models import Job, Phase, Submission
@@ -11,14 +11,13 @@ from emoscope.server.store.models import Job, Phase, Submission
 SHOWN = 100
 
 
-def jobs(store: Store, actor: Actor, slug: str, *, limit: int = SHOWN) -> JobsView:
+def jobs(store: Store, actor: Actor, slug: str) -> JobsView:
     """How many jobs are in each state, and the newest of those that are not done; `rescore` tries failed ones again."""
     with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug, deleted=True)
-        require_organiser(actor, challenge.id)
+        challenge = find_organised(session, actor, slug, deleted=True)
         own = select(Job, Phase.name, Submission.public_id).join(Phase, Job.phase_id == Phase.id)
         own = own.outerjoin(Submission, Job.submission_id == Submission.id).where(Phase.challenge_id == challenge.id)
-        unfinished = own.where(Job.state.not_in(["done", "superseded"])).order_by(Job.id.desc()).limit(limit)
+        unfinished = own.where(Job.state.not_in(["done", "superseded"])).order_by(Job.id.desc()).limit(SHOWN)
         counts = select(Job.state, func.count()).join(Phase, Job.phase_id == Phase.id)
         counts = counts.where(Phase.challenge_id == challenge.id).group_by(Job.state)
         return JobsView(

@@ -1,13 +1,16 @@
 """Finding objects by name, and none that the actor may not know of."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from emoscope.server.challenge.services.actor import Actor
+from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.views import PhaseState
 from emoscope.server.errors import Conflict, NotFound
+from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Phase, Team
 
 
@@ -17,6 +20,34 @@ def find_challenge(session: Session, actor: Actor, slug: str, *, deleted: bool =
     if challenge is None or (challenge.deleted_at is not None and not (deleted and actor.organises(challenge.id))):
         raise NotFound(f"no challenge {slug[:64]!r}")
     return challenge
+
+
+def find_organised(session: Session, actor: Actor, slug: str, *, deleted: bool = False) -> Challenge:
+    """A challenge by its name, for its organisers only."""
+    challenge = find_challenge(session, actor, slug, deleted=deleted)
+    require_organiser(actor, challenge.id)
+    return challenge
+
+
+@contextmanager
+def reading(store: Store, actor: Actor, slug: str, *, deleted: bool = False) -> Iterator[tuple[Session, Challenge]]:
+    """A session to read in, with the challenge of this name."""
+    with store.database.read() as session:
+        yield session, find_challenge(session, actor, slug, deleted=deleted)
+
+
+@contextmanager
+def changing(store: Store, actor: Actor, slug: str) -> Iterator[tuple[Session, Challenge]]:
+    """A transaction, with the challenge of this name."""
+    with store.database.write() as session:
+        yield session, find_challenge(session, actor, slug)
+
+
+@contextmanager
+def organising(store: Store, actor: Actor, slug: str, *, deleted: bool = False) -> Iterator[tuple[Session, Challenge]]:
+    """A transaction, with the challenge of this name, for its organisers only."""
+    with store.database.write() as session:
+        yield session, find_organised(session, actor, slug, deleted=deleted)
 
 
 def find_phase(challenge: Challenge, name: str) -> Phase:

@@ -8,17 +8,17 @@ from functools import partial
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from emoscope.server.challenge.limits import MAX_ANNOUNCEMENT, MAX_TITLE
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_team
+from emoscope.server.challenge.services.lookup import changing, find_team, organising, reading
 from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.views import NoticeView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, ServerError
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Notice, Team
-from emoscope.server.store.names import has_control_characters
+from emoscope.server.store.names import has_control_characters, one_line
 
-MAX_TEXT = 10_000
 _LEASE = timedelta(minutes=2)  # longer than a mail server may take for one mail
 _GIVE_UP = 3  # mails that could not be sent one after the other
 
@@ -28,9 +28,7 @@ def post_notice(
 ) -> NoticeView:
     """Tell everybody something, or one team. With `mail`, `send_notice` mails it to all members with an address."""
     title, text = _clean_title(title), _clean_text(text)
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug) as (session, challenge):
         if team_id is not None and find_team(session, challenge, team_id).merged_into is not None:
             raise Conflict("the team has merged into another")
         notice = Notice(
@@ -64,9 +62,8 @@ def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Pos
     """
     if post.mailer is None:
         raise NotAllowed("this server sends no mail; the notice is on the challenge's page")
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        notice = _find(session, actor, challenge, notice_id, lock=True)
+    with changing(store, actor, slug) as (session, challenge):
+        notice = _find(session, actor, challenge, notice_id)
         if notice.sending_until is not None and notice.sending_until > store.clock():
             raise Conflict("the mails are being sent; look again in a while")
         members = {one.id: one for one in session.scalars(select(Member).where(Member.id.in_(notice.unsent)))}
@@ -98,8 +95,7 @@ def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Pos
 
 def list_notices(store: Store, actor: Actor, slug: str) -> list[NoticeView]:
     """Newest first: announcements, and messages to the actor's team; for organisers all, withdrawn ones too."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug, deleted=True)
+    with reading(store, actor, slug, deleted=True) as (session, challenge):
         organises = actor.organises(challenge.id)
         query = select(Notice).where(Notice.challenge_id == challenge.id).order_by(Notice.id.desc())
         if not organises:
@@ -109,9 +105,8 @@ def list_notices(store: Store, actor: Actor, slug: str) -> list[NoticeView]:
 
 
 def _set_withdrawn(store: Store, actor: Actor, slug: str, notice_id: int, *, withdrawn: bool) -> NoticeView:
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        notice = _find(session, actor, challenge, notice_id, lock=True)
+    with changing(store, actor, slug) as (session, challenge):
+        notice = _find(session, actor, challenge, notice_id)
         notice.withdrawn_at = store.clock() if withdrawn else None
         action = "notice.withdraw" if withdrawn else "notice.restore"
         record(session, store, actor, action, challenge.slug, challenge_id=challenge.id, notice=notice.id)
@@ -123,10 +118,10 @@ withdraw_notice = partial(_set_withdrawn, withdrawn=True)
 restore_notice = partial(_set_withdrawn, withdrawn=False)
 
 
-def _find(session: Session, actor: Actor, challenge: Challenge, notice_id: int, *, lock: bool = False) -> Notice:
+def _find(session: Session, actor: Actor, challenge: Challenge, notice_id: int) -> Notice:
     require_organiser(actor, challenge.id)
     query = select(Notice).where(Notice.id == notice_id, Notice.challenge_id == challenge.id)
-    notice = session.scalar(query.with_for_update() if lock else query)
+    notice = session.scalar(query.with_for_update())
     if notice is None:
         raise NotFound("no such announcement in this challenge")
     return notice
@@ -144,16 +139,16 @@ def _view(notice: Notice, *, organises: bool) -> NoticeView:
 
 
 def _clean_title(text: str) -> str:
-    title = " ".join(unicodedata.normalize("NFC", text).split())
-    if not title or len(title) > 200 or has_control_characters(title):
-        raise Invalid("a title of 1 to 200 characters is needed", field="title")
+    title = one_line(text)
+    if not title or len(title) > MAX_TITLE or has_control_characters(title):
+        raise Invalid(f"a title of 1 to {MAX_TITLE} characters is needed", field="title")
     return title
 
 
 def _clean_text(text: str) -> str:
     clean = "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).splitlines()).strip()
-    if not clean or len(clean) > MAX_TEXT:
-        raise Invalid(f"a text of 1 to {MAX_TEXT:,} characters is needed", field="text")
+    if not clean or len(clean) > MAX_ANNOUNCEMENT:
+        raise Invalid(f"a text of 1 to {MAX_ANNOUNCEMENT:,} characters is needed", field="text")
     if any(unicodedata.category(character) == "Cc" and character not in "\n\t" for character in clean):
         raise Invalid("the text may not hold control characters", field="text")
     return clean

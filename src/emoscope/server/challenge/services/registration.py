@@ -1,26 +1,16 @@
 """Registration by e-mail and by invitation, and what replaces a lost token."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import select, update
 
-from emoscope.server.challenge.services.actor import PUBLIC, Actor, require_organiser
+from emoscope.server.challenge.services.actor import PUBLIC, Actor
+from emoscope.server.challenge.services.applicants import Applicant, Identity, clean_email, email_key
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, require_running
+from emoscope.server.challenge.services.lookup import changing, organising, reading, require_running
 from emoscope.server.challenge.services.one_time import LASTS, make_link, use_link
-from emoscope.server.challenge.services.teams import (
-    Identity,
-    Person,
-    add_team,
-    check_one_team,
-    check_team_name,
-    clean_email,
-    email_key,
-    register_team,
-    team_view,
-)
+from emoscope.server.challenge.services.teams import add_team, check_one_team, check_team_name, register_team, team_view
 from emoscope.server.challenge.services.tokens import add_member_token
 from emoscope.server.challenge.views import Issued, MailSent, MemberView, Registered
 from emoscope.server.errors import Invalid, NotAllowed, NotFound
@@ -34,11 +24,14 @@ _NO_MAIL = "this server sends no mail; ask the organisers"
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What it takes to send a link: a mailer, the address people reach the server at, and leave to mail somebody."""
+    """What it takes to send a link: a mailer, and the address people reach the server at."""
 
     mailer: Mailer | None
     base: str
-    admit: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext()
+
+    def admit(self, to: str) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Leave to mail somebody a link."""
+        return nullcontext()
 
     def send(self, to: str, subject: str, *lines: str) -> None:
         """Send a mail of these paragraphs."""
@@ -60,19 +53,18 @@ def register(
     identity: Identity | None = None,
 ) -> Registered | MailSent:
     """Register a team, or where the challenge wants a verified address mail the link that does."""
-    name, person = clean_name(team, "team"), Person.of(member, email, identity)
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    name, person = clean_name(team, "team"), Applicant.of(member, email, identity)
+    with reading(store, actor, slug) as (session, challenge):
         by_mail = challenge.registration == "email" and not (person.verified or actor.organises(challenge.id))
     if not by_mail:
-        options = {"team": team, "member": member, "email": email, "invitation": invitation, "identity": identity}
-        return register_team(store, actor, slug, **options)  # type: ignore[arg-type]
+        return register_team(
+            store, actor, slug, team=team, member=member, email=email, invitation=invitation, identity=identity
+        )
     if post.mailer is None:
         raise NotAllowed(_NO_MAIL)
     if person.email is None:
         raise Invalid("registration needs an e-mail address, to which a link is sent", field="email")
-    with post.admit(person.email), store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with post.admit(person.email), changing(store, actor, slug) as (session, challenge):
         require_running(challenge, store.clock())
         check_team_name(session, challenge, name)
         check_one_team(session, challenge, person)
@@ -97,16 +89,14 @@ def confirm(store: Store, actor: Actor, secret: str) -> Registered:
         challenge = session.get_one(Challenge, row.challenge_id)
         if challenge.deleted_at is not None:
             raise NotFound("the challenge is no longer there")
-        person = Person(**{**row.payload["person"], "verified": True})
+        person = Applicant(**{**row.payload["person"], "verified": True})
         return add_team(session, store, PUBLIC, challenge, row.payload["team"], person)
 
 
 def invite_team(store: Store, actor: Actor, slug: str, post: Post, email: str | None = None) -> Issued:
     """An invitation to register one team, for organisers; mailed if there is an address, which is verified thereby."""
     address = clean_email(email)
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug) as (session, challenge):
         payload = {} if address is None else {"email": address}
         secret, row = make_link(session, store, "register", challenge.id, payload=payload)
         record(session, store, actor, "team.invitation", slug, challenge_id=challenge.id, invitation=row.id)
@@ -128,8 +118,7 @@ def send_recovery(store: Store, actor: Actor, slug: str, post: Post, email: str)
     address = clean_email(email)
     if address is None:
         raise Invalid("the e-mail address is missing", field="email")
-    with post.admit(address), store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with post.admit(address), changing(store, actor, slug) as (session, challenge):
         members = select(Member).join(Team, Member.team_id == Team.id).where(Team.challenge_id == challenge.id)
         members = members.where(Team.deleted_at.is_(None), Member.email.is_not(None))
         found = [one for one in session.scalars(members) if email_key(str(one.email)) == email_key(address)]

@@ -4,18 +4,17 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from emoscope.server.challenge.limits import MAX_ANSWER, MAX_ANSWERS, MAX_SUMMARY
 from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_team
-from emoscope.server.challenge.services.survey import Question
+from emoscope.server.challenge.services.lookup import changing, find_challenge, find_team, reading
+from emoscope.server.challenge.services.survey import SurveyQuestion
 from emoscope.server.challenge.views import QuestionView, ReportView
 from emoscope.server.errors import Invalid, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Report
-from emoscope.server.store.names import has_control_characters
+from emoscope.server.store.names import has_control_characters, one_line
 
-MAX_ANSWERS, MAX_ANSWER = 40, 60
-MAX_SUMMARY = 2_000
 _ADDRESS = re.compile(r"https?://[^\s<>\"']{3,480}")
 
 
@@ -27,8 +26,7 @@ def survey(store: Store, actor: Actor, slug: str) -> list[QuestionView]:
 
 def get_report(store: Store, actor: Actor, slug: str) -> ReportView | None:
     """The report of the actor's team, if it has written one."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         report = session.get(Report, require_member(actor, challenge.id))
         return None if report is None else ReportView.of(report)
 
@@ -43,8 +41,7 @@ def keep_report(
     paper: str = "",
 ) -> ReportView:
     """Keep what the actor's team tells about its system; it may be changed at any time."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
         if not challenge.survey:
             raise NotFound(f"{slug} asks for no report")
@@ -62,18 +59,18 @@ def keep_report(
 
 
 def _clean_answers(challenge: Challenge, answers: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    questions = {one.name: one for one in (Question(**each) for each in challenge.survey or [])}
+    questions = {one.name: one for one in (SurveyQuestion(**each) for each in challenge.survey or [])}
     if unknown := [name for name in answers if name not in questions]:
         raise Invalid(f"the survey has no question {unknown[0][:64]!r}", field="answers")
     return {name: told for name in questions if (told := _clean_answer(questions[name], answers.get(name, ())))}
 
 
-def _clean_answer(question: Question, told: Sequence[str]) -> list[str]:
+def _clean_answer(question: SurveyQuestion, told: Sequence[str]) -> list[str]:
     """What was ticked and written in, without doubles; a known option in its own spelling."""
     known = {option.casefold(): option for option in question.options}
     kept: dict[str, str] = {}
     for text in told:
-        answer = " ".join(unicodedata.normalize("NFC", text).split())
+        answer = one_line(text)
         if has_control_characters(answer):
             raise Invalid("an answer may not hold control characters", field=question.name)
         if len(answer) > MAX_ANSWER:

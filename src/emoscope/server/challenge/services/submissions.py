@@ -17,12 +17,12 @@ from emoscope.server.challenge.services.actor import Actor, require_member, requ
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import (
     board_visible,
-    find_challenge,
     find_phase,
     find_team,
     open_phase_of,
     phase_state,
     provisional,
+    reading,
 )
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
 from emoscope.server.challenge.views import Figures, LogLine, Part, QuotaView, SubmissionView
@@ -55,8 +55,7 @@ def submit(
     """
     uploads.check_media_type(media_type)
     name, note, key = uploads.clean_file_name(file_name), uploads.clean_note(note), uploads.clean_key(key)
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         team_id = require_member(actor, challenge.id)
         now = store.clock()
         chosen = open_phase_of(challenge, now) if phase is None else find_phase(challenge, phase)
@@ -153,8 +152,7 @@ def _repeated(session: Session, actor: Actor, phase: Phase, key: str | None, now
 
 def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
     """What the actor's team has used and has left."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         team_id = require_member(actor, challenge.id)
         return usage(session, find_phase(challenge, phase), [team_id], store.clock())
 
@@ -178,8 +176,7 @@ def list_submissions(
     limit: int | None = None,
 ) -> list[SubmissionView]:
     """Newest first: those of the actor's team; for organisers all, or one team's. Deleted ones only on request."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         if not actor.organises(challenge.id):
             team_id = require_member(actor, challenge.id) if team_id is None else team_id
             require_team(actor, challenge.id, team_id)
@@ -208,12 +205,16 @@ def submission_file(store: Store, actor: Actor, submission_id: str) -> tuple[Pat
         return store.files.path("submissions", submission.sha256), submission.file_name
 
 
+def _check_changeable(actor: Actor, phase: Phase, now: datetime) -> None:
+    if not actor.organises(phase.challenge_id) and phase_state(phase, now) != "open":
+        raise Conflict("only an organiser can change this after the phase has closed")
+
+
 def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: bool) -> None:
     with store.database.write() as session:
         submission, phase, challenge = _find(session, actor, submission_id)
         now = store.clock()
-        if not actor.organises(challenge.id) and phase_state(phase, now) != "open":
-            raise Conflict("only an organiser can change this after the phase has closed")
+        _check_changeable(actor, phase, now)
         submission.deleted_at = now if deleted else None
         queue_comparison(session, phase.id, now)
         action = "submission.delete" if deleted else "submission.restore"
@@ -234,8 +235,7 @@ def choose_submission(store: Store, actor: Actor, submission_id: str, *, chosen:
             raise Conflict(f"in phase {phase.name} the last submission counts; there is nothing to choose")
         if submission.state in {"rejected", "failed"} or submission.deleted_at is not None:
             raise Conflict("only a submission that can be on the board can be chosen")
-        if not actor.organises(challenge.id) and phase_state(phase, now) != "open":
-            raise Conflict("only an organiser can change this after the phase has closed")
+        _check_changeable(actor, phase, now)
         # Nobody else decides for this team until the transaction ends.
         find_team(session, challenge, submission.team_id, lock=True)
         team_ones = (Submission.phase_id == phase.id, Submission.team_id == submission.team_id)

@@ -6,16 +6,18 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-Option = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+from emoscope.server.challenge.limits import MAX_ANSWER, MAX_TITLE
+
+Option = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_ANSWER)]
 
 
-class Question(BaseModel):
+class SurveyQuestion(BaseModel):
     """A question with the answers to tick; teams may add others."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)]
     options: tuple[Option, ...] = Field(min_length=1, max_length=60)
 
 

@@ -1,58 +1,37 @@
-"""Teams: register, invite, join, show, merge, delete and restore."""
+"""Teams: register, invite, join, show, disqualify, delete and restore."""
 
-import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from emoscope.server.challenge.limits import MAX_REASON
 from emoscope.server.challenge.scoring.queue import queue_comparisons
-from emoscope.server.challenge.services.actor import Actor, require_member, require_organiser, require_team
+from emoscope.server.challenge.services.actor import Actor, require_member, require_team
+from emoscope.server.challenge.services.applicants import Applicant, Identity, email_key
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge, find_team, require_running
+from emoscope.server.challenge.services.lookup import (
+    changing,
+    find_organised,
+    find_team,
+    organising,
+    reading,
+    require_running,
+)
 from emoscope.server.challenge.services.one_time import use_link
-from emoscope.server.challenge.services.quotas import days_running, usage
 from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
 from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamCounts, TeamView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
-from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Notice, Phase, Report, Submission, Team
-from emoscope.server.store.names import clean_name, has_control_characters, looks_like_any, name_key
+from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Phase, Submission, Team
+from emoscope.server.store.names import clean_name, has_control_characters, looks_like_any, name_key, one_line
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50
 INVITATION_LASTS = timedelta(days=7)
-_EMAIL = re.compile(r"[^@\s<>\",;:()\\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Who somebody is by an OpenID provider; the address only if the provider has verified it."""
-
-    subject: str
-    email: str | None = None
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Somebody who is to become a member; `verified` if the address is known to be theirs."""
-
-    name: str
-    email: str | None = None
-    verified: bool = False
-    subject: str | None = None
-
-    @classmethod
-    def of(cls, name: str, email: str | None, identity: Identity | None = None) -> "Person":
-        """A person as they describe themselves, or with the address their provider knows."""
-        clean, address = clean_name(name, "member"), clean_email(email)
-        if identity is None:
-            return cls(clean, address)
-        return cls(clean, identity.email or address, identity.email is not None, identity.subject)
 
 
 def register_team(
@@ -71,9 +50,8 @@ def register_team(
     With `invitation` only who has one registers, with `approval` a team may submit once an organiser has let it in,
     with `email` the address must have been verified (see `registration`).
     """
-    name, person = clean_name(team, "team"), Person.of(member, email, identity)
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    name, person = clean_name(team, "team"), Applicant.of(member, email, identity)
+    with changing(store, actor, slug) as (session, challenge):
         if not actor.organises(challenge.id):
             if challenge.registration == "closed":
                 raise NotAllowed("registration is closed; ask the organisers")
@@ -86,7 +64,9 @@ def register_team(
         return add_team(session, store, actor, challenge, name, person)
 
 
-def _invited(session: Session, store: Store, challenge: Challenge, invitation: str | None, person: Person) -> Person:
+def _invited(
+    session: Session, store: Store, challenge: Challenge, invitation: str | None, person: Applicant
+) -> Applicant:
     """The person behind an organiser's invitation, which cannot be used again; if it was mailed, with that address."""
     if not (invitation or "").strip():
         raise NotAllowed("registration is by invitation; ask the organisers for one", field="invitation")
@@ -98,7 +78,7 @@ def _invited(session: Session, store: Store, challenge: Challenge, invitation: s
 
 
 def add_team(
-    session: Session, store: Store, actor: Actor, challenge: Challenge, name: str, person: Person
+    session: Session, store: Store, actor: Actor, challenge: Challenge, name: str, person: Applicant
 ) -> Registered:
     """A new team in the present transaction, if its name is free and there is room."""
     organised = actor.organises(challenge.id)
@@ -138,7 +118,7 @@ def check_team_name(session: Session, challenge: Challenge, name: str) -> None:
         raise Conflict(f"the team name {name!r} looks like that of another team", field="team")
 
 
-def check_one_team(session: Session, challenge: Challenge, person: Person) -> None:
+def check_one_team(session: Session, challenge: Challenge, person: Applicant) -> None:
     """Refuse somebody who is in a team of the challenge already: one person, one team."""
     there = select(Member).join(Team, Member.team_id == Team.id)
     there = there.where(Team.challenge_id == challenge.id, Team.deleted_at.is_(None))
@@ -151,31 +131,7 @@ def check_one_team(session: Session, challenge: Challenge, person: Person) -> No
         raise Conflict("this e-mail address is in a team already; one person, one team", field="email")
 
 
-def clean_email(text: str | None) -> str | None:
-    """An email address, or None.
-
-    >>> clean_email("ana@example.org"), clean_email(" ")
-    ('ana@example.org', None)
-    """
-    address = (text or "").strip()
-    if not address:
-        return None
-    if len(address) > 254 or not _EMAIL.fullmatch(address):
-        raise Invalid("the email is not an address", field="email")
-    return address
-
-
-def email_key(address: str) -> str:
-    """The form in which addresses are compared: what follows a plus sign goes to the same mailbox.
-
-    >>> email_key("Ana+two@Example.org")
-    'ana@example.org'
-    """
-    mailbox, _, host = address.casefold().rpartition("@")
-    return f"{mailbox.partition('+')[0]}@{host}"
-
-
-def _add_member(session: Session, store: Store, actor: Actor, team: Team, person: Person) -> Registered:
+def _add_member(session: Session, store: Store, actor: Actor, team: Team, person: Applicant) -> Registered:
     check_one_team(session, team.challenge, person)
     now = store.clock()
     member = Member(
@@ -195,8 +151,7 @@ def _add_member(session: Session, store: Store, actor: Actor, team: Team, person
 
 def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) -> TeamView:
     """A team, for its members and the organisers; without an id the actor's own."""
-    with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug)
+    with reading(store, actor, slug) as (session, challenge):
         team_id = require_member(actor, challenge.id) if team_id is None else team_id
         require_team(actor, challenge.id, team_id)
         team = find_team(session, challenge, team_id)
@@ -206,8 +161,7 @@ def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) 
 def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
     """All teams of a challenge, deleted ones too, for its organisers."""
     with store.database.read() as session:
-        challenge = find_challenge(session, actor, slug, deleted=True)
-        require_organiser(actor, challenge.id)
+        challenge = find_organised(session, actor, slug, deleted=True)
         query = select(Team).where(Team.challenge_id == challenge.id, Team.merged_into.is_(None)).order_by(Team.id)
         counts = _counts(session, challenge)
         return [team_view(session, team, counts) for team in session.scalars(query)]
@@ -231,8 +185,7 @@ def _counts(session: Session, challenge: Challenge) -> dict[int, TeamCounts]:
 
 def invite(store: Store, actor: Actor, slug: str) -> Issued:
     """A one-time invitation into the actor's team, for one person."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
         now = store.clock()
         waiting = select(func.count()).where(
@@ -258,7 +211,7 @@ def join_team(
     identity: Identity | None = None,
 ) -> Registered:
     """Join the team of an invitation, which cannot be used again."""
-    person = Person.of(member, email, identity)
+    person = Applicant.of(member, email, identity)
     with store.database.write() as session:
         query = select(Invitation).where(Invitation.hash == hashed(invitation[:200])).with_for_update()
         row = session.scalar(query)
@@ -269,21 +222,20 @@ def join_team(
         if not usable or row is None or team is None or team.deleted_at or team.challenge.deleted_at:
             raise NotFound("the invitation is not valid: unknown, used or out of date", field="invitation")
         team = find_team(session, team.challenge, team.id, lock=True)
-        if _count_members(session, team.id) >= MAX_MEMBERS:
+        if count_members(session, team.id) >= MAX_MEMBERS:
             raise Conflict(f"a team has at most {MAX_MEMBERS} members")
         row.used_at = store.clock()
         lock_challenge(session, team.challenge_id)
         return _add_member(session, store, actor, team, person)
 
 
-def _count_members(session: Session, *team_ids: int) -> int:
+def count_members(session: Session, *team_ids: int) -> int:
+    """How many members these teams have together."""
     return session.scalar(select(func.count()).where(Member.team_id.in_(team_ids))) or 0
 
 
 def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted: bool) -> None:
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug, deleted=True)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug, deleted=True) as (session, challenge):
         team = find_team(session, challenge, team_id, lock=True)
         if team.merged_into is not None:
             raise Conflict("the team has merged into another")
@@ -300,9 +252,9 @@ restore_team = partial(_set_deleted, deleted=False)
 
 def disqualify_team(store: Store, actor: Actor, slug: str, team_id: int, reason: str) -> TeamView:
     """Take a team off the boards for a reason that its members see; they can sign in, but not submit or merge."""
-    reason = " ".join(reason.split())
-    if not reason or len(reason) > 500 or has_control_characters(reason):
-        raise Invalid("a team is disqualified for a reason of at most 500 characters", field="reason")
+    reason = one_line(reason)
+    if not reason or len(reason) > MAX_REASON or has_control_characters(reason):
+        raise Invalid(f"a team is disqualified for a reason of at most {MAX_REASON} characters", field="reason")
     return _set_reason(store, actor, slug, team_id, reason)
 
 
@@ -312,9 +264,7 @@ def reinstate_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamV
 
 
 def _set_reason(store: Store, actor: Actor, slug: str, team_id: int, reason: str | None) -> TeamView:
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, team_id, lock=True)
         if team.merged_into is not None:
             raise Conflict("the team has merged into another")
@@ -329,9 +279,7 @@ def _set_reason(store: Store, actor: Actor, slug: str, team_id: int, reason: str
 
 def approve_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamView:
     """Let a team in that waits for approval."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        require_organiser(actor, challenge.id)
+    with organising(store, actor, slug) as (session, challenge):
         lock_challenge(session, challenge.id)
         team = find_team(session, challenge, team_id, lock=True)
         if team.approved_at is None:
@@ -341,104 +289,8 @@ def approve_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamVie
         return team_view(session, team)
 
 
-def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeView:
-    """Offer to merge the actor's team into another, which has to accept."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        own = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
-        key = name_key(team_name[:200])
-        other = session.scalar(select(Team).where(Team.challenge_id == challenge.id, Team.key == key))
-        if other is None or not other.is_active:
-            raise NotFound("no such team in this challenge", field="team")
-        if other.id == own.id:
-            raise Conflict("a team cannot merge with itself", field="team")
-        same = select(Merge.id).where(
-            Merge.from_team_id == own.id, Merge.to_team_id == other.id, Merge.state == "offered"
-        )
-        if session.scalar(same):
-            raise Conflict("this offer is waiting for an answer already", field="team")
-        _check_rule(session, store, challenge, own, other)
-        merge = Merge(from_team_id=own.id, to_team_id=other.id, state="offered", created_at=store.clock())
-        session.add(merge)
-        session.flush()
-        record(session, store, actor, "merge.offer", f"team {own.id}", challenge_id=challenge.id, to=other.id)
-        return _merge_view(merge)
-
-
-def answer_merge(store: Store, actor: Actor, slug: str, merge_id: int, *, accept: bool) -> MergeView:
-    """Accept or decline an offer to the actor's team; the offering team takes it back by declining."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
-        own_id = require_member(actor, challenge.id)
-        merge = session.get(Merge, merge_id)
-        if merge is None or own_id not in (merge.from_team_id, merge.to_team_id):
-            raise NotFound("no such offer to your team")
-        # Always in the order of the ids, so that two mergers cannot wait for each other.
-        teams = {
-            team_id: find_team(session, challenge, team_id, lock=True)
-            for team_id in sorted((merge.from_team_id, merge.to_team_id))
-        }
-        session.refresh(merge)
-        if merge.state != "offered":
-            raise Conflict(f"the offer was {merge.state} already")
-        joining, staying = teams[merge.from_team_id], teams[merge.to_team_id]
-        if accept:
-            if own_id != staying.id:
-                raise Conflict("the other team has to accept the offer")
-            _check_rule(session, store, challenge, joining, staying)
-            _join(session, store, joining, staying)
-        merge.state = "accepted" if accept else "declined"
-        merge.decided_at = store.clock()
-        action = "merge.accept" if accept else "merge.decline"
-        record(session, store, actor, action, f"team {staying.id}", challenge_id=challenge.id, joining=joining.id)
-        return _merge_view(merge)
-
-
-def _check_rule(session: Session, store: Store, challenge: Challenge, first: Team, second: Team) -> None:
-    """Refuse a merger of teams that are gone or have too many members.
-
-    By Kaggle's rule they may not have submitted more together than one team could have by now.
-    """
-    for team in (first, second):
-        if not team.is_active:
-            raise Conflict(f"team {team.name!r} is no longer there")
-        if team.disqualified_for is not None:
-            raise Conflict(f"team {team.name!r} is disqualified")
-    now = store.clock()
-    require_running(challenge, now)
-    people = _count_members(session, first.id, second.id)
-    if people > MAX_MEMBERS:
-        raise Conflict(f"together the teams have {people} members, at most {MAX_MEMBERS} are allowed")
-    for phase in challenge.phases:
-        used = usage(session, phase, [first.id, second.id], now).used_total
-        allowed = phase.per_day * days_running(phase, now)
-        if phase.total is not None:
-            allowed = min(allowed, phase.total)
-        if used > allowed:
-            raise Conflict(
-                f"together the teams have made {used:,} submissions in phase {phase.name}, "
-                f"one team could have made {allowed:,} by now"
-            )
-
-
-def _join(session: Session, store: Store, joining: Team, staying: Team) -> None:
-    session.execute(update(Member).where(Member.team_id == joining.id).values(team_id=staying.id))
-    session.execute(update(Submission).where(Submission.team_id == joining.id).values(team_id=staying.id))
-    if session.get(Report, staying.id) is None:
-        session.execute(update(Report).where(Report.team_id == joining.id).values(team_id=staying.id))
-    session.execute(update(Notice).where(Notice.team_id == joining.id).values(team_id=staying.id))
-    joining.merged_into = staying.id
-    queue_comparisons(session, staying.challenge_id, store.clock())
-    others = (Merge.from_team_id == joining.id) | (Merge.to_team_id == joining.id)
-    session.execute(
-        update(Merge)
-        .where(others, Merge.state == "offered")
-        .values(state="declined", decided_at=store.clock())
-        .execution_options(synchronize_session="fetch")
-    )
-
-
-def _merge_view(merge: Merge) -> MergeView:
+def merge_view(merge: Merge) -> MergeView:
+    """An offer with the names of both teams."""
     names = {"offered_by": merge.from_team.name, "offered_to": merge.to_team.name}
     return MergeView.of(merge, offered=merge.created_at, **names)
 
@@ -453,6 +305,6 @@ def team_view(session: Session, team: Team, counts: dict[int, TeamCounts] | None
         challenge=team.challenge.slug,
         registered=team.created_at,
         members=tuple(MemberView.of(member, joined=member.created_at) for member in team.members),
-        merge_offers=tuple(_merge_view(offer) for offer in session.scalars(offers.order_by(Merge.id))),
+        merge_offers=tuple(merge_view(offer) for offer in session.scalars(offers.order_by(Merge.id))),
         counts=None if counts is None else counts.get(team.id, TeamCounts()),
     )

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.services.actor import PUBLIC, Actor, require_organiser, require_team
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import find_challenge
+from emoscope.server.challenge.services.lookup import changing, find_challenge, find_organised
 from emoscope.server.challenge.views import Issued, TokenView
 from emoscope.server.errors import Conflict, NotFound, StoreUnavailable, Unauthenticated
 from emoscope.server.store import Store
@@ -108,8 +108,7 @@ def _add_token(session: Session, store: Store, **values: Any) -> Issued:
 
 def issue_member_token(store: Store, actor: Actor, slug: str, member_id: int | None = None) -> Issued:
     """Another token for the actor, or by an organiser for a member who lost theirs."""
-    with store.database.write() as session:
-        challenge = find_challenge(session, actor, slug)
+    with changing(store, actor, slug) as (session, challenge):
         member_id = actor.member_id if member_id is None else member_id
         member = session.get(Member, member_id) if member_id is not None else None
         if member is None or member.team.challenge_id != challenge.id:
@@ -148,8 +147,7 @@ def list_tokens(store: Store, actor: Actor, slug: str | None = None) -> list[Tok
         elif slug is None:
             require_organiser(actor, None)
         else:
-            challenge = find_challenge(session, actor, slug, deleted=True)
-            require_organiser(actor, challenge.id)
+            challenge = find_organised(session, actor, slug, deleted=True)
             query = query.where(or_(Token.challenge_id == challenge.id, Token.challenge_id.is_(None)))
             if not actor.organises(None):
                 query = query.where(Token.challenge_id == challenge.id)

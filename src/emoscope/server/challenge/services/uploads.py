@@ -5,8 +5,9 @@ import unicodedata
 from pathlib import Path
 
 from emoscope.core.errors import InputError
+from emoscope.server.challenge.limits import MAX_NOTE
 from emoscope.server.errors import Invalid, StoreUnavailable
-from emoscope.server.store.names import has_control_characters
+from emoscope.server.store.names import has_control_characters, one_line
 from emoscope.tasks import Task
 
 _CHUNK = 1 << 20
@@ -107,9 +108,9 @@ def check_media_type(text: str | None) -> None:
 
 def clean_note(text: str) -> str:
     """A note on a submission, on one line."""
-    note = " ".join(unicodedata.normalize("NFC", text).split())
-    if len(note) > 300:
-        raise Invalid("the note is longer than 300 characters", field="note")
+    note = one_line(text)
+    if len(note) > MAX_NOTE:
+        raise Invalid(f"the note is longer than {MAX_NOTE} characters", field="note")
     if has_control_characters(note):
         raise Invalid("the note may not hold control characters", field="note")
     return note

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from emoscope.server.challenge.board.export import export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
-from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, board_response
+from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, board_file
 from emoscope.server.challenge.pages.console.shell import console, console_router, refused
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import audit, challenges, jobs, notices, storage, teams
@@ -78,7 +78,7 @@ def _export(visitor: CurrentVisitor, slug: Slug, kind: Literal["all", "public"])
 @router.get("/exports/{phase}/{kind}")
 def _final_board(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, kind: Literal["csv", "json"]) -> Response:
     """A board as it would be if the phase closed now."""
-    return board_response(visitor.ask(leaderboard, slug, phase, final=True), kind, attached=True)
+    return board_file(visitor.ask(leaderboard, slug, phase, final=True), kind)
 
 
 @router.get("/audit")

@@ -2,12 +2,11 @@
 
 import sqlalchemy as sa
 from alembic import op
-from alembic.util import CommandError
+
+from emoscope.server.store.migrations.tables import refuse_while
 
 revision = "0004"
 down_revision = "0003"
-branch_labels = None
-depends_on = None
 
 _LOGS = {"audit": "the audit log is append-only", "annotation_events": "the log of judgements is append-only"}
 
@@ -17,7 +16,7 @@ def upgrade() -> None:
 
     SQLite's INSERT OR REPLACE removes the old row without asking the trigger that forbids it.
     """
-    op.add_column("challenges", sa.Column("metric", sa.String(length=64), nullable=True))
+    op.add_column("challenges", sa.Column("metric", sa.String(64)))
     if op.get_bind().dialect.name == "sqlite":
         for table, message in _LOGS.items():
             op.execute(
@@ -29,9 +28,8 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Back to every task's own metric; a challenge by another one would change its meaning, so there may be none."""
-    used = op.get_bind().execute(sa.text("SELECT count(*) FROM challenges WHERE metric IS NOT NULL")).scalar_one()
-    if used:
-        raise CommandError(f"{used} challenges name a metric, which the former schema cannot hold")
+    named = "SELECT count(*) FROM challenges WHERE metric IS NOT NULL"
+    refuse_while(named, "{count} challenges name a metric, which the former schema cannot hold")
     if op.get_bind().dialect.name == "sqlite":
         for table in _LOGS:
             op.execute(f"DROP TRIGGER {table}_no_replace")

@@ -3,46 +3,40 @@
 import sqlalchemy as sa
 from alembic import op
 
+from emoscope.server.store.migrations.tables import MOMENT
+
 revision = "0008"
 down_revision = "0007"
-branch_labels = None
-depends_on = None
 
-_MOMENT = sa.DateTime(timezone=True)
 _KEYWORDS = (("challenges", "downloads", "open"), ("challenges", "report", "optional"), ("phases", "labels", "secret"))
 
 
 def upgrade() -> None:
     """Add what is new; challenges that are there give out and ask for what they did."""
     for table, name, value in _KEYWORDS:
-        op.add_column(table, sa.Column(name, sa.String(length=16), nullable=False, server_default=value))
-    op.add_column("challenges", sa.Column("texts", sa.JSON(), nullable=True))
-    op.add_column("challenges", sa.Column("survey", sa.JSON(), nullable=True))
-    op.add_column("submissions", sa.Column("chosen_at", _MOMENT, nullable=True))
+        op.add_column(table, sa.Column(name, sa.String(16), nullable=False, server_default=value))
+    op.add_column("challenges", sa.Column("texts", sa.JSON))
+    op.add_column("challenges", sa.Column("survey", sa.JSON))
+    op.add_column("submissions", sa.Column("chosen_at", MOMENT))
     op.create_table(
         "challenge_files",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("challenge_id", sa.Integer(), nullable=False),
-        sa.Column("phase_id", sa.Integer(), nullable=True),
-        sa.Column("name", sa.String(length=120), nullable=False),
-        sa.Column("title", sa.String(length=200), nullable=False),
-        sa.Column("sha256", sa.String(length=64), nullable=False),
-        sa.Column("size", sa.BigInteger(), nullable=False),
-        sa.Column("created_at", _MOMENT, nullable=False),
-        sa.ForeignKeyConstraint(["challenge_id"], ["challenges.id"], name="fk_challenge_files_challenge_id"),
-        sa.ForeignKeyConstraint(["phase_id"], ["phases.id"], name="fk_challenge_files_phase_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_challenge_files"),
-        sa.UniqueConstraint("challenge_id", "name", name="uq_challenge_files_challenge_id"),
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("challenge_id", sa.Integer, sa.ForeignKey("challenges.id"), nullable=False),
+        sa.Column("phase_id", sa.Integer, sa.ForeignKey("phases.id")),
+        sa.Column("name", sa.String(120), nullable=False),
+        sa.Column("title", sa.String(200), nullable=False),
+        sa.Column("sha256", sa.String(64), nullable=False),
+        sa.Column("size", sa.BigInteger, nullable=False),
+        sa.Column("created_at", MOMENT, nullable=False),
+        sa.UniqueConstraint("challenge_id", "name"),
     )
     op.create_table(
         "reports",
-        sa.Column("team_id", sa.Integer(), nullable=False),
-        sa.Column("answers", sa.JSON(), nullable=False),
-        sa.Column("summary", sa.Text(), nullable=False),
-        sa.Column("paper", sa.String(length=500), nullable=False),
-        sa.Column("updated_at", _MOMENT, nullable=False),
-        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name="fk_reports_team_id"),
-        sa.PrimaryKeyConstraint("team_id", name="pk_reports"),
+        sa.Column("team_id", sa.Integer, sa.ForeignKey("teams.id"), primary_key=True),
+        sa.Column("answers", sa.JSON, nullable=False),
+        sa.Column("summary", sa.Text, nullable=False),
+        sa.Column("paper", sa.String(500), nullable=False),
+        sa.Column("updated_at", MOMENT, nullable=False),
     )
 
 

@@ -1,0 +1,103 @@
+"""The labelled data that a model's sets of labels are scored on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.fit_context import FitContext
+from emoscope.core.metrics import Metric, standard_metric
+from emoscope.distil.everyday import GENERAL, everyday_examples
+from emoscope.distil.pool import HEAD_OF, TASKS, own_examples, pool_part
+from emoscope.distil.student import is_held_out
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+from emoscope.tasks.datasets.readers import read_goemotions
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Labelled data that a set of labels is scored on."""
+
+    head: str
+    name: str
+    split: str
+    read: Callable[[Path], list[Example]]
+    metric: Metric
+    notes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # the order to show them in
+
+
+def goemotions_test(root: Path) -> list[Example]:
+    """Reddit comments; one that was given several emotions has no single right answer and is left out."""
+    comments = read_goemotions(root / "auxiliary" / "goemotions" / "ekman", "test")
+    return [Example(Dialogue.of([text]), 0, label) for text, label in comments if label is not None]
+
+
+def _everyday(label: str, alone: bool) -> DataSet:
+    def read(root: Path) -> list[Example]:
+        del root
+        return [e for e in everyday_examples(held_out=True) if (e.turn == 0) == alone]
+
+    note = "of dialogues with two accepted emotions the likelier one counts"
+    return DataSet("general", label, "situations taught to no model", read, standard_metric("macro-f1"), (note,))
+
+
+DATA_SETS = (
+    _everyday("Everyday messages", alone=True),
+    _everyday("Everyday dialogues", alone=False),
+    DataSet(
+        "emocontext",
+        "EmoContext",
+        "dev (Test1)",
+        lambda root: read_split(get_task("emocontext"), "dev", root),
+        get_task("emocontext").metric,
+        labels=get_task("emocontext").labels,
+    ),
+    DataSet(
+        "general",
+        "GoEmotions",
+        "test",
+        goemotions_test,
+        standard_metric("macro-f1"),
+        ("comments with more than one emotion are left out",),
+    ),
+)
+
+
+def held_out_tenths() -> list[DataSet]:
+    """The tenth of each task that a student made with hold_out=true has not learnt."""
+    note = "answered by the one of the students behind the model that has not learnt this tenth"
+
+    def tenth(name: str) -> Callable[[Path], list[Example]]:
+        return lambda root: [e for e in own_examples(name, FitContext(resources=root)) if is_held_out(e)]
+
+    def seven(root: Path) -> list[Example]:
+        found = [
+            e for name in ("friends", "push") for e in pool_part(name, FitContext(resources=root)) if is_held_out(e)
+        ]
+        return [example for example in found if example.label in GENERAL]
+
+    tasks = [get_task(name) for name in TASKS if name != "emocontext"]
+    return [
+        DataSet(
+            "general",
+            "EmotionX, its six emotions and neutral",
+            "held-out tenth",
+            seven,
+            standard_metric("macro-f1"),
+            (note,),
+        ),
+        *(
+            DataSet(
+                HEAD_OF[task.name],
+                task.metadata.title,
+                "held-out tenth",
+                tenth(task.name),
+                task.metric,
+                (note,),
+                task.labels,
+            )
+            for task in tasks
+        ),
+    ]

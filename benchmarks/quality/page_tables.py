@@ -1,0 +1,139 @@
+"""The tables of docs/results/quality.md."""
+
+from collections.abc import Sequence
+
+from benchmarks.common.tables import Row
+from emoscope.core.frozen import FrozenModel
+from emoscope.evaluation.card import bullets, four, markdown_table, span
+from emoscope.evaluation.results import ModelResults
+
+
+def overview(found: Sequence[ModelResults]) -> str:
+    """Models side by side, grouped by data."""
+    rows = [
+        (
+            (head.head, head.data, head.split),
+            [
+                head.head,
+                f"{head.data}, {head.split}",
+                results.name,
+                f"{head.n:,}",
+                head.metric,
+                four(head.score),
+                span(head.interval),
+                four(head.accuracy),
+                four(head.macro_f1),
+                four(head.ece),
+            ],
+        )
+        for results in found
+        for head in results.heads
+    ]
+    rows.sort(key=lambda row: row[0])
+    columns = ["labels", "data", "model", "items", "metric", "score", "interval", "accuracy", "macro-F1", "ECE"]
+    return markdown_table(columns, [cells for _, cells in rows], left=3)
+
+
+def notes(found: Sequence[ModelResults]) -> list[str]:
+    """The data's notes, each once."""
+    lines = dict.fromkeys(
+        f"{head.data}, {head.split}: {note}." for each in found for head in each.heads for note in head.notes
+    )
+    return [bullets(list(lines))] if lines else []
+
+
+def slices(found: Sequence[ModelResults]) -> str:
+    """Scores on parts of the data, a column for each part."""
+    names = list(dict.fromkeys(part.name for each in found for head in each.heads for part in head.slices))
+    rows = []
+    for each in found:
+        for head in each.heads:
+            parts = {part.name: part for part in head.slices}
+            cells = [
+                "-"
+                if name not in parts
+                else f"{four(score)} (n={parts[name].n:,})"
+                if (score := parts[name].score) is not None
+                else f"(n={parts[name].n:,})"
+                for name in names
+            ]
+            rows.append([head.head, f"{head.data}, {head.split}", each.name, four(head.score), *cells])
+    return markdown_table(["labels", "data", "model", "all", *names], sorted(rows), left=3)
+
+
+def checks(found: Sequence[ModelResults]) -> str:
+    """Right answers to the hand-written checks."""
+    kinds = list(dict.fromkeys(check.kind for each in found for check in each.checks))
+    rows = []
+    for each in found:
+        for head in dict.fromkeys(check.head for check in each.checks):
+            mine = {check.kind: check for check in each.checks if check.head == head}
+            total = f"{sum(check.right for check in mine.values())} of {sum(check.n for check in mine.values())}"
+            cells = [f"{mine[kind].right} of {mine[kind].n}" if kind in mine else "-" for kind in kinds]
+            rows.append([each.name, head, total, *cells])
+    return markdown_table(["model", "labels", "all", *kinds], rows, left=2)
+
+
+def behaviour(found: Sequence[ModelResults]) -> str:
+    """What passed of the behaviour suite, a column for each model and set of labels."""
+    columns: dict[str, dict[tuple[str, str], str]] = {}
+    for each in found:
+        for figure in each.behaviour:
+            passed = f"{figure.passed} of {figure.n}" if figure.n else "-"
+            columns.setdefault(f"{each.name}, {figure.head}", {})[figure.type, figure.kind] = passed
+    rows = list(dict.fromkeys(row for cells in columns.values() for row in cells))
+    cells = [[*row, *(column.get(row, "-") for column in columns.values())] for row in rows]
+    return markdown_table(["type", "kind", *columns], cells, left=2)
+
+
+def quantisation(measured: Sequence[Row]) -> str:
+    """Both precisions side by side."""
+    rows = [
+        [
+            row["task"],
+            row["data"],
+            f"{row['items']:,}",
+            four(row["single"]),
+            four(row["int8"]),
+            f"{100 * (row['int8'] - row['single']):+.2f}",
+            f"{row['same_labels']:.2%}",
+        ]
+        for row in measured
+    ]
+    columns = ["task", "data", "items", "single precision", "int8", "points", "same labels"]
+    return markdown_table(columns, rows, left=2)
+
+
+class Trial(FrozenModel):
+    """An idea that was tried while making a model: what it changed, and whether it stayed."""
+
+    idea: str
+    task: str
+    metric: str
+    before: float
+    after: float
+    runs: int
+    kept: bool
+    spread: float | None = None  # the standard deviation over the runs
+    note: str = ""
+
+
+def trials(log: Sequence[Trial]) -> str:
+    """What was tried, the gain and the spread."""
+    rows = [
+        [
+            trial.idea,
+            trial.task,
+            trial.metric,
+            four(trial.before),
+            four(trial.after),
+            f"{trial.after - trial.before:+.4f}",
+            "-" if trial.spread is None else four(trial.spread),
+            f"{trial.runs:,}",
+            "yes" if trial.kept else "no",
+            trial.note or "-",
+        ]
+        for trial in log
+    ]
+    columns = ["idea", "task", "metric", "before", "after", "gain", "spread", "runs", "kept", "note"]
+    return markdown_table(columns, rows, left=3)

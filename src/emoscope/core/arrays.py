@@ -1,0 +1,58 @@
+"""Named arrays in `.npz` files, and words as arrays; nothing is pickled, so a file from elsewhere can do no harm."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emoscope.core.errors import InputError
+from emoscope.core.files import atomic_write, existing_file
+
+
+def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write named arrays, whole or not at all."""
+    with atomic_write(path, "wb") as handle:
+        np.savez_compressed(handle, **dict[str, Any](arrays))
+
+
+@contextmanager
+def open_arrays(path: str | Path, what: str = "a file of arrays") -> Iterator[Mapping[str, NDArray[Any]]]:
+    """Read what `save_arrays` wrote; arrays that are missing or are not `what` they should be are an InputError.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.npz"
+    >>> save_arrays(path, {"scores": np.arange(3)})
+    >>> with open_arrays(path) as arrays:
+    ...     arrays["scores"].tolist()
+    [0, 1, 2]
+    """
+    try:
+        with np.load(existing_file(path), allow_pickle=False) as stored:
+            yield stored
+    except (ValueError, LookupError, TypeError, OSError, EOFError, BadZipFile) as error:
+        raise InputError(path, f"is not {what} ({error})") from None
+
+
+def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """All arrays of a file."""
+    with open_arrays(path) as stored:
+        return dict(stored)
+
+
+def pack_words(words: Sequence[str]) -> NDArray[np.uint8]:
+    r"""Words as one array of bytes; none may hold a line end.
+
+    >>> unpack_words(pack_words(["so", "😂"]))
+    ['so', '😂']
+    """
+    return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def unpack_words(packed: NDArray[np.uint8]) -> list[str]:
+    """Read what `pack_words` made."""
+    text = packed.tobytes().decode("utf-8", "surrogatepass")
+    return text.split("\n") if text else []

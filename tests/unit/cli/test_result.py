@@ -1,0 +1,54 @@
+"""What a command answers is printed in one way: for people, or with `--json` for programs."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from emoscope.cli.result import CommandGroup, CommandResult, with_json
+
+RESULTS = {
+    "line": CommandResult({"n": 1}, "[one] line"),
+    "parts": CommandResult({"n": 1}, ["[bold]first[/]", "second"]),
+    "printed": CommandResult({"n": 1}, lambda: print("by itself")),
+    "negative": CommandResult({"n": 1}, "no", failed=True),
+    "piped": CommandResult(None, "to the side", stderr=True),
+}
+app = CommandGroup()
+
+
+@app.command("answer")
+def answer(name: str) -> CommandResult:
+    """Answer."""
+    return RESULTS[name]
+
+
+@app.command("other")
+def other() -> None:
+    """Do something else."""
+
+
+@pytest.mark.parametrize(
+    ("name", "out", "error", "code"),
+    [
+        ("line", "[one] line\n", "", 0),
+        ("parts", "first\n\nsecond\n", "", 0),
+        ("printed", "by itself\n", "", 0),
+        ("negative", "no\n", "", 1),
+        ("piped", "", "to the side\n", 0),
+    ],
+)
+def test_people_and_programs_get_the_same_answer(name: str, out: str, error: str, code: int) -> None:
+    for_people = CliRunner().invoke(app, ["answer", name])
+    assert (for_people.stdout, for_people.stderr, for_people.exit_code) == (out, error, code)
+    for_programs = CliRunner().invoke(app, ["answer", name, "--json"])
+    assert for_programs.exit_code == code
+    if name == "piped":  # standard output belongs to what the command writes
+        assert (for_programs.stdout, for_programs.stderr) == (out, error)
+    else:
+        assert json.loads(for_programs.stdout) == {"n": 1}
+
+
+def test_only_a_command_with_a_result_gets_the_option() -> None:
+    assert with_json(other) is other
+    assert CliRunner().invoke(app, ["other", "--json"]).exit_code == 2
