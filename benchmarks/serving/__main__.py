@@ -230,9 +230,8 @@ def report(measured: dict[str, Any]) -> str:
         f"the clients and whatever else ran share them (load at the end: {os.getloadavg()[0]:.1f}). Figures are "
         f"medians of {measured['rounds']} rounds of {measured['seconds']:g} s, the servers in turn; `times` "
         "is the median of the rounds' ratios. Servers and clients have a session each, so that on a busy machine the "
-        "share of the cores that a server is given does not grow with its threads, of which the ten lines have forty: "
-        "in one session with everything else those would be given several times the cores of ours. Where a machine "
-        "does other work, the CPU time of a request says most."
+        "share of the cores that a server is given does not grow with its threads, of which the ten lines have forty. "
+        "Where a machine does other work, the CPU time of a request says most."
     )
     lines = [
         textwrap.fill(machine, WIDTH),
