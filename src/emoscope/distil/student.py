@@ -159,7 +159,7 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
     for path in answers:
         task_name, labels, tables = load_answers(path)
         sources = teacher_sources(path) or {UNNAMED: 0}
-        targets.teachers |= {f"teacher: {name}": count for name, count in sources.items()}
+        targets.teachers |= {_of_teacher(name): count for name, count in sources.items()}
         head = HEAD_OF[task_name]
         if head not in targets.heads:
             raise EmoscopeError(f"{path}: answers for {head}, which is not among the student's heads")
@@ -194,6 +194,15 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
 
 def _certain(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
     return one_hot([str(example.label) for example in examples], labels)
+
+
+def _of_teacher(source: str) -> str:
+    """What the record calls a teacher's source; a student that teaches has sources of its teachers, and mere text.
+
+    >>> _of_teacher("meld"), _of_teacher("teacher: meld"), _of_teacher("text: tweets")
+    ('teacher: meld', 'teacher: meld', 'text: tweets')
+    """
+    return source if source.startswith(("teacher: ", "text: ")) else f"teacher: {source}"
 
 
 def learnable(
