@@ -83,3 +83,4 @@ def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Pa
     assert after.learnt is not None
     assert before.learnt is not None
     assert set(before.learnt.sources) <= set(after.learnt.sources)
+    assert not any(name.startswith(("teacher: teacher: ", "teacher: text: ")) for name in after.learnt.sources)
