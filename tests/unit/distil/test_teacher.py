@@ -44,7 +44,7 @@ def test_every_example_is_answered_by_the_fold_that_had_not_seen_it(
     network: str, data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     pretrained = str(make_tiny_decoder(tmp_path / "model") if network == "decoder" else encoder)
-    plan = TeacherPlan(pretrained=pretrained, network=network, folds=2, max_length=120)  # type: ignore[arg-type]
+    plan = TeacherPlan(pretrained=pretrained, network=network, folds=2, max_length=120, limit=300)  # type: ignore[arg-type]
     context = FitContext(device="cpu", resources=data)
     teach_by_folds(plan, tmp_path / "out", context)
     learnt = LearntItems.load(tmp_path / "out")
@@ -60,7 +60,7 @@ def test_every_example_is_answered_by_the_fold_that_had_not_seen_it(
 
 
 def test_a_killed_run_goes_on_with_the_folds_that_are_missing(data: Path, tmp_path: Path) -> None:
-    plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), folds=2, max_length=120)
+    plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), folds=2, max_length=120, limit=300)
     context = FitContext(device="cpu", resources=data)
     teach_by_folds(plan, tmp_path / "out", context, only=[0], keep=tmp_path / "kept")
     assert (tmp_path / "kept" / "fold0" / "model.safetensors").is_file()

@@ -167,7 +167,8 @@ class Trainer(ABC, Generic[B]):
         checkpoint = Checkpoint(self.fit_context.checkpoints, {**asdict(training), **self.sizes()})
         state = self.state = TrainingState(self.model, self.optimizer, checkpoint, writes=self.replica.is_main)
         rates = [float(group["lr"]) for group in self.optimizer.param_groups]
-        steps = self.steps_per_epoch * training.epochs
+        steps_per_epoch = self.steps_per_epoch  # which may draw a whole epoch's batches to count them
+        steps = steps_per_epoch * training.epochs
         state.resume(self.device)
         for epoch in range(len(state.curve), training.epochs):
             if state.should_stop(training.patience):
@@ -178,7 +179,7 @@ class Trainer(ABC, Generic[B]):
             # Kept on the device: reading the loss at every step would make a GPU wait for its own answer.
             total, rows = torch.zeros((), dtype=torch.float64, device=self.device), 0
             for number, batch in enumerate(self.batches(epoch)):
-                step = epoch * self.steps_per_epoch + number
+                step = epoch * steps_per_epoch + number
                 for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
                     group["lr"] = rate * learning_rate_factor(step / steps, training)
                 result = self.loss(batch, step / steps)
