@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import Slug
 from emoscope.server.challenge.pages.console.shell import console, console_router, refused
-from emoscope.server.challenge.pages.texts import markdown
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
 from emoscope.server.challenge.services import challenges
+from emoscope.server.markdown import markdown
 
 router = console_router("/texts")
 LongField = Annotated[str, Form(max_length=25_000)]  # a longer one than is kept, so that it is refused with the form
