@@ -53,7 +53,7 @@ def main() -> None:
                 board = f"{url}/v1/challenges/tea-corner/phases/final/board"
                 until(lambda: ready(fetch(board)))
                 page.goto(f"{url}/challenges/tea-corner/board/final")
-                page.locator("main").screenshot(path=IMAGES / "board.png")
+                _board(page)
         browser.close()
 
 
@@ -63,11 +63,18 @@ def _bench(folder: Path) -> Bench:
 
 
 def _timeline(page: Any, url: str) -> None:
-    page.goto(url)
-    page.fill("textarea", CONVERSATION)
-    page.click("#ask button[type=submit]")
-    page.wait_for_selector("#turns li")
+    page.goto(f"{url}/detect")
+    page.wait_for_selector("#share:not([hidden])")  # the page's scripts have run
+    page.fill("#conversation", CONVERSATION)
+    page.wait_for_selector(".turn >> nth=5")
     page.locator("#results").screenshot(path=IMAGES / "timeline.png")
+
+
+def _board(page: Any) -> None:
+    """The table and the intervals; what follows is for those who scroll."""
+    shown, plot = (page.locator(place).bounding_box() for place in ("main", "main :has(> h2:has-text('intervals'))"))
+    height = plot["y"] + plot["height"] - shown["y"]
+    page.screenshot(path=IMAGES / "board.png", full_page=True, clip={**shown, "height": height})
 
 
 def _challenge(work: Path) -> Path:
