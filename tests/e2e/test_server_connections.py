@@ -38,7 +38,7 @@ def answer_to_trickle(connection: socket.socket, part: bytes) -> bytes:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server that may have few files open, as a shell with `ulimit -n 256` gives it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    folder = tmp_path_factory.mktemp("server")
+    folder = tmp_path_factory.mktemp("connections")
     options = {"EMOSCOPE_HEADER_SECONDS": "3", "EMOSCOPE_MAX_CONNECTIONS": "100"}
     with running_server(folder, "--public-url", "http://emoscope.example.org", "--access-log", **options) as running:
         resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE, (256, hard))
@@ -47,7 +47,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 def log_of(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> str:
-    return next(tmp_path_factory.getbasetemp().glob("server*/server.log")).read_text()
+    return next(tmp_path_factory.getbasetemp().glob("connections*/server.log")).read_text()
 
 
 def test_half_sent_headers_keep_nobody_out_and_are_closed(

@@ -146,7 +146,7 @@ def student_cli(
     """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
     from dataclasses import asdict, fields
 
-    from emoscope.distil.student import StudentPlan, fit_student, gather, judge, save_report
+    from emoscope.distil.student import StudentPlan, fit_student, gather, judge, mix_of, save_report
     from emoscope.runs.record import kept_checkpoints, new_run_folder
     from emoscope.systems.base import NETWORK_PACKAGES
     from emoscope.tasks.data import data_root, sha256_of
@@ -171,7 +171,7 @@ def student_cli(
         student = fit_student(targets, plan, fit_context)
         found = judge(student, fit_context) if plan.hold_out else {}
         student.save(part)
-        save_report(part, {"mix": targets.mix(), "heads": found})
+        save_report(part, {"mix": mix_of(targets, plan), "heads": found})
     lines = [f"student written to {output}"]
     for head, about in found.items():
         shown = ", ".join(f"{name} {score:.4f}" for name, score in about["scores"].items())

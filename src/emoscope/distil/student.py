@@ -12,7 +12,7 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
-from emoscope.core.files import write_file
+from emoscope.core.files import whole_text, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
@@ -298,6 +298,23 @@ def _student(name: str) -> "MultiTaskClassifier":
 
     folder = Path(name)
     return MultiTaskClassifier.load(folder) if (folder / CONFIG).is_file() else reopen(resolve(name))
+
+
+def mix_of(targets: Targets, plan: StudentPlan) -> dict[str, dict[str, float]]:
+    """How common each label was in what a student learnt, head by head.
+
+    Of one that goes on from another it is the other's: what it is taught more was chosen, and says nothing of how
+    common an emotion is.
+    """
+    if plan.start is None:
+        return targets.mix()
+    from emoscope.detector.bundle import Bundle, resolve
+
+    report = Path(plan.start) / REPORT
+    if report.is_file():
+        former: dict[str, dict[str, float]] = json.loads(whole_text(report))["mix"]
+        return former
+    return {head.name: dict(head.trained) for head in Bundle.load(resolve(plan.start)).heads}
 
 
 def _read_text(plan: StudentPlan, fit_context: FitContext) -> LearntItems:

@@ -11,11 +11,11 @@ pytest.importorskip("torch")
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
-from emoscope.detector.bundle import resolve
+from emoscope.detector.bundle import Bundle, resolve
 from emoscope.detector.model import FittedModel
 from emoscope.distil.everyday import everyday_examples, general_targets
 from emoscope.distil.pool import REMEMBERED, known_answers, load_answers
-from emoscope.distil.student import HEADS, StudentPlan, gather
+from emoscope.distil.student import HEADS, REPORT, StudentPlan, gather
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.reopened import reopen
 from kits.affect_files import make_data
@@ -74,6 +74,8 @@ def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Pa
     more = ["--set", "start=default", "--set", "epochs=1", "--set", "limit=6", "--set", "precision=bfloat16"]
     done = run("distil", "student", *files, "-o", tmp_path / "student", *more, "--data", data, "--device", "cpu")
     assert done.exit_code == 0, done.output
+    mix = json.loads((tmp_path / "student" / REPORT).read_text())["mix"]
+    assert mix["general"] == Bundle.load(resolve("default")).head("general").trained
     before, after = reopen(resolve("default")), MultiTaskClassifier.load(tmp_path / "student")
     assert after.heads == before.heads
     examples = everyday_examples(held_out=True)[:60]

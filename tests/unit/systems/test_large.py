@@ -323,7 +323,7 @@ def test_none_of_the_84_is_learnt() -> None:
 
 def small_plan(encoder: str, **changes: Any) -> StudentPlan:
     """A plan for the tiny encoder."""
-    made = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, middle=None, adaptation=None, everyday=1)
+    made = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, middle=None, adaptation=None, everyday=0)
     made = replace(made, mixture_batch=16, mixture_epochs=1)
     return replace(made, **changes)
 
