@@ -144,19 +144,15 @@ def blind_labels(task: Task, system: System, examples: Sequence[Example]) -> dic
 
 def with_and_without_correction(task: Task, system: System, examples: Sequence[Example]) -> tuple[Any, Any] | None:
     """Probabilities under the training prior and under that of real traffic; nothing where that is not known."""
-    natural = task.metadata.natural_prior
-    prior = getattr(system, "prior", None)
-    settings = getattr(system, "settings", None)
-    if natural is None or prior is None or settings is None:
+    natural, settings = task.metadata.natural_prior, system.settings
+    if natural is None or system.prior is None:
         return None
-    recipe = dict(settings)
-    settings["shift"] = "none"
+    system.settings = settings.model_copy(update={"shift": "none"})
     try:
         plain = system.predict_proba(examples)
     finally:  # the labels of the paper's system have the correction that is part of its recipe
-        settings.clear()
-        settings.update(recipe)
-    return plain, shift_prior(plain, prior, prior_vector(natural, task.labels))
+        system.settings = settings
+    return plain, shift_prior(plain, system.prior, prior_vector(natural, task.labels))
 
 
 def _score(task: Task, examples: Sequence[Example], answers: np.ndarray[Any, Any]) -> float:
