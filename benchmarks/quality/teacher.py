@@ -1,18 +1,20 @@
 """What a teacher of `emoscope distil teach` is worth, fold by fold, and its labels for the blind sets.
 
-    python -m benchmarks.quality.teacher FOLDER --folds 4 --name decoder
+    python -m benchmarks.quality.teacher FOLDER [FOLDER …] --folds 4 --name decoder
 
 prints the official score of each fold on the examples it had not seen, their mean and spread, and writes the labels of
-all folds' mean to benchmarks/blind/TASK/NAME.txt.
+all folds' mean to benchmarks/blind/TASK/NAME.txt. Several teachers of the same folds are blended; the weights come from
+what each fold had not seen.
 
 With `--ngrams FOLDER`, n-grams in a linear classifier are fitted on the same folds (and kept in that folder) and
-blended in; the weights come from what each fold had not seen. `--votes OTHER` lets the labels of
+blended in, too. `--votes OTHER` lets the labels of
 benchmarks/blind/TASK/OTHER.txt, of which no probabilities were kept, decide where the blend is unsure: a vote makes its
 label e^0.5 times as likely, a weight that was set beforehand and not found on data.
 """
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,15 +38,13 @@ BLIND = paths.ROOT / "benchmarks" / "blind"
 VOTE = 0.5
 
 
-def beside_ngrams(
-    tables: dict[str, Floats], task_name: str, folds: int, folder: Path, fit_context: FitContext
-) -> dict[str, Floats]:
-    """A teacher's probabilities blended with those of n-grams fitted on the same folds."""
-    examples = own_examples(task_name, fit_context, SPLITS[task_name])
-    labels = [str(example.label) for example in examples]
-    names = get_task(task_name).labels
+def ngrams(task_name: str, folds: int, folder: Path, fit_context: FitContext) -> dict[str, Floats]:
+    """The probabilities of n-grams fitted on the same folds."""
     path = folder / f"{task_name}.npz"
     if not path.is_file():
+        examples = own_examples(task_name, fit_context, SPLITS[task_name])
+        labels = [str(example.label) for example in examples]
+        names = get_task(task_name).labels
         tests = test_set(task_name, fit_context)
         own, test = np.zeros((len(examples), len(names))), np.zeros((len(tests), len(names)))
         numbers = fold_numbers(examples, folds)
@@ -56,15 +56,23 @@ def beside_ngrams(
         folder.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(path, own=own, test=test)
     with np.load(path) as kept:
-        both = {part: np.stack([tables[part], kept[part]], axis=1) for part in ("own", "test")}
-    weights, bias = blend_weights(both["own"], one_hot(labels, names))
+        return {part: kept[part] for part in ("own", "test")}
+
+
+def blend(members: Sequence[dict[str, Floats]], task_name: str, fit_context: FitContext) -> dict[str, Floats]:
+    """The members' probabilities as one, with weights found on what each fold had not seen."""
+    if len(members) == 1:
+        return members[0]
+    labels = [str(example.label) for example in own_examples(task_name, fit_context, SPLITS[task_name])]
+    all_of = {part: np.stack([member[part] for member in members], axis=1) for part in ("own", "test")}
+    weights, bias = blend_weights(all_of["own"], one_hot(labels, get_task(task_name).labels))
     print(f"{task_name}: weights {weights.round(3).tolist()}")
-    return {part: blended(each, weights, bias) for part, each in both.items()}
+    return {part: blended(each, weights, bias) for part, each in all_of.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--name", required=True)
     parser.add_argument("--ngrams", type=Path)
@@ -73,7 +81,7 @@ def main() -> None:
     options = parser.parse_args()
     fit_context = FitContext(resources=options.data)
     plan = TeacherPlan(pretrained="", folds=options.folds)
-    merged = merged_probabilities(options.folder, plan, fit_context)
+    teachers = [merged_probabilities(folder, plan, fit_context) for folder in options.folders]
     for name in SPLITS:
         task = get_task(name)
         examples = own_examples(name, fit_context, SPLITS[name])
@@ -82,10 +90,12 @@ def main() -> None:
         trained = counts / counts.sum()
         natural = task.metadata.natural_prior
         prior = trained if natural is None else prior_vector(natural, task.labels)
+        members = [teacher[name] for teacher in teachers]
         if options.ngrams:
-            merged[name] = beside_ngrams(merged[name], name, options.folds, options.ngrams, fit_context)
-        own = shift_prior(merged[name]["own"], trained, prior)
-        test = shift_prior(merged[name]["test"], trained, prior)
+            members.append(ngrams(name, options.folds, options.ngrams, fit_context))
+        tables = blend(members, name, fit_context)
+        own = shift_prior(tables["own"], trained, prior)
+        test = shift_prior(tables["test"], trained, prior)
         decision = choose_multipliers(task.metric, task.labels, labels, own, prior)
         scored = np.arange(len(examples))
         data = "folds of the training data"
@@ -108,7 +118,7 @@ def main() -> None:
             factors = np.ones(len(task.labels)) if decision is None else decision
             with atomic_write(BLIND / name / f"{options.name}.txt") as handle:
                 handle.writelines(f"{task.labels[best]}\n" for best in (test * factors).argmax(1))
-            settings = {"teacher": options.folder.name, "folds": options.folds}
+            settings = {"teachers": [folder.name for folder in options.folders], "folds": options.folds}
             keep(paths.ROOT / "benchmarks" / "blind" / name / f"{options.name}.txt", made(fit_context.seed, settings))
 
 

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,13 +57,14 @@ HEADS: Mapping[str, tuple[str, ...]] = {  # the first is what a model answers wi
 class StudentPlan:
     """How a student is made; `default` was made with these settings.
 
-    `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth of
-    each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it. `start` is
-    a student to go on from, instead of the encoder and the mixture: its folder, or a model made from one, such as
-    `default`. `limit` bounds what is taken of each source. `heads` are the label sets it answers with. `everyday` is
-    how often the everyday dialogues count. `layers` keeps that many of the encoder's layers, `middle` that many units
-    in the middle of each. `adaptation` names unlabelled text (see `models.unlabelled`) whose masked words the encoder
-    learns to guess first. `prepared` is a folder to keep the encoder in once it has learnt the mixture; if it is there
+    `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth
+    of each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it.
+    `start` is a student to go on from, instead of the encoder and the mixture: its folder, or a model made from
+    one, such as `default`. `limit` bounds what is taken of each source. `heads` are the label sets it answers with.
+    `everyday` is how often the everyday dialogues count. `layers` keeps that many of the encoder's layers, `middle`
+    that many units in the middle of each; a student that goes on keeps its own, and gets more where `middle` is
+    larger. `adaptation` names unlabelled text (see `models.unlabelled`) whose masked words the encoder learns to
+    guess first. `prepared` is a folder to keep the encoder in once it has learnt the mixture; if it is there
     already, the student goes on from it.
     """
 
@@ -156,6 +158,14 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
     """The pool with the targets of the teachers whose files are given; labels count where there are any."""
     targets = Targets(plan.context, plan.heads)
     own_allowed, allowed_elsewhere = learnable(plan, fit_context)
+
+    @cache  # several teachers answer the same part
+    def part_of(name: str, task_name: str | None) -> tuple[list[Example], list[int]]:
+        """A part of the pool, or a task's own examples, and the places of those that may be learnt."""
+        part = pool_part(name, fit_context) if task_name is None else own_examples(task_name, fit_context)
+        may = allowed_elsewhere if task_name is None else own_allowed
+        return part, [number for number, example in enumerate(part) if may(example)]
+
     for path in answers:
         task_name, labels, tables = load_answers(path)
         sources = teacher_sources(path) or {UNNAMED: 0}
@@ -168,20 +178,19 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
             if name == HELD_OUT:
                 continue
             own = name == "own"
-            part = own_examples(task_name, fit_context) if own else pool_part(name, fit_context)
+            part, allowed = part_of(name, task_name if own else None)
             if plan.limit is not None:
-                part = part[: len(table)]
+                part, allowed = part[: len(table)], [number for number in allowed if number < len(table)]
             if len(part) != len(table):
                 raise InputError(path, f"has {len(table):,} answers to {name}, which has {len(part):,} texts here")
             soft = table[:, order]
             if own:
                 soft = plan.hard * _certain(part, HEADS[head]) + (1 - plan.hard) * soft
             elif (head, name) == ("general", "everyday"):
-                soft = plan.hard * general_targets(part) + (1 - plan.hard) * soft
+                certain = general_targets(part)
+                soft = np.where(np.isnan(soft), certain, plan.hard * certain + (1 - plan.hard) * soft)
                 targets.repeat(head, part[: plan.limit], soft[: plan.limit], plan.everyday, source=corpus_of(name))
                 continue
-            may = own_allowed if own else allowed_elsewhere
-            allowed = [number for number, example in enumerate(part) if may(example)]
             allowed = allowed[: plan.limit]
             corpus = task_name if own else corpus_of(name)
             targets.add(head, [part[number] for number in allowed], soft[allowed], source=corpus)
@@ -254,6 +263,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
         teacher = _student(plan.start)
         if teacher.heads != targets.heads:
             raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(targets.heads)}")
+        _widen(teacher, plan, fit_context)
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
         teacher = MultiTaskClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:
@@ -288,6 +298,19 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
     else:
         student.learnt |= teacher.learnt or LearntItems({UNNAMED: 0})
     return student
+
+
+def _widen(student: "MultiTaskClassifier", plan: StudentPlan, fit_context: FitContext) -> None:
+    """Room to learn more in the middle of each layer, where the plan wants more than the student has."""
+    from emoscope.models.torch.pruning import widen_ffn
+    from emoscope.models.torch.training import seed_everything
+    from emoscope.models.torch.transformer import Transformer
+
+    network = student.network
+    assert isinstance(network, Transformer)
+    if plan.middle is not None and plan.middle > network.encoder.model.config.intermediate_size:
+        seed_everything(fit_context.seed)
+        widen_ffn(network.encoder, plan.middle)
 
 
 def _student(name: str) -> "MultiTaskClassifier":

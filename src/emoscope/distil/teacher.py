@@ -144,8 +144,9 @@ def teach_by_folds(
     """Fit a network for each fold, and write its probabilities of the held-out examples and of the test sets at hand.
 
     A fold that is there already is left alone; a folder of another plan is refused. A number that is no fold's holds
-    out nothing; with `ask` the network answers the pool for a student, too, or the `parts` of it that are named.
-    `keep` is a folder to leave networks in.
+    out nothing. With `ask` the networks answer the pool for a student, too, or the `parts` of it that are named: each
+    the texts of its own fold, of which it has learnt nothing, and one that holds out nothing all of them. `keep` is a
+    folder to leave networks in.
     """
     asked = {
         head: [part for part in every if parts is None or part in parts] for head, every in POOL[plan.corpora].items()
@@ -163,6 +164,7 @@ def teach_by_folds(
     folds = {name: fold_numbers(examples, plan.folds) for name, examples in own.items()}
     learnt = _learnt(own, plan, fit_context)
     learnt.save(folder)
+    pool = _Pool(folds, plan, fit_context)
     start = plan.pretrained
     if plan.auxiliary_share and plan.corpora == "all":
         start = str(folder / PRETAUGHT)
@@ -175,7 +177,7 @@ def teach_by_folds(
             continue
         held_out = {name: list(compress(own[name], folds[name] == fold)) for name in own}
         kept = {name: list(compress(own[name], folds[name] != fold)) for name in own}
-        lessons = [_everyday(plan)]
+        lessons = [_everyday(plan, fold)]
         if plan.corpora == "open":
             comments = source_examples("goemotions-ekman", fit_context)[: plan.limit]
             lessons.append({"goemotions": (comments, _targets(comments, "goemotions", plan))})
@@ -190,54 +192,77 @@ def teach_by_folds(
         teacher = fit_teacher(lessons, plan, start, part)
         if keep is not None:
             _save(teacher, keep / f"fold{fold}")
-        if ask:
-            answer_pool(teacher, asked, folder / ANSWERS, fit_context, plan.limit, learnt.sources)
         tables = {}
         for name in own:
             tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name).astype(np.float16)
             tables[f"{name}/test"] = teacher.predict_proba(tests[name], name).astype(np.float16)
+        if ask:
+            tables |= pool.ask(teacher, fold, asked)
         save_arrays(path, tables)
-    if own and all((folder / f"fold{fold}.npz").is_file() for fold in range(plan.folds)):
-        save_own_answers(folder, plan, fit_context)
+        pool.save_answers(folder, learnt.sources)  # after each fold, so that what is there can teach
 
 
-def save_own_answers(folder: Path, plan: TeacherPlan, fit_context: FitContext) -> None:
-    """Write the out-of-fold probabilities of what a student learns of each task's own data."""
-    (folder / ANSWERS).mkdir(exist_ok=True)
-    learnt = LearntItems.load(folder)
-    sources = learnt.sources if learnt else {}
-    for name, tables in merged_probabilities(folder, plan, fit_context).items():
-        count = len(own_examples(name, fit_context)[: plan.limit])  # EmoContext's dev, which comes last, measures it
-        answers = {"own": tables["own"][:count]}
-        save_answers(folder / ANSWERS / f"own.{name}.npz", name, get_task(name).labels, answers, sources)
+class _Pool:
+    """The texts that a teacher is asked about for a student, each with the fold whose network answers it.
 
-
-def answer_pool(
-    teacher: "MultiTaskClassifier",
-    asked: Mapping[str, Sequence[str]],
-    folder: Path,
-    fit_context: FitContext,
-    limit: int | None = None,
-    sources: Mapping[str, int] | None = None,
-) -> None:
-    """Write what a teacher makes of parts of the pool, a file for each head; one that is there is left alone.
-
-    `sources` is what the teacher learnt from, which goes into the student's record.
+    `own_folds` are the folds of each task's own examples.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    for head, parts in asked.items():
-        path = folder / f"{head}.npz"
-        if path.is_file() or not parts:
-            continue
+
+    def __init__(self, own_folds: Mapping[str, NDArray[np.int64]], plan: TeacherPlan, fit_context: FitContext) -> None:
+        self.own_folds = own_folds
+        self.plan = plan
+        self.fit_context = fit_context
+        self._parts: dict[str, tuple[list[Example], NDArray[np.int64]]] = {}
+
+    def part(self, name: str) -> tuple[list[Example], NDArray[np.int64]]:
+        """The texts of a part, and the folds they belong to."""
+        if name not in self._parts:
+            examples = pool_part(name, self.fit_context)[: self.plan.limit]
+            self._parts[name] = examples, fold_numbers(examples, self.plan.folds)
+        return self._parts[name]
+
+    def answered_by(self, fold: int, name: str) -> NDArray[np.bool_]:
+        """Which texts of a part a fold's network answers."""
+        return np.asarray((self.part(name)[1] == fold) | (fold >= self.plan.folds))
+
+    def ask(self, teacher: "MultiTaskClassifier", fold: int, asked: Mapping[str, Sequence[str]]) -> dict[str, Floats]:
+        """What a fold's network makes of the texts that it answers."""
         tables = {}
-        for part in parts:
-            fit_context.progress(f"asking {head} of {part}", 1.0)
-            tables[part] = teacher.predict_proba(pool_part(part, fit_context)[:limit], head)
-        save_answers(path, head, teacher.heads[head], tables, sources)
+        for head, names in asked.items():
+            for name in names:
+                self.fit_context.progress(f"asking {head} of {name}", 1.0)
+                examples = list(compress(self.part(name)[0], self.answered_by(fold, name)))
+                tables[f"{head}/{name}"] = teacher.predict_proba(examples, head).astype(np.float16)
+        return tables
+
+    def save_answers(self, folder: Path, sources: Mapping[str, int]) -> None:
+        """Write what a student learns of a teacher, a file for each head: not a number where a fold is missing.
+
+        Of a task's own data these are the out-of-fold probabilities; EmoContext's dev, which comes last, measures it.
+        `sources` is what the teacher learnt from, which goes into the student's record.
+        """
+        merged: dict[str, dict[str, Floats]] = {}
+        for fold, file in _folds(folder).items():
+            for head, _, name in (key.partition("/") for key in file.files):
+                if name == "test" or (name == "own" and fold >= self.plan.folds):
+                    continue
+                answers = file[f"{head}/{name}"]
+                answered = self.own_folds[head] == fold if name == "own" else self.answered_by(fold, name)
+                table = merged.setdefault(head, {}).setdefault(name, np.full((len(answered), answers.shape[1]), np.nan))
+                table[answered] = answers
+        for head in self.own_folds.keys() & merged.keys():
+            if "own" in merged[head]:
+                count = len(own_examples(head, self.fit_context)[: self.plan.limit])
+                merged[head]["own"] = merged[head]["own"][:count]
+        (folder / ANSWERS).mkdir(exist_ok=True)
+        heads = teacher_heads(self.plan.corpora)
+        for head, tables in merged.items():
+            save_answers(folder / ANSWERS / f"{head}.npz", head, heads[head], tables, sources)
 
 
-def _everyday(plan: TeacherPlan) -> Lessons:
-    examples = everyday_examples()[: plan.limit] * plan.everyday_repeats
+def _everyday(plan: TeacherPlan, fold: int) -> Lessons:
+    examples = everyday_examples()[: plan.limit]
+    examples = list(compress(examples, fold_numbers(examples, plan.folds) != fold)) * plan.everyday_repeats
     return {"general": (examples, _smoothed(general_targets(examples), plan))}
 
 
@@ -320,17 +345,23 @@ def _save(teacher: "MultiTaskClassifier", folder: Path) -> None:
             teacher.network.tokenizer.save(part)
 
 
+def _folds(folder: Path) -> dict[int, Any]:
+    """The probabilities that each fold's network has left, by its number."""
+    paths = {int(path.stem.removeprefix("fold")): path for path in folder.glob("fold*.npz")}
+    return {fold: np.load(paths[fold], allow_pickle=False) for fold in sorted(paths)}
+
+
 def merged_probabilities(folder: Path, plan: TeacherPlan, fit_context: FitContext) -> dict[str, dict[str, Floats]]:
     """For each task the out-of-fold probabilities (`own`, not a number where a fold is missing) and the folds' mean."""
-    files = {path: np.load(path, allow_pickle=False) for path in sorted(folder.glob("fold*.npz"))}
+    files = _folds(folder)
     if not files:
         raise EmoscopeError(f"{folder}: holds no teacher's probabilities (fold0.npz is missing)")
     merged = {}
     for task_name in SPLITS:
         numbers = fold_numbers(own_examples(task_name, fit_context, SPLITS[task_name])[: plan.limit], plan.folds)
         own = np.full((len(numbers), len(get_task(task_name).labels)), np.nan)
-        for path, file in files.items():
-            own[numbers == int(path.stem.removeprefix("fold"))] = file[f"{task_name}/own"]
+        for fold, file in files.items():
+            own[numbers == fold] = file[f"{task_name}/own"]
         test = np.mean([file[f"{task_name}/test"].astype(float) for file in files.values()], axis=0)
         merged[task_name] = {"own": own, "test": test}
     return merged

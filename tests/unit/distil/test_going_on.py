@@ -71,13 +71,15 @@ def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Pa
     task, labels, tables = load_answers(tmp_path / "known" / "general.npz")
     assert (task, labels, set(tables)) == ("general", HEADS["general"], set(REMEMBERED[True]))
     files = sorted((tmp_path / "known").glob("*.npz"))
-    more = ["--set", "start=default", "--set", "epochs=1", "--set", "limit=6", "--set", "precision=bfloat16"]
+    plan = ("start=default", "middle=640", "epochs=1", "limit=6", "precision=bfloat16")
+    more = [word for setting in plan for word in ("--set", setting)]
     done = run("distil", "student", *files, "-o", tmp_path / "student", *more, "--data", data, "--device", "cpu")
     assert done.exit_code == 0, done.output
     mix = json.loads((tmp_path / "student" / REPORT).read_text())["mix"]
     assert mix["general"] == Bundle.load(resolve("default")).head("general").trained
     before, after = reopen(resolve("default")), MultiTaskClassifier.load(tmp_path / "student")
     assert after.heads == before.heads
+    assert [network.encoder.model.config.intermediate_size for network in (before.network, after.network)] == [512, 640]
     examples = everyday_examples(held_out=True)[:60]
     columns = before.columns("general")
     same = before.scores(examples)[:, columns].argmax(1) == after.scores(examples)[:, columns].argmax(1)

@@ -94,6 +94,35 @@ def test_a_wrong_setting_is_one_line(setting: str, data: Path, tmp_path: Path) -
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_each_text_of_the_pool_is_answered_by_the_fold_that_had_not_learnt_it(
+    data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    """And a student learns from what there is, be a fold still missing."""
+    plan = TeacherPlan(pretrained=str(encoder), network="transformer", folds=2, max_length=64, limit=60)
+    context = FitContext(device="cpu", resources=data)
+    parts = ["everyday", "varied", "comments"]
+    teach_by_folds(plan, tmp_path / "out", context, only=[0], ask=True, parts=parts)
+    taught = everyday_examples()[:60]
+    missing = fold_numbers(taught, 2) == 1
+    assert 0 < missing.sum() < 60
+    files = sorted((tmp_path / "out" / ANSWERS).glob("*.npz"))
+    _, _, tables = load_answers(tmp_path / "out" / ANSWERS / "general.npz")
+    assert np.array_equal(np.isnan(tables["everyday"]).all(1), missing)
+    small = StudentPlan(hard=0.0, everyday=1, limit=60)
+    before = gather(files, small, context)
+    targets = np.array([target for target in before.tables["general"] if target is not None])[:60]
+    assert set(np.unique(targets[missing].max(1))) <= {1.0, 2 / 3}
+    assert targets[~missing].max() < 1
+    teach_by_folds(plan, tmp_path / "out", context, ask=True, parts=parts)
+    for path in files:
+        task, _, tables = load_answers(path)
+        expected = {part for part in POOL["all"][task] if part in parts} | ({"own"} if task != "general" else set())
+        assert set(tables) == expected
+        assert not any(np.isnan(table).any() for table in tables.values())
+    own = load_answers(tmp_path / "out" / ANSWERS / "iest.npz")[2]["own"]
+    assert np.array_equal(own, merged_probabilities(tmp_path / "out", plan, context)["iest"]["own"])
+
+
 def written(data: Path, name: str, dialogues: list[list[str]]) -> None:
     (data / "written").mkdir(exist_ok=True)
     lines = (json.dumps({"turns": turns}) for turns in dialogues)

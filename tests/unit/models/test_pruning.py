@@ -1,4 +1,4 @@
-"""Encoders made smaller: fewer layers, a narrower middle."""
+"""Encoders of another size: fewer layers, a narrower middle or a wider one."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ transformers = pytest.importorskip("transformers")
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.models.torch.pretrained import Encoder, load_encoder
-from emoscope.models.torch.pruning import prune_ffn, prune_layers
+from emoscope.models.torch.pruning import prune_ffn, prune_layers, widen_ffn
 
 
 def test_units_that_do_nothing_are_the_first_to_go(tmp_path: Path) -> None:
@@ -33,6 +33,23 @@ def test_more_units_than_there_are_cannot_be_kept(tmp_path: Path) -> None:
     encoder, _ = load_encoder(str(make_tiny_encoder(tmp_path)))
     with pytest.raises(EmoscopeError, match="ffn_size: expected 1 to"):
         prune_ffn(encoder, 100_000)
+
+
+def test_new_units_change_nothing_until_they_learn(tmp_path: Path) -> None:
+    encoder, _ = load_encoder(str(make_tiny_encoder(tmp_path)))
+    encoder.eval()
+    size = encoder.model.config.intermediate_size
+    pieces = torch.tensor([[1, 5, 7, 2]])
+    before = encoder(pieces, torch.ones_like(pieces))
+    widen_ffn(encoder, size + 16)
+    after = encoder(pieces, torch.ones_like(pieces))
+    assert torch.allclose(after, before, atol=1e-6)
+    after[..., 0].sum().backward()
+    outgoing = encoder.layers[0].output.dense.weight
+    assert outgoing.shape[1] == encoder.model.config.intermediate_size == size + 16
+    assert outgoing.grad[:, size:].abs().sum() > 0
+    with pytest.raises(EmoscopeError, match="ffn_size: expected"):
+        widen_ffn(encoder, size)
 
 
 def marked(tmp_path: Path, layers: int) -> Encoder:

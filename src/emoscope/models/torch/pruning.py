@@ -1,4 +1,6 @@
-"""A smaller encoder out of a large one: fewer layers, and smaller feed-forward networks."""
+"""An encoder of another size: fewer layers, smaller feed-forward networks, or larger ones."""
+
+from collections.abc import Iterator
 
 import torch
 from torch import nn
@@ -25,18 +27,51 @@ def prune_ffn(encoder: Encoder, size: int) -> None:
 
     A unit's importance is the product of the norms of its incoming and outgoing weights.
     """
-    for layer in encoder.layers:
-        inner = getattr(getattr(layer, "intermediate", None), "dense", None)
-        outer = getattr(getattr(layer, "output", None), "dense", None)
-        if not isinstance(inner, nn.Linear) or not isinstance(outer, nn.Linear):
-            raise EmoscopeError("only encoders with BERT's layers can be pruned")
+    for inner, outer in _feed_forward(encoder):
         if not 0 < size <= inner.out_features:
             raise EmoscopeError(f"ffn_size: expected 1 to {inner.out_features}, found {size}")
         importance = inner.weight.norm(dim=1) * outer.weight.norm(dim=0)
         kept = importance.topk(size).indices.sort().values
         with torch.no_grad():
-            inner.weight = nn.Parameter(inner.weight[kept].clone())
-            inner.bias = nn.Parameter(inner.bias[kept].clone())
-            outer.weight = nn.Parameter(outer.weight[:, kept].clone())
-        inner.out_features = outer.in_features = size
+            _set_units(inner, outer, inner.weight[kept], inner.bias[kept], outer.weight[:, kept])
     encoder.model.config.intermediate_size = size
+
+
+def widen_ffn(encoder: Encoder, size: int) -> None:
+    """Give, in place, each feed-forward network units up to `size`; nothing follows from a new one until it learns.
+
+    Its incoming weights are drawn like those that are there, its outgoing ones are zero (as in Net2Net, Chen et al.
+    2016), so the encoder answers what it answered before.
+    """
+    for inner, outer in _feed_forward(encoder):
+        more = size - inner.out_features
+        if more < 0:
+            raise EmoscopeError(f"ffn_size: expected {inner.out_features} or more, found {size}")
+        with torch.no_grad():
+            drawn = torch.randn(more, inner.in_features) * inner.weight.std()
+            _set_units(
+                inner,
+                outer,
+                torch.cat([inner.weight, drawn]),
+                torch.cat([inner.bias, torch.zeros(more)]),
+                torch.cat([outer.weight, torch.zeros(outer.out_features, more)], 1),
+            )
+    encoder.model.config.intermediate_size = size
+
+
+def _feed_forward(encoder: Encoder) -> Iterator[tuple[nn.Linear, nn.Linear]]:
+    """The two layers of each feed-forward network."""
+    for layer in encoder.layers:
+        inner = getattr(getattr(layer, "intermediate", None), "dense", None)
+        outer = getattr(getattr(layer, "output", None), "dense", None)
+        if not isinstance(inner, nn.Linear) or not isinstance(outer, nn.Linear):
+            raise EmoscopeError("only encoders with BERT's layers can be given another size")
+        yield inner, outer
+
+
+def _set_units(
+    inner: nn.Linear, outer: nn.Linear, incoming: torch.Tensor, bias: torch.Tensor, outgoing: torch.Tensor
+) -> None:
+    inner.weight, inner.bias = nn.Parameter(incoming.clone()), nn.Parameter(bias.clone())
+    outer.weight = nn.Parameter(outgoing.clone())
+    inner.out_features = outer.in_features = len(bias)
