@@ -165,6 +165,8 @@ def teach_by_folds(
     learnt = _learnt(own, plan, fit_context)
     learnt.save(folder)
     pool = _Pool(folds, plan, fit_context)
+    for name in dict.fromkeys(name for names in asked.values() for name in names if ask):
+        pool.part(name)  # a part that is not at hand is missed now, not after hours of training
     start = plan.pretrained
     if plan.auxiliary_share and plan.corpora == "all":
         start = str(folder / PRETAUGHT)

@@ -163,6 +163,11 @@ def test_a_teacher_can_be_asked_about_one_part_of_the_pool(data: Path, tmp_path:
     plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), corpora="open", limit=8)
     with pytest.raises(EmoscopeError, match="no head is asked about 'weather'"):
         teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True, parts=["weather"])
+    (data / "written" / "everyday.jsonl").unlink()
+    with pytest.raises(EmoscopeError, match=r"everyday\.jsonl"):
+        teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True)
+    assert not (tmp_path / "out" / "fold9.npz").exists()
+    written(data, "everyday", [["my bike is gone"], ["we won", "no way"]])
     teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True, parts=["written:everyday"])
     _, _, tables = load_answers(tmp_path / "out" / ANSWERS / "general.npz")
     assert {name: len(table) for name, table in tables.items()} == {"written:everyday": 2}
