@@ -196,11 +196,11 @@ def teach_by_folds(
             _save(teacher, keep / f"fold{fold}")
         tables = {}
         for name in own:
-            tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name).astype(np.float16)
-            tables[f"{name}/test"] = teacher.predict_proba(tests[name], name).astype(np.float16)
+            tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name)
+            tables[f"{name}/test"] = teacher.predict_proba(tests[name], name)
         if ask:
             tables |= pool.ask(teacher, fold, asked)
-        save_arrays(path, tables)
+        save_arrays(path, {name: table.astype(np.float16) for name, table in tables.items()})
         pool.save_answers(folder, learnt.sources)  # after each fold, so that what is there can teach
 
 
@@ -234,7 +234,7 @@ class _Pool:
             for name in names:
                 self.fit_context.progress(f"asking {head} of {name}", 1.0)
                 examples = list(compress(self.part(name)[0], self.answered_by(fold, name)))
-                tables[f"{head}/{name}"] = teacher.predict_proba(examples, head).astype(np.float16)
+                tables[f"{head}/{name}"] = teacher.predict_proba(examples, head)
         return tables
 
     def save_answers(self, folder: Path, sources: Mapping[str, int]) -> None:

@@ -10,7 +10,7 @@ from emoscope.server.challenge.views import PhaseView
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PhaseOnDay:
     """A phase on a day: its place among the phases, and whether it opens or closes then."""
 
     index: int
@@ -26,7 +26,7 @@ class Day:
     date: date
     inside: bool
     today: bool
-    marks: tuple[Mark, ...]
+    marks: tuple[PhaseOnDay, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def month_of(phases: Sequence[PhaseView], now: datetime, text: str = "") -> Mont
                 day.month == first.month,
                 day == now.date(),
                 tuple(
-                    Mark(index, phase.title, day == span[0], day == span[1])
+                    PhaseOnDay(index, phase.title, day == span[0], day == span[1])
                     for index, (phase, span) in enumerate(zip(phases, spans, strict=True))
                     if span is not None and span[0] <= day <= (span[1] or date.max)
                 ),
