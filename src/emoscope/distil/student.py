@@ -60,12 +60,13 @@ class StudentPlan:
     `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth
     of each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it.
     `start` is a student to go on from, instead of the encoder and the mixture: its folder, or a model made from
-    one, such as `default`. `limit` bounds what is taken of each source. `heads` are the label sets it answers with.
-    `everyday` is how often the everyday dialogues count. `layers` keeps that many of the encoder's layers, `middle`
-    that many units in the middle of each; a student that goes on keeps its own, and gets more where `middle` is
-    larger. `adaptation` names unlabelled text (see `models.unlabelled`) whose masked words the encoder learns to
-    guess first. `prepared` is a folder to keep the encoder in once it has learnt the mixture; if it is there
-    already, the student goes on from it.
+    one, such as `default`. `limit` bounds what is taken of each source. `share` of the pool is learnt, drawn anew
+    with each seed; everyday dialogues are learnt all. `heads` are the label sets it answers with. `everyday` is how
+    often the everyday dialogues count. `layers` keeps that many of the encoder's layers, `middle` that many units
+    in the middle of each; a student that goes on keeps its own, and gets more where `middle` is larger.
+    `adaptation` names unlabelled text (see `models.unlabelled`) whose masked words the encoder learns to guess
+    first. `prepared` is a folder to keep the encoder in once it has learnt the mixture; if it is there already, the
+    student goes on from it.
     """
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
@@ -91,6 +92,7 @@ class StudentPlan:
     heads: tuple[str, ...] = tuple(HEADS)
     everyday: int = 3
     limit: int | None = None
+    share: float = 1.0
     shares: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -164,7 +166,8 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
         """A part of the pool, or a task's own examples, and the places of those that may be learnt."""
         part = pool_part(name, fit_context) if task_name is None else own_examples(task_name, fit_context)
         may = allowed_elsewhere if task_name is None else own_allowed
-        return part, [number for number, example in enumerate(part) if may(example)]
+        drawn = np.random.default_rng(fit_context.seed).random(len(part)) < plan.share
+        return part, [number for number, example in enumerate(part) if drawn[number] and may(example)]
 
     for path in answers:
         task_name, labels, tables = load_answers(path)

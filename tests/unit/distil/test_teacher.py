@@ -119,6 +119,12 @@ def test_each_text_of_the_pool_is_answered_by_the_fold_that_had_not_learnt_it(
         expected = {part for part in POOL["all"][task] if part in parts} | ({"own"} if task != "general" else set())
         assert set(tables) == expected
         assert not any(np.isnan(table).any() for table in tables.values())
+    whole, some, others = (
+        gather(files, StudentPlan(everyday=1, limit=60, share=share), replace(context, seed=seed))
+        for share, seed in ((1.0, 0), (0.5, 0), (0.5, 1))
+    )
+    assert len(whole.examples) > len(some.examples) > 60
+    assert some.examples != others.examples
     own = load_answers(tmp_path / "out" / ANSWERS / "iest.npz")[2]["own"]
     assert np.array_equal(own, merged_probabilities(tmp_path / "out", plan, context)["iest"]["own"])
 
