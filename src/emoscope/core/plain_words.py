@@ -32,14 +32,12 @@ def plain_words(text: str, known: Container[str] = ()) -> str:
     >>> plain_words("S E X? im 25 and soooo h@ppy...", {"sex"})
     'sex , i am 25 and so happy , '
     """
-    split = unicodedata.normalize("NFKD", text.replace("’", "'").lower())
-    folded = "".join(mark for mark in split if not unicodedata.combining(mark)).encode("ascii", "replace").decode()
+    folded = text.lower()
+    if not text.isascii():
+        split = unicodedata.normalize("NFKD", text.replace("’", "'").lower())
+        folded = "".join(mark for mark in split if not unicodedata.combining(mark)).encode("ascii", "replace").decode()
     unspelled = _SPELLED.sub(lambda match: _joined(match.group(), known), folded)
-    words = [
-        word
-        for token in _TOKEN.findall(unspelled)
-        for word in ([","] if _MARKS.fullmatch(token) else _plain(token, known))
-    ]
+    words = [word for token in _TOKEN.findall(unspelled) for word in _plain(token, known)]
     joined = " ".join(words)
     return f"{joined} " if joined.endswith(",") else joined
 
@@ -53,8 +51,10 @@ def _joined(spelled: str, known: Container[str]) -> str:
 
 
 def _plain(token: str, known: Container[str]) -> list[str]:
+    if token.isalpha() and token not in _LONG_FORMS and not _RUN.search(token):  # most are, and are what they say
+        return [token]
     bare = token.strip("!'@$*") if not token.isdigit() else token
-    if not bare:
+    if not bare or _MARKS.fullmatch(token):
         return [","]
     marked = [","] if token.endswith("!") else []
     if bare in _LONG_FORMS:

@@ -52,7 +52,9 @@ def mentions_self_harm(text: str) -> bool:
 
     lexicon = _lexicon()
     plain = lexicon.harmless.sub(",", plain_words(text, lexicon.known))
-    return (lexicon.literal if _JOKING.search(lowered) else lexicon.self_harm).search(plain) is not None
+    if not lexicon.self_harm.search(plain):
+        return False
+    return not _JOKING.search(lowered) or lexicon.literal.search(plain) is not None
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, Unpack, o
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example, Turn, TurnLike
+from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example, Turn, TurnLike, texts_alone
 from emoscope.core.emotion_words import closest_label
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import PRESETS, folder_hash, resolve
@@ -247,7 +247,7 @@ class Detector:
         """
         if hasattr(dialogue, "dtype"):  # a column or an array
             raise EmoscopeError(f"a {type(dialogue).__name__} holds many texts: give it to detect_many")
-        return self._detect_batch([Dialogue.of(dialogue)])[0]
+        return self._detections(self._infer_any([dialogue], None))[0]
 
     def detect_many(
         self, dialogues: Iterable[DialogueLike], *, batch: int = BATCH, progress: Progress = False
@@ -268,11 +268,13 @@ class Detector:
         from emoscope.detector.progress import counting
 
         total = len(dialogues) if isinstance(dialogues, Sized) else None
-        stream = enumerate(iter(dialogues), start=1)
+        stream = iter(dialogues)
+        done = 0
         with counting(progress, total) as advance:
-            while chunk := [_numbered(*each) for each in islice(stream, batch)]:
-                yield from self._detect_batch(chunk)
+            while chunk := list(islice(stream, batch)):
+                yield from self._detections(self._infer_any(chunk, done))
                 advance(len(chunk))
+                done += len(chunk)
 
     def to_frame(
         self, frame: Frame, *, column: str | None = None, batch: int = BATCH, progress: Progress = False
@@ -337,14 +339,28 @@ class Detector:
 
     def predict_proba(self, dialogues: Iterable[DialogueLike]) -> Floats:
         """The probabilities of many dialogues as an array, columns in the order of `labels`."""
-        return self.infer([Dialogue.of(dialogue) for dialogue in dialogues]).probabilities
+        return self._infer_any(list(dialogues), 0).probabilities
 
     def infer(self, dialogues: Sequence[Dialogue]) -> Answers:
         """The probabilities of dialogues, which of them were too long to be read whole, and notes, from one pass."""
-        probabilities, truncated = self._model.infer(self._head, [Example.last(dialogue) for dialogue in dialogues])
-        notes = notes_of_all([dialogue.turns[-1].text for dialogue in dialogues])
+        inferred = self._model.infer(self._head, [Example.last(dialogue) for dialogue in dialogues])
+        return self._answers(*inferred, [dialogue.turns[-1].text for dialogue in dialogues])
+
+    def _infer_any(self, dialogues: Sequence[DialogueLike], before: int | None) -> Answers:
+        """As `infer`; if others came `before`, an error names the dialogue by its number."""
+        texts = texts_alone(dialogues)
+        if texts is not None:
+            return self._answers(*self._model.infer_texts(self._head, texts), [each[-1] for each in texts])
+        if before is None:
+            return self.infer([Dialogue.of(each) for each in dialogues])
+        return self.infer([_numbered(number, each) for number, each in enumerate(dialogues, before + 1)])
+
+    def _answers(self, probabilities: Floats, truncated: Truncated, messages: Sequence[str]) -> Answers:
+        notes = notes_of_all(messages)
         shifted = shift_prior(temper(probabilities, self._trained, notes), self._trained, self._prior)
-        said = ["; ".join(each) or None for each in notes]
+        said: list[str | None] = [None] * len(messages)
+        for place, each in notes.items():
+            said[place] = "; ".join(each)
         return Answers(spare_anger_and_joy(shifted, self.labels, notes), truncated, said)
 
     def predict_examples(self, examples: Sequence[Example]) -> Floats:
@@ -387,14 +403,18 @@ class Detector:
         estimated = estimate_prior(self._model.infer(self._head, examples)[0], self._trained)
         return self._by_label(estimated)
 
-    def _detect_batch(self, dialogues: list[Dialogue]) -> list[Detection]:
-        probabilities, truncated, notes = self.infer(dialogues)
-        chosen = self.choose(probabilities).tolist()
-        detections = []
-        for place, row, cut, note in zip(chosen, probabilities.tolist(), truncated.tolist(), notes, strict=True):
-            label = self.labels[place] if row[place] >= self._abstain_below else None
-            detections.append(Detection(label, dict(zip(self.labels, row, strict=True)), truncated=cut, note=note))
-        return detections
+    def _detections(self, answers: Answers) -> list[Detection]:
+        labels, below = self.labels, self._abstain_below
+        if not ((answers.probabilities >= 0) & (answers.probabilities <= 1)).all():
+            raise EmoscopeError(f"model {self.name}: gave scores that do not lie between 0 and 1")
+        chosen = self.choose(answers.probabilities).tolist()
+        rows = zip(chosen, answers.probabilities.tolist(), answers.truncated.tolist(), answers.notes, strict=True)
+        return [
+            Detection.unchecked(
+                labels[place] if row[place] >= below else None, dict(zip(labels, row, strict=True)), cut, note
+            )
+            for place, row, cut, note in rows
+        ]
 
 
 def _numbered(number: int, dialogue: DialogueLike) -> Dialogue:

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from emoscope.core.dialogue import Example
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.text import masked
 from emoscope.detector.bundle import Bundle, Head
 from emoscope.detector.long_turns import pooled, shortened_example, too_long, windows
-from emoscope.models.block import LONG_MESSAGE, Block, Floats, Truncated
+from emoscope.models.block import LONG_MESSAGE, Block, Floats, Prediction, Truncated
 
 BLOCK = "model"  # the folder of the block
 
@@ -56,6 +57,8 @@ class FittedModel:
 
         A turn to be labelled that is too long for the model is read in windows, whose answers are pooled.
         """
+        if all(len(turn.text) <= LONG_MESSAGE for each in examples for turn in each.dialogue.turns):
+            return self._infer(head, examples)
         shorter = [shortened_example(example) for example in examples]
         overlong = self._overlong(shorter)
         if not overlong:
@@ -74,6 +77,19 @@ class FittedModel:
         truncated = np.array([cut[each].any() for each in rows])
         return np.stack(probabilities), truncated | too_long(examples)
 
+    def infer_texts(self, head: Head, dialogues: Sequence[Sequence[str]]) -> tuple[Floats, Truncated]:
+        """The same for the last turns of dialogues of which only the texts are known."""
+        if max(map(len, chain.from_iterable(dialogues)), default=0) <= LONG_MESSAGE:
+            return self._of_head(head, self.block.infer_texts(dialogues))
+        long = np.array([max(map(len, texts)) > LONG_MESSAGE for texts in dialogues])
+        short = [texts for texts, is_long in zip(dialogues, long, strict=True) if not is_long]
+        others = [Example.last(Dialogue.of(texts)) for texts, is_long in zip(dialogues, long, strict=True) if is_long]
+        probabilities, truncated = np.empty((len(dialogues), len(head.labels))), np.empty(len(dialogues), bool)
+        probabilities[long], truncated[long] = self.infer(head, others)
+        if short:
+            probabilities[~long], truncated[~long] = self._of_head(head, self.block.infer_texts(short))
+        return probabilities, truncated
+
     def _overlong(self, examples: Sequence[Example]) -> set[int]:
         """Which examples are to be read in windows. A masked word is what is asked about: its turn stays whole."""
         places = [place for place, each in enumerate(examples) if len(each.text) > LONG_MESSAGE]
@@ -82,7 +98,9 @@ class FittedModel:
         return {place for place, windowed in zip(places, overlong, strict=True) if windowed}
 
     def _infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
-        prediction = self.block.infer(examples)
+        return self._of_head(head, self.block.infer(examples))
+
+    def _of_head(self, head: Head, prediction: Prediction) -> tuple[Floats, Truncated]:
         columns = self.block.columns(head.name)
         labels = self.block.labels[columns]
         probabilities = prediction.probabilities[:, columns][:, [labels.index(label) for label in head.labels]]
@@ -90,4 +108,4 @@ class FittedModel:
             raised = probabilities ** (1 / head.temperature)
             probabilities = raised / raised.sum(1, keepdims=True)
         truncated = prediction.truncated
-        return probabilities, np.zeros(len(examples), bool) if truncated is None else truncated
+        return probabilities, np.zeros(len(probabilities), bool) if truncated is None else truncated

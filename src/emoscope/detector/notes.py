@@ -4,7 +4,7 @@ Two small rules on top of any model's answer, for its turn alone. What a task's 
 (`Detector.predict_examples`) they leave as it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -14,7 +14,7 @@ from emoscope.core.metrics import Floats
 from emoscope.core.self_harm import PHRASES, WORDS, mentions_self_harm
 from emoscope.detector.long_turns import shortened
 from emoscope.models.native.library import library
-from emoscope.models.native.screen import NativeScreen
+from emoscope.models.native.screen import HARMLESS, IS_ENGLISH, NativeScreen
 
 LANGUAGE_NOTES: dict[Language, str] = {
     "other": "not English: the model was taught English only",
@@ -24,32 +24,34 @@ SELF_HARM_NOTE = "speaks of self-harm: not answered as anger or joy; this is no 
 # How much of the answer to a message in another language is only the mix of labels the model was trained on.
 _TEMPERED: dict[str, float] = {LANGUAGE_NOTES["other"]: 0.7, LANGUAGE_NOTES["mixed"]: 0.3}
 
+Notes = Mapping[int, tuple[str, ...]]  # of a batch, by place
+
 _NEVER = frozenset(("anger", "angry", "joy", "happy", "happiness"))
 _INSTEAD = ("sadness", "sad", "neutral", "others")
 
 
-def notes_of(text: str) -> tuple[str, ...]:
-    """The notes on a message; none on most.
+def notes_of(text: str, sure: int = 0) -> tuple[str, ...]:
+    """The notes on a message; none on most. What the screen is sure of is not looked for.
 
     >>> notes_of("so happy for you!!"), notes_of("no sé qué hacer, estoy muy triste")
     ((), ('not English: the model was taught English only',))
     """
     text = shortened(text)
-    language = language_of(text)
+    language = "english" if sure & IS_ENGLISH else language_of(text)
     notes = () if language == "english" else (LANGUAGE_NOTES[language],)
-    return (*notes, SELF_HARM_NOTE) if mentions_self_harm(text) else notes
+    return notes if sure & HARMLESS or not mentions_self_harm(text) else (*notes, SELF_HARM_NOTE)
 
 
-def notes_of_all(texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """The notes on each of many messages.
+def notes_of_all(texts: Sequence[str]) -> Notes:
+    """The notes on those of many messages that get any.
 
     >>> notes_of_all(["so happy for you!!", "kya baat hai yaar"])
-    [(), ('not English: the model was taught English only',)]
+    {1: ('not English: the model was taught English only',)}
     """
     screen = _screen()
-    if screen is None:
-        return [notes_of(text) for text in texts]
-    return [() if clear else notes_of(text) for text, clear in zip(texts, screen.clear(texts), strict=True)]
+    sure = bytes(len(texts)) if screen is None else screen.sure(texts)
+    unsure = np.flatnonzero(np.frombuffer(sure, np.uint8) != IS_ENGLISH | HARMLESS).tolist()
+    return {place: notes for place in unsure if (notes := notes_of(texts[place], sure[place]))}
 
 
 @cache
@@ -60,31 +62,31 @@ def _screen() -> NativeScreen | None:
     return NativeScreen(english=english, foreign=foreign, harm=WORDS, phrases=PHRASES)
 
 
-def temper(probabilities: Floats, mix: Floats, notes: Sequence[tuple[str, ...]]) -> Floats:
+def temper(probabilities: Floats, mix: Floats, notes: Notes) -> Floats:
     """The probabilities, of messages that are not English nearer to the mix of labels in training.
 
-    >>> temper(np.array([[1.0, 0.0]]), np.array([0.5, 0.5]), [(LANGUAGE_NOTES["mixed"],)]).tolist()
+    >>> temper(np.array([[1.0, 0.0]]), np.array([0.5, 0.5]), {0: (LANGUAGE_NOTES["mixed"],)}).tolist()
     [[0.85, 0.15]]
     """
-    if not any(notes):
+    shares = {place: max(_TEMPERED.get(note, 0.0) for note in each) for place, each in notes.items()}
+    if not any(shares.values()):
         return probabilities
-    shares = np.array([max((_TEMPERED.get(note, 0.0) for note in each), default=0.0) for each in notes])
-    rows = shares > 0
+    rows = list(shares)
     tempered = probabilities.copy()
-    tempered[rows] += shares[rows, None] * (mix - probabilities[rows])
+    tempered[rows] += np.array(list(shares.values()))[:, None] * (mix - probabilities[rows])
     return tempered
 
 
-def spare_anger_and_joy(probabilities: Floats, labels: Sequence[str], notes: Sequence[tuple[str, ...]]) -> Floats:
+def spare_anger_and_joy(probabilities: Floats, labels: Sequence[str], notes: Notes) -> Floats:
     """The probabilities, of messages that speak of self-harm without anger and joy: these become sadness.
 
-    >>> spare_anger_and_joy(np.array([[0.7, 0.2, 0.1]]), ("joy", "sadness", "fear"), [(SELF_HARM_NOTE,)]).round(2)
+    >>> spare_anger_and_joy(np.array([[0.7, 0.2, 0.1]]), ("joy", "sadness", "fear"), {0: (SELF_HARM_NOTE,)}).round(2)
     array([[0. , 0.9, 0.1]])
     """
+    rows = [place for place, each in notes.items() if SELF_HARM_NOTE in each]
     instead = next((labels.index(label) for label in _INSTEAD if label in labels), None)
-    if instead is None or not any(SELF_HARM_NOTE in each for each in notes):
+    if instead is None or not rows:
         return probabilities
-    rows = np.array([SELF_HARM_NOTE in each for each in notes], bool)
     never = [place for place, label in enumerate(labels) if label in _NEVER]
     moved = probabilities.copy()
     for place in never:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.core.dialogue import Example
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text, write_file
 from emoscope.core.fit_context import FitContext
@@ -163,6 +163,13 @@ class Block(Component):
     @abstractmethod
     def infer(self, examples: Sequence[Example]) -> Prediction:
         """The probability of each label, and what was not read."""
+
+    def infer_texts(self, dialogues: Sequence[Sequence[str]]) -> Prediction:
+        """The same for the last turns of dialogues of which only the texts are known.
+
+        A block that reads nothing else may do so without an example of each.
+        """
+        return self.infer([Example.last(Dialogue.of(texts)) for texts in dialogues])
 
     def predict_proba(self, examples: Sequence[Example]) -> Floats:
         """The probability of each label."""

@@ -79,6 +79,31 @@ def test_any_text_gets_the_same_answer_alone_and_in_a_stream(detector: Detector,
     assert streamed == [detector.detect(turns) for turns in dialogues]
 
 
+def test_texts_get_the_answers_of_dialogues(detector: Detector) -> None:
+    long = "We waited for an hour and nobody came to the door. " * 9
+    given = [
+        ["hi", "so sad 😢"],
+        "I hate you",
+        ("a", "b", "c", "d’e"),
+        [long],
+        ["ok", long, "fine"],
+        ["no sé qué hacer"],
+    ]
+    dialogues = [Dialogue.of(each) for each in given]
+    found = list(detector.detect_many(given))
+    assert found == list(detector.detect_many(dialogues)) == [detector.detect(each) for each in given]
+    assert found == list(detector.detect_many([*given, dialogues[0]]))[:-1]
+    assert (detector.predict_proba(given) == detector.predict_proba(dialogues)).all()
+
+
+def test_scores_that_are_no_numbers_are_refused(detector: Detector) -> None:
+    broken = Detector(detector._model)
+    answers = broken.infer([Dialogue.of("hi")])
+    answers.probabilities[0, 0] = np.nan
+    with pytest.raises(EmoscopeError, match="do not lie between 0 and 1"):
+        broken._detections(answers)
+
+
 def test_many_is_a_stream(detector: Detector) -> None:
     taken = 0
 

@@ -16,10 +16,11 @@ from typer.testing import CliRunner
 import emoscope
 from emoscope.cli.explanation import show_explanation
 from emoscope.cli.main import app
-from emoscope.core.dialogue import Dialogue, Turn
+from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
 from emoscope.detector.explain import MAX_PARTS, Explanation, coalitions, explain, word_spans
+from emoscope.models.block import Prediction
 
 Floats = NDArray[np.float64]
 LABELS = ("good", "bad")
@@ -319,20 +320,20 @@ def test_evaluations_bound_how_often_the_model_reads() -> None:
 
 
 def test_windows_that_variants_of_a_long_turn_share_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from emoscope.detector.model import FittedModel
+    from emoscope.models.onnx.exported import Exported
 
     read: list[int] = []
-    infer = FittedModel._infer
+    infer = Exported.infer
 
-    def counted(self: FittedModel, head: object, examples: Sequence[object]) -> object:
+    def counted(self: Exported, examples: Sequence[Example]) -> Prediction:
         read.append(len(examples))
-        return infer(self, head, examples)  # type: ignore[arg-type]
+        return infer(self, examples)
 
     detector = emoscope.load("default")
     sentences = [f"The parcel number {number} did not come and nobody answers my calls at all." for number in range(8)]
     long, other = " ".join(sentences), " ".join([*sentences[:-1], "I am so happy that it came today, thank you!"])
     alone = [detector.detect(each) for each in (long, other, "hi")]
-    monkeypatch.setattr(FittedModel, "_infer", counted)
+    monkeypatch.setattr(Exported, "infer", counted)
     together = list(detector.detect_many([long, "hi", other, long]))
     assert [together[0], together[2], together[1]] == alone
     assert together[3] == together[0]

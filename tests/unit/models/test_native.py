@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 pytest.importorskip("onnx")
 
 from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.language import language_of
 from emoscope.detector.bundle import resolve
 from emoscope.models.block import Block
 from emoscope.models.export.architecture import Architecture, Layer, Linear
 from emoscope.models.export.arithmetic import ByteTable, ByteWeights, Int8, Site
 from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.writer import GraphWriter, WeightFile
+from emoscope.models.linear.ngram_block import spaced_tokens
 from emoscope.models.native.encoder import NativeEncoder, UnsupportedGraphError
 from emoscope.models.native.graph_file import GraphFile
 from emoscope.models.native.library import LIBRARY, SOURCES, build, library
+from emoscope.models.native.plain_text import is_plain
 from emoscope.models.onnx.description import INT8, WEIGHTS
 from emoscope.models.onnx.layout import Layout, batches_in_order
 from emoscope.models.onnx.session import open_graph
@@ -202,6 +205,26 @@ def test_ngrams_are_those_of_numpy(rows: list[tuple[str, str, str]]) -> None:
     finally:
         block.classifier._native = kernel
     assert (found == expected).all()
+
+
+def test_texts_alone_get_the_scores_of_examples() -> None:
+    rows = [["hi"], ["I’m sad 😂…", "é", "ok"], ("a", "b", "c", "Oh NO"), ["x" * 3000, "so", "y" * 2001], ["", "  "]]
+    together = NGRAMS.infer_texts(rows)
+    for place, row in enumerate(rows):
+        for alone in (NGRAMS.infer_texts([row]), NGRAMS.infer([Example.last(Dialogue.of(row))])):
+            assert (alone.probabilities[0] == together.probabilities[place]).all()
+            assert alone.truncated is not None
+            assert together.truncated is not None
+            assert alone.truncated[0] == together.truncated[place]
+
+
+def test_plain_characters_beyond_ascii_are_tokens_of_their_own() -> None:
+    plain = [character for character in map(chr, range(128, 0x20000)) if is_plain(character)]
+    assert len(plain) > 2000
+    for character in plain:
+        expected = "'" if character == "’" else character
+        assert spaced_tokens(f"A{character}b") in (f"a {expected} b", "a'b")
+        assert language_of(f"so {character}good") == language_of(f"so {character} bad") == "english"
 
 
 def test_without_a_compiler_the_reason_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

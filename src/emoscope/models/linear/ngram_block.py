@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,13 +46,16 @@ class NgramBlock(Block):
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
-        texts = [text for each in examples for text in latest_texts(each)]
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts)).reshape(-1, WINDOW)
-        long = lengths.max(1, initial=0) > MAX_CHARACTERS
-        if long.any():
-            texts = [text[:MAX_CHARACTERS] for text in texts]
-        probabilities = self.classifier.predict_texts(texts, spaced_tokens)
-        truncated = long | np.array([each.turn >= WINDOW for each in examples], bool)
+        spoken = [each.dialogue.turns[max(0, each.turn - WINDOW) : each.turn + 1] for each in examples]
+        return self.infer_texts([[turn.text for turn in turns] for turns in spoken])
+
+    def infer_texts(self, dialogues: Sequence[Sequence[str]]) -> Prediction:
+        rows = [texts[-WINDOW:] for texts in dialogues]
+        truncated = np.fromiter(map(len, dialogues), np.int64, len(dialogues)) > WINDOW
+        if max(map(len, chain.from_iterable(rows)), default=0) > MAX_CHARACTERS:
+            truncated |= np.array([max(map(len, row)) > MAX_CHARACTERS for row in rows])
+            rows = [[text[:MAX_CHARACTERS] for text in row] for row in rows]
+        probabilities = self.classifier.predict_texts(rows, spaced_tokens)
         return Prediction(in_order(probabilities, self.classifier.labels, self.labels), truncated)
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
@@ -82,18 +86,8 @@ def fields(example: Example) -> list[str]:
     >>> fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
     ["i'm soo sad", 'hi ! !', '']
     """
-    return [spaced_tokens(text) for text in latest_texts(example)]
-
-
-def latest_texts(example: Example) -> list[str]:
-    """The turn to be labelled and the two before it as they were written, latest first; missing ones empty.
-
-    >>> from emoscope.core.dialogue import Dialogue
-    >>> latest_texts(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
-    ["I'm soooo SAD", 'Hi!!', '']
-    """
     turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
-    return [turn.text for turn in reversed(turns)] + [""] * (WINDOW - len(turns))
+    return [spaced_tokens(turn.text) for turn in reversed(turns)] + [""] * (WINDOW - len(turns))
 
 
 def spaced_tokens(text: str) -> str:

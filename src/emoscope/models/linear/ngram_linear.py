@@ -135,25 +135,29 @@ class NgramLinear:
 
         Rows are as `fit` gets them.
         """
-        return self._probabilities(self._texts(rows), bytes(len(rows) * len(self.field_weights)))
+        self._texts(rows)  # the kernel takes rows of any size
+        return self.predict_texts([row[::-1] for row in rows])
 
-    def predict_texts(self, texts: Sequence[str], spaced: Callable[[str], str]) -> Floats:
-        """The same of texts as they were written, those of all rows one after the other.
+    def predict_texts(self, rows: Sequence[Sequence[str]], spaced: Callable[[str], str] | None = None) -> Floats:
+        """The same of rows whose last text is the first field, whose last but one is the second, and so on.
 
-        `spaced` makes tokens between spaces of one. ASCII the kernel cuts apart by itself, as `spaced_tokens` does.
+        Fields that have no text are empty. With `spaced`, which makes tokens between spaces of a text, texts are as
+        they were written.
         """
-        plain = bytes(map(str.isascii, texts)) if self._native is not None else bytes(len(texts))
-        if not all(plain):
-            texts = [text if ascii else spaced(text) for text, ascii in zip(texts, plain, strict=True)]
-        return self._probabilities(texts, plain)
+        self._check_fitted()
+        if not rows:
+            return np.zeros((0, len(self.labels)))
+        if self._native is not None:
+            scores = self._native.scores(rows, spaced)
+        else:
+            missing = [""] * len(self.field_weights)
+            latest = [[*reversed(row), *missing[len(row) :]] for row in rows]
+            scores = self._scores([spaced(text) if spaced else text for row in latest for text in row])
+        return softmax(scores * self._scale + self._intercept)
 
-    def _probabilities(self, texts: Sequence[str], plain: bytes) -> Floats:
+    def _check_fitted(self) -> None:
         if not len(self._table):
             raise EmoscopeError("this model has not been fitted")
-        if not texts:
-            return np.zeros((0, len(self.labels)))
-        scores = self._scores(texts) if self._native is None else self._native.scores(texts, plain)
-        return softmax(scores * self._scale + self._intercept)
 
     def _scores(self, texts: Sequence[str]) -> Floats:
         fields, size = len(self.field_weights), len(self.labels)
@@ -204,8 +208,7 @@ class NgramLinear:
 
     def save(self, path: str | Path) -> None:
         """Write one `.npz` file."""
-        if not len(self._table):
-            raise EmoscopeError("this model has not been fitted")
+        self._check_fitted()
         arrays: dict[str, NDArray[Any]] = {
             "settings": np.array(json.dumps({"format": FORMAT, **asdict(self), "labels": self.labels})),
             "table": self._table,

@@ -26,9 +26,9 @@ def library() -> Any:
         loaded = ctypes.CDLL(str(LIBRARY))
         loaded.emoscope_pack.argtypes = (pointer, number, number, number, pointer, pointer)
         loaded.emoscope_run.argtypes = (pointer, pointer, pointer, pointer, number, pointer)
-        loaded.emoscope_ngrams.argtypes = (pointer, pointer, pointer, pointer, number, pointer)
+        loaded.emoscope_ngram_scores.argtypes = (pointer, text, pointer, text, pointer, number, pointer)
         loaded.emoscope_screen_add.argtypes = (pointer, text, ctypes.c_int64, number)
-        loaded.emoscope_screen.argtypes = (pointer, text, pointer, number, pointer)
+        loaded.emoscope_screen_texts.argtypes = (pointer, text, pointer, number, pointer)
     except (OSError, AttributeError):  # not for this machine, or compiled before a function was added
         return None
     return loaded

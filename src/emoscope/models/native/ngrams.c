@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define BASE 0x9E3779B97F4A7C15ull
+#define APOSTROPHE 0x2019 /* the curved one */
 #define LONGEST 16 /* characters or words of an n-gram, and labels */
 
 typedef struct {
@@ -26,12 +27,14 @@ static int is_space(uint32_t code) { return (code >= 9 && code <= 13) || (code >
 static int is_letter(uint32_t code) { return code >= 'a' && code <= 'z'; }
 static int is_word(uint32_t code) { return is_letter(code) || (code >= '0' && code <= '9'); }
 
-/* Lower-case ASCII as tokens between spaces, with a space before and behind: spaced_tokens of ngram_block.py. */
+/* A plain text (plain_text.py) as lower-case tokens between spaces, with a space before and behind: spaced_tokens of
+   ngram_block.py. */
 static int32_t spaced(const uint32_t *text, int32_t length, uint32_t *made) {
     int32_t size = 0, kept = 0;
     uint32_t *shortened = made + 2 * length + 2; /* room behind the result */
     for (int32_t i = 0; i < length; i++) {
         uint32_t code = text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i];
+        if (code == APOSTROPHE) code = '\'';
         if (is_letter(code) && kept > 1 && shortened[kept - 1] == code && shortened[kept - 2] == code) continue;
         shortened[kept++] = code;
     }
@@ -121,14 +124,15 @@ static void find_words(const Ngrams *model, const uint32_t *codes, int32_t size,
     }
 }
 
-/* Scores of rows of `fields` texts each; text t has the codes from starts[t] up to starts[t + 1]. It is plain ASCII if
-   plain[t], else its tokens lie between single spaces already. Returns 0, or 1 without memory. */
-int emoscope_ngrams(const Ngrams *model, const uint32_t *codes, const int64_t *starts, const uint8_t *plain,
-                    int32_t rows, double *scores) {
+/* Scores of rows of at most `fields` texts each, of which the last is the first field; missing ones are empty. Row r has
+   the texts from first[r] up to first[r + 1], text t the codes from starts[t] up to starts[t + 1]. It is as it was
+   written if plain[t], else its tokens lie between single spaces already. Returns 0, or 1 without memory. */
+int emoscope_ngram_scores(const Ngrams *model, const uint32_t *codes, const int64_t *starts, const uint8_t *plain,
+                    const int64_t *first, int32_t rows, double *scores) {
     uint64_t powers[LONGEST] = {1};
     for (int i = 1; i < LONGEST; i++) powers[i] = powers[i - 1] * BASE;
     int64_t longest = 0;
-    for (int64_t text = 0; text < (int64_t)rows * model->fields; text++)
+    for (int64_t text = 0; text < first[rows]; text++)
         if (starts[text + 1] - starts[text] > longest) longest = starts[text + 1] - starts[text];
     const size_t room = 3 * (size_t)longest + 8, kinds = model->char_count + model->word_count;
     uint32_t *buffer = malloc(sizeof(uint32_t) * (room + kinds * (2 * (size_t)longest + 2)));
@@ -142,14 +146,14 @@ int emoscope_ngrams(const Ngrams *model, const uint32_t *codes, const int64_t *s
         const size_t stride = model->labels + 1, block = stride * model->fields;
         memset(sums, 0, sizeof(int32_t) * 2 * block);
         for (int32_t field = 0; field < model->fields; field++) {
-            const int64_t text = (int64_t)row * model->fields + field;
-            const int32_t length = (int32_t)(starts[text + 1] - starts[text]);
+            const int64_t text = first[row + 1] - 1 - field;
+            const int32_t length = text < first[row] ? 0 : (int32_t)(starts[text + 1] - starts[text]);
             int32_t size = length + 2;
-            if (plain[text]) {
+            if (length && plain[text]) {
                 size = spaced(codes + starts[text], length, buffer);
             } else {
                 buffer[0] = buffer[size - 1] = ' ';
-                memcpy(buffer + 1, codes + starts[text], sizeof(uint32_t) * length);
+                if (length) memcpy(buffer + 1, codes + starts[text], sizeof(uint32_t) * length);
             }
             const uint64_t salt = mixed(((uint64_t)field + 1) * BASE);
             int32_t *words = sums + field * stride, *characters = words + block;

@@ -1,14 +1,15 @@
 """Hashed n-grams' scores by `ngrams.c`, to the last bit those of numpy."""
 
 import ctypes
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.models.native.library import library
+from emoscope.models.native.plain_text import end_to_end, is_plain, offsets
 
 LONGEST = 16  # characters of an n-gram
 
@@ -36,7 +37,7 @@ class NativeNgrams:
         char_lengths: Sequence[int],
     ) -> None:
         self._library = library()
-        self.labels, self._fields = table.shape[1], len(field_weights)
+        self.labels = table.shape[1]
         self._kept: list[NDArray[Any]] = [
             np.ascontiguousarray(table),
             np.array(field_weights, np.float64),
@@ -44,19 +45,27 @@ class NativeNgrams:
             np.array(char_lengths, np.int32),
         ]
         places = [each.ctypes.data for each in self._kept]
-        sizes = (bits, self.labels, self._fields, len(word_lengths), len(char_lengths))
+        sizes = (bits, self.labels, len(field_weights), len(word_lengths), len(char_lengths))
         self._model = _Ngrams(*places, *sizes)
         self._at = ctypes.addressof(self._model)
 
-    def scores(self, texts: Sequence[str], plain: bytes) -> NDArray[np.float64]:
-        """A line of scores for each row of as many texts as there are fields.
+    def scores(self, rows: Sequence[Sequence[str]], spaced: Callable[[str], str] | None) -> NDArray[np.float64]:
+        """A line of scores for each row of texts, at most as many as there are fields; the last is the first field.
 
-        A text whose byte in `plain` is 1 is ASCII as it was written; others have their tokens between single spaces.
+        Plain texts are cut apart here, and `spaced` makes tokens between single spaces of the others; without it, all
+        texts are such tokens already.
         """
-        rows = len(texts) // self._fields
-        codes = "".join(texts).encode("utf-32-le", "surrogatepass")
-        starts = np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)
-        made = np.empty((rows, self.labels))
-        if self._library.emoscope_ngrams(self._at, codes, starts.ctypes.data, plain, rows, made.ctypes.data):
+        texts = list(chain.from_iterable(rows))
+        if spaced is None:
+            plain = bytes(len(texts))
+        else:
+            plain = bytes(map(is_plain, texts))
+            if 0 in plain:
+                texts = [text if as_it_is else spaced(text) for text, as_it_is in zip(texts, plain, strict=True)]
+        codes, starts = end_to_end(texts)
+        first = offsets(map(len, rows), len(rows))
+        made = np.empty((len(rows), self.labels))
+        at = (starts.ctypes.data, plain, first.ctypes.data)
+        if self._library.emoscope_ngram_scores(self._at, codes, *at, len(rows), made.ctypes.data):
             raise MemoryError
         return made

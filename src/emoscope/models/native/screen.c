@@ -1,4 +1,5 @@
-/* Which messages are sure to get no note: the quick looks of core/language.py and core/self_harm.py, at ASCII alone. */
+/* Which messages are sure to get no note: the quick looks of core/language.py and core/self_harm.py, at plain texts
+   (plain_text.py) alone. What is not sure is left to them. */
 
 #include <stdint.h>
 #include <string.h>
@@ -7,12 +8,14 @@
 #define FEW_WORDS 6    /* from so many words on, one must be English */
 #define PRIME 0x100000001B3ull
 #define OFFSET 0xCBF29CE484222325ull
+#define SYMBOL 1 /* stands for any character beyond ASCII that has no place in it */
 
 enum { ENGLISH = 1, FOREIGN = 2, HARM = 4, KINDS = 7 };
+enum { IS_ENGLISH = 1, HARMLESS = 2 };
 
 typedef struct {
     uint64_t *words; /* a hash table of 2 ** bits entries: a word's hash, its last bits what the word is */
-    const char *phrases; /* each ends with a zero and has a space in it */
+    const char *phrases; /* each begins with its length and the place of its first space */
     int32_t bits, phrase_count;
 } Screen;
 
@@ -64,36 +67,54 @@ static int is_disguised(const char *text, int32_t size) {
 }
 
 static int has_phrase(const Screen *screen, const char *text, int32_t size) {
-    for (int32_t i = 1; i < size; i++) {
+    for (int32_t i = 1; i + 1 < size; i++) {
         if (text[i] != ' ') continue;
-        const char *phrase = screen->phrases;
+        const char *phrase = screen->phrases + 2;
         for (int32_t number = 0; number < screen->phrase_count; number++) {
-            const int32_t length = (int32_t)strlen(phrase), before = (int32_t)(strchr(phrase, ' ') - phrase);
-            if (before <= i && i - before + length <= size && text[i - 1] == phrase[before - 1] &&
-                !memcmp(text + i - before, phrase, length))
+            const int32_t length = phrase[-2], before = phrase[-1];
+            if (text[i - 1] == phrase[before - 1] && text[i + 1] == phrase[before + 1] && before <= i &&
+                i - before + length <= size && !memcmp(text + i - before, phrase, length))
                 return 1;
-            phrase += length + 1;
+            phrase += length + 2;
         }
     }
     return 0;
 }
 
-static int is_clear(const Screen *screen, const char *text, int32_t size) {
-    char lower[LONGEST];
-    if (size > LONGEST) return 0;
+/* Lower-case ASCII that reads the same, whether all of it was ASCII, or -1 where a character would be taken for another. */
+static int as_ascii(const uint32_t *codes, int32_t size, char *made) {
+    int ascii = 1;
+    for (int32_t i = 0; i < size; i++) {
+        const uint32_t code = codes[i];
+        if (code <= SYMBOL) return -1;
+        ascii &= code < 128;
+        made[i] = code >= 'A' && code <= 'Z' ? (char)(code + 32)
+                  : code < 128               ? (char)code
+                  : code == 0x2019           ? '\''
+                  : code == 0x2026           ? '.'
+                                             : SYMBOL;
+    }
+    return ascii;
+}
+
+/* Whether the letter or mark at a place may make the words beside symbols others than those between marks: in addresses
+   and names, which are left out, in quotation marks, and where a letter comes three times. */
+static int is_doubtful(const char *text, int32_t size, int32_t i) {
+    const char c = text[i];
+    if (c == '@' || c == '#' || c == '<' || c == '[' || c == '/') return 1;
+    if (c == '.') return i >= 3 && !memcmp(text + i - 3, "www", 3);
+    if (c == '\'') return i == 0 || i + 1 == size || !is_letter(text[i - 1]) || !is_letter(text[i + 1]);
+    return i >= 2 && is_letter(c) && text[i - 1] == c && text[i - 2] == c;
+}
+
+/* In ASCII words lie between spaces and marks; beside symbols they are letters and the apostrophes between them. */
+static int is_english(const Screen *screen, const char *text, int32_t size, int ascii) {
     int32_t words = 0, english = 0;
-    uint64_t word = OFFSET, part = OFFSET; /* a part of a word ends at hyphens and apostrophes, too */
+    uint64_t word = OFFSET;
     for (int32_t i = 0; i <= size; i++) {
-        char c = ' ';
-        if (i < size) c = lower[i] = text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i];
-        const int ends = is_space(c) || is_mark(c);
-        if (ends || c == '-' || c == '\'') {
-            if (part != OFFSET && *entry(screen, part) & HARM) return 0;
-            part = OFFSET;
-        } else {
-            part = (part ^ (uint8_t)c) * PRIME;
-        }
-        if (!ends) {
+        const char c = i < size ? text[i] : ' ';
+        if (!ascii && i < size && is_doubtful(text, size, i)) return 0;
+        if (ascii ? !is_space(c) && !is_mark(c) : is_letter(c) || c == '\'') {
             word = (word ^ (uint8_t)c) * PRIME;
         } else if (word != OFFSET) {
             const uint64_t found = *entry(screen, word);
@@ -103,11 +124,32 @@ static int is_clear(const Screen *screen, const char *text, int32_t size) {
             word = OFFSET;
         }
     }
-    return (words < FEW_WORDS || english) && !is_disguised(lower, size) && !has_phrase(screen, lower, size);
+    return words < FEW_WORDS || english;
 }
 
-/* clear[i] becomes 1 if the ASCII text from starts[i] up to starts[i + 1] is sure to get no note. */
-void emoscope_screen(const Screen *screen, const char *texts, const int64_t *starts, int32_t count, uint8_t *clear) {
-    for (int32_t i = 0; i < count; i++)
-        clear[i] = (uint8_t)is_clear(screen, texts + starts[i], (int32_t)(starts[i + 1] - starts[i]));
+static int is_harmless(const Screen *screen, const char *text, int32_t size) {
+    uint64_t word = OFFSET;
+    for (int32_t i = 0; i <= size; i++) {
+        const char c = i < size ? text[i] : ' ';
+        if (is_space(c) || is_mark(c) || c == '-' || c == '\'' || c == SYMBOL) {
+            if (word != OFFSET && *entry(screen, word) & HARM) return 0;
+            word = OFFSET;
+        } else {
+            word = (word ^ (uint8_t)c) * PRIME;
+        }
+    }
+    return !is_disguised(text, size) && !has_phrase(screen, text, size);
+}
+
+/* sure[i] becomes what is sure of the text with the codes from starts[i] up to starts[i + 1]. */
+void emoscope_screen_texts(const Screen *screen, const uint32_t *codes, const int64_t *starts, int32_t count, uint8_t *sure) {
+    char text[LONGEST];
+    for (int32_t i = 0; i < count; i++) {
+        const int64_t size = starts[i + 1] - starts[i];
+        const int ascii = size > LONGEST ? -1 : as_ascii(codes + starts[i], (int32_t)size, text);
+        sure[i] = 0;
+        if (ascii < 0) continue;
+        if (is_english(screen, text, (int32_t)size, ascii)) sure[i] |= IS_ENGLISH;
+        if (is_harmless(screen, text, (int32_t)size)) sure[i] |= HARMLESS;
+    }
 }

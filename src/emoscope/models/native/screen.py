@@ -2,13 +2,14 @@
 
 import ctypes
 from collections.abc import Collection, Sequence
-from itertools import accumulate
 
 import numpy as np
 
 from emoscope.models.native.library import library
+from emoscope.models.native.plain_text import end_to_end, is_plain
 
 ENGLISH, FOREIGN, HARM = 1, 2, 4
+IS_ENGLISH, HARMLESS = 1, 2
 
 
 class _Screen(ctypes.Structure):
@@ -28,7 +29,7 @@ class NativeScreen:
         lists = ((ENGLISH, english), (FOREIGN, foreign), (HARM, harm))
         bits = (2 * sum(len(words) for _, words in lists)).bit_length()
         self._words = np.zeros(1 << bits, np.uint64)
-        self._phrases = b"".join(phrase.encode() + b"\0" for phrase in phrases)
+        self._phrases = b"".join(bytes((len(each), each.index(" "))) + each.encode() for each in phrases)
         phrases_at = ctypes.cast(ctypes.c_char_p(self._phrases), ctypes.c_void_p)
         self._screen = _Screen(self._words.ctypes.data, phrases_at, bits, len(phrases))
         self._at = ctypes.addressof(self._screen)
@@ -36,13 +37,12 @@ class NativeScreen:
             listed = "".join(f"{word}\n" for word in words).encode()
             self._library.emoscope_screen_add(self._at, listed, len(listed), kind)
 
-    def clear(self, texts: Sequence[str]) -> bytes:
-        """A byte for each text: 1 if it is sure that neither its language nor self-harm is to be noted, else 0."""
-        plain = [text if text.isascii() else _UNSURE for text in texts]
-        starts = np.fromiter(accumulate(map(len, plain), initial=0), np.int64, len(plain) + 1)
-        clear = ctypes.create_string_buffer(len(plain))
-        self._library.emoscope_screen(self._at, "".join(plain).encode(), starts.ctypes.data, len(plain), clear)
-        return clear.raw
+    def sure(self, texts: Sequence[str]) -> bytes:
+        """What is sure of each text: that it `IS_ENGLISH`, that it is `HARMLESS`, both, or neither."""
+        codes, starts = end_to_end([text if is_plain(text) else _UNSURE for text in texts])
+        found = ctypes.create_string_buffer(len(texts))
+        self._library.emoscope_screen_texts(self._at, codes, starts.ctypes.data, len(texts), found)
+        return found.raw
 
 
-_UNSURE = "aaa"
+_UNSURE = "\0"
