@@ -8,20 +8,14 @@ tests/e2e/test_accessibility.py, in the same way.
 """
 
 import argparse
-import json
 import shutil
-import socket
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from benchmarks.common.pages import printed_section
+from benchmarks.serving.local import free_port, our_server, started
 
 LOOKS: dict[str, dict[str, Any]] = {
     f"{width} px, {scheme}": {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
@@ -110,29 +104,9 @@ def table(url: str) -> Iterator[str]:
 
 @contextmanager
 def _own_server() -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "serve", "--model", "nano"]
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = str(probe.getsockname()[1])
-        with subprocess.Popen([*command, "--port", port, "--data-dir", folder], stderr=subprocess.DEVNULL) as server:
-            try:
-                url = f"http://127.0.0.1:{port}"
-                _wait(url)
-                yield url
-            finally:
-                server.terminate()
-
-
-def _wait(url: str) -> None:
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(f"{url}/readyz", timeout=2) as answer:
-                if json.load(answer):
-                    return
-        except (urllib.error.URLError, OSError, ValueError):
-            time.sleep(0.2)
-    raise RuntimeError("the server did not start")
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, started(our_server("nano", port, folder), port):
+        yield f"http://127.0.0.1:{port}"
 
 
 def main() -> None:

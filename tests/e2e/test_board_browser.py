@@ -71,6 +71,15 @@ def test_rank_team_and_score_stay_in_view_on_a_phone(browser: Any, site: tuple[S
     page.context.close()
 
 
+def test_state_and_score_of_a_submission_are_in_view_on_a_phone(browser: Any, site: tuple[ServerProcess, str]) -> None:
+    page = opened(browser, site, "phone")
+    page.goto("/challenges/mine/submissions")
+    for label in ("state", "score"):
+        box = page.locator(f"tbody tr:first-child td[data-label={label}]").bounding_box()
+        assert 0 <= box["x"] <= 390 - box["width"]
+    page.context.close()
+
+
 def test_a_board_is_searched_and_sorted_with_the_keyboard(browser: Any, site: tuple[ServerProcess, str]) -> None:
     page = opened(browser, site)
     page.goto(BOARD)

@@ -19,7 +19,8 @@ so happy
 12/01/2024, 10:13 - Ben: wow: congrats
 """
 IPHONE = """\u200e[12.01.24, 10:11:12] Ana: hello
-[12.01.24, 10:12:00] Ben: leave me alone"""
+[12.01.24, 10:12:00] Ben: leave me alone \u200e<This message was edited>
+[12.01.24, 10:13:00] Ben: \u200eMissed voice call"""
 GERMAN = """31.12.23, 21:15 - Ben: <Medien ausgeschlossen>
 31.12.23, 21:16 - Ben: IMG-1.jpg (Datei angehängt)
 31.12.23, 21:16 - Ben: This message was deleted
@@ -180,6 +181,7 @@ def test_files_are_opened_and_dropped(page: Any, tmp_path: Path) -> None:
     file.write_text("\n".join(json.dumps(line) for line in LINES))
     page.set_input_files("#file", file)
     page.wait_for_selector("#dialogue-choice:not([hidden])")
+    expect(page.locator("#format")).to_have_text(f"{file.name}: Read as JSON.")
     expect(page.locator(".turn")).to_have_count(3)
     page.select_option("#dialogue", "1")
     expect(page.locator(".turn")).to_have_count(1)

@@ -186,14 +186,25 @@ def test_annotators_are_invited_and_revoked_on_the_desk(client: TestClient, desk
     link = re.search(r'value="[^"]*#(emo_a4-[^"]+)"', desk.get("/annotators"))
     assert link is not None
     assert Worker(client, link[1]).look()["state"] == "item"
-    desk.post("/annotators/4/revoke")
+    assert "Revoke the link of Dora?" in desk.post("/annotators/4/revoke")
+    assert "is not &#39;Dora&#39;" in desk.post("/annotators/4/renew", 422, confirm="Ann")
+    assert Worker(client, link[1]).look()["state"] == "item"
+    desk.post("/annotators/4/revoke", confirm="dora")
     refused = client.post("/annotate/look", json={}, headers={"Authorization": f"Bearer {link[1]}"})
     assert refused.status_code == 401
     desk.post("/annotators/4/renew")
     renewed = re.search(r'value="[^"]*#(emo_a4-[^"]+)"', desk.get("/annotators"))
     assert renewed is not None
     assert renewed[1] != link[1]
+    assert "no such annotator" in desk.post("/annotators/99/revoke", 404)
     assert "may not hold" in desk.post("/annotators", 422, name="<Eve>")
+
+
+def test_a_managers_cookie_is_worthless_after_leaving(client: TestClient, desk: DeskBrowser) -> None:
+    kept = dict(client.cookies)
+    desk.post("/leave")
+    client.cookies.update(kept)
+    assert "Open the desk" in client.get(HOME).text
 
 
 def test_who_does_not_meet_the_requirements_is_not_let_in(tmp_path: Path) -> None:

@@ -281,6 +281,18 @@ def test_teams_cannot_see_each_others_submissions(store: Store, tmp_path: Path) 
         submit(store, OPERATOR, slug, "practice", answer(), file_name="a.txt")
 
 
+def test_a_long_list_of_submissions_goes_on_where_it_ended(store: Store, tmp_path: Path) -> None:
+    slug = made_challenge(store, tmp_path)
+    ana, _ = team(store, slug, "One")
+    ben, _ = team(store, slug, "Two")
+    sent = [submit(store, ana, slug, "practice", answer(), file_name="a.txt").id for _ in range(3)]
+    first = list_submissions(store, OPERATOR, slug, limit=2)
+    rest = list_submissions(store, OPERATOR, slug, limit=2, before=first[-1].id)
+    assert [one.id for one in (*first, *rest)] == sent[::-1]
+    with pytest.raises(NotFound, match="no such submission"):
+        list_submissions(store, ben, slug, before=first[-1].id)
+
+
 def test_the_audit_log_tells_what_was_done(store: Store, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path)
     ana, _ = team(store, slug)

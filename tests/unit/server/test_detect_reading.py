@@ -87,6 +87,9 @@ def test_exports() -> None:
     whatsapp = "cut off\n31.12.23, 21:15 - Ben: <Medien ausgeschlossen>\n[31.12.23, 21:17:01] Ana\u200e: na endlich\nja"
     assert read(whatsapp).format == "whatsapp"
     assert texts(whatsapp) == [[("Ana", "na endlich\nja")]]
+    added = "\u200e[31.12.23, 21:15:01] Ana: \u200eMissed voice call\n[31.12.23, 21:16:01] Ana: ok \u200e"
+    added += "<This message was edited>"
+    assert (texts(added), read(added).left_out) == ([[("Ana", "ok")]], 1)
 
 
 @given(

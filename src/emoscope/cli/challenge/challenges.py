@@ -194,13 +194,16 @@ def board_cli(
 
 
 def _board_parts(board: "BoardView", slug: str) -> Iterator[RenderableType]:
+    def told(score: float | None) -> str | None:
+        return None if score is None else f"{score:.{board.digits}f}"
+
     yield view_table(
         board.entries,
         {
             "rank": lambda entry: entry.rank,
             "name": lambda entry: escape(entry.name if entry.kind == "team" else f"{entry.name} [{entry.kind}]"),
             "state": lambda entry: "stale" if entry.stale else entry.state or entry.note,
-            board.metric: lambda entry: entry.score,
+            board.metric: lambda entry: told(entry.score),
             "low": lambda entry: entry.low,
             "high": lambda entry: entry.high,
             "cluster": lambda entry: entry.cluster,
@@ -224,9 +227,9 @@ def _board_parts(board: "BoardView", slug: str) -> Iterator[RenderableType]:
             },
             left=2,
         )
-    if told := board.statistics:
-        figures = told.model_dump(exclude={"teams"}).items()
-        yield f"{told.teams} teams: " + ", ".join(f"{name} {value:.4f}" for name, value in figures)
+    if spread := board.statistics:
+        figures = spread.model_dump(exclude={"teams"}).items()
+        yield f"{spread.teams} teams: " + ", ".join(f"{name} {value:.4f}" for name, value in figures)
     yield from map(Text, [*board.notes, *_comparison_notes(board, slug)])
 
 

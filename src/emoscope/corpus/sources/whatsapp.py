@@ -21,12 +21,16 @@ _HEAD = re.compile(
     r"(?:\]\s*|\s+[-–]\s+)"
 )
 _SPOKEN = re.compile(r"([^:]{1,100}?): ?(.*)", re.DOTALL)
-_MARKS = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202c\ufeff"))  # invisible marks of writing direction
+_MARKS = dict.fromkeys(map(ord, "\u200f\u202a\u202c\ufeff"))  # invisible marks of writing direction
+_OWN_WORDS = "\u200e"  # the mark by which iPhones begin what nobody typed: notices, media, "this message was edited"
 _MEDIA = re.compile(
     r"<[^<>]*(?:omitted|ausgeschlossen|weggelassen|omitido|oculto|oculta|omis|omessi|weggelaten|attached|Anhang)[^<>]*>"
     r"|(?:image|video|audio|GIF|sticker|document|Contact card) omitted|.+\((?:file attached|Datei angehängt)\)"
     r"|(?:Bild|Video|Audio|GIF|Sticker|Dokument) weggelassen",
     re.IGNORECASE,
+)
+_EDITED = re.compile(
+    rf"\s*{_OWN_WORDS}?<(?:This message was edited|Diese Nachricht wurde bearbeitet\.?)>$", re.IGNORECASE
 )
 _DELETED = re.compile(r"(?:This message was deleted|You deleted this message|null)\.?", re.IGNORECASE)
 _ORDERS = {"day": (2, 1, 0), "month": (2, 0, 1), "year": (0, 1, 2)}  # which comes first: where year, month, day are
@@ -65,13 +69,16 @@ def whatsapp_messages(path: str | Path, lines: Lines, left_out: Counter[str]) ->
         if spoken is None:
             left_out[NoTurn.SYSTEM] += 1
             continue
-        speaker, text = spoken[1].strip(), spoken[2].strip()
+        speaker, said = spoken[1].replace(_OWN_WORDS, "").strip(), spoken[2].strip()
+        text = _EDITED.sub("", said).replace(_OWN_WORDS, "").strip()
         if not text:
             left_out[NoTurn.EMPTY] += 1
         elif _DELETED.fullmatch(text):
             left_out[NoTurn.DELETED] += 1
         elif _MEDIA.fullmatch(text):
             left_out[NoTurn.MEDIA] += 1
+        elif said.startswith(_OWN_WORDS):
+            left_out[NoTurn.SYSTEM] += 1
         else:
             try:
                 yield Message(speaker, text, head.time(order))
@@ -85,7 +92,7 @@ def begins_entry(line: str) -> bool:
     >>> begins_entry("31/12/2023, 21:15 - Ann: hi"), begins_entry("Ann: hi")
     (True, False)
     """
-    return _HEAD.match(line.translate(_MARKS)) is not None
+    return _HEAD.match(line.translate(_MARKS).lstrip(_OWN_WORDS)) is not None
 
 
 def _entries(path: str | Path, lines: Lines) -> Iterator[tuple[int, _Head, str]]:
@@ -93,7 +100,7 @@ def _entries(path: str | Path, lines: Lines) -> Iterator[tuple[int, _Head, str]]
     start: tuple[int, _Head] | None = None
     said: list[str] = []
     for row, raw in lines():
-        line = raw.translate(_MARKS)
+        line = raw.translate(_MARKS).lstrip(_OWN_WORDS)
         match = _HEAD.match(line)
         if match is None:
             if start is None and line.strip():

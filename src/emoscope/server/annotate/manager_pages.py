@@ -1,6 +1,7 @@
 """The managers' pages of a study. All of them work without a script."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,6 +32,7 @@ from emoscope.server.annotate.studies import (
     the_study,
 )
 from emoscope.server.errors import Invalid, NotFound, Unauthenticated
+from emoscope.server.http.confirming import unconfirmed
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
@@ -87,7 +89,8 @@ def enter(request: Request, place: Place, token: Field = "") -> Response:
 
 @router.post("/leave")
 def leave(manager: OwnForm) -> Response:
-    """Forget the session."""
+    """End the session."""
+    manager.leave()
     response = RedirectResponse(HOME, 303)
     response.delete_cookie(manager.place.sessions.cookie, path="/")
     return response
@@ -120,17 +123,29 @@ def invite(
 
 
 @router.post("/annotators/{number}/{action}")
-def change_link(manager: OwnForm, number: int, action: Literal["revoke", "renew"]) -> Response:
-    """Make a link worthless, or give a new one."""
-
-    def act() -> None:
-        with manager.store.database.read() as session:
-            one = session.get(Annotator, number)
-        if one is None:
-            raise NotFound("there is no such annotator")
-        (revoke_annotator if action == "revoke" else renew_link)(manager.store, one.name)
-
-    return manager.attempt(act, f"{HOME}/annotators", lambda error: _annotators(manager, error))
+def change_link(manager: OwnForm, number: int, action: Literal["revoke", "renew"], confirm: Field = "") -> Response:
+    """Make a link worthless, or give a new one in its place, once the annotator's name was typed."""
+    one = next((one for one in manager.overview().annotators if one.id == number), None)
+    if one is None:
+        return _annotators(manager, NotFound("there is no such annotator"))
+    if not one.revoked:
+        question = unconfirmed(
+            partial(manager.page, "desk_confirm.html.j2"),
+            confirm,
+            one.name,
+            here="annotators",
+            title=f"Revoke the link of {one.name}?" if action == "revoke" else f"A new link for {one.name}?",
+            text="The link they have stops working at once, for good. What they said is kept.",
+            action=f"{HOME}/annotators/{number}/{action}",
+            back=f"{HOME}/annotators",
+            buttons=[("Revoke it" if action == "revoke" else "Make a new link", "", "", "danger")],
+        )
+        if question is not None:
+            return question
+    change = revoke_annotator if action == "revoke" else renew_link
+    return manager.attempt(
+        partial(change, manager.store, one.name), f"{HOME}/annotators", lambda error: _annotators(manager, error)
+    )
 
 
 @router.get("/items")

@@ -3,6 +3,7 @@
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Form, Request
@@ -13,6 +14,7 @@ from emoscope.server.annotate.desk import Desk
 from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.overview import Overview, Overviews
 from emoscope.server.challenge.pages.sessions import BrowserSession, Sessions
+from emoscope.server.challenge.services.tokens import end_session, session_ended
 from emoscope.server.errors import ServerError
 from emoscope.server.http.problems import Problem, running
 from emoscope.server.http.rendering import page
@@ -66,6 +68,10 @@ class Manager:
         values.setdefault("overview", self.overview())
         return page(template, status=status, manager=self, error=error, **values)
 
+    def leave(self) -> None:
+        """End the session: its cookie is worthless, a copy of it too."""
+        end_session(self.store, self.session.id, datetime.fromtimestamp(self.session.expires, UTC))
+
     def attempt(self, act: Callable[[], object], then: str, show: Callable[[EmoscopeError], Response]) -> Response:
         """Do what a form asks and redirect; if it is refused, show the page again with the reason."""
         try:
@@ -91,7 +97,8 @@ Place = Annotated[ManagerDesk, Depends(place_of)]
 def manager_of(request: Request, place: Place) -> Manager:
     """The manager whose cookie a request carries."""
     session = place.sessions.decoded(request.cookies.get(place.sessions.cookie, ""))
-    if session is None or session.token_id != place.desk.manager_link() + 1:
+    current = session is not None and session.token_id == place.desk.manager_link() + 1
+    if session is None or not current or session_ended(place.desk.store, session.id):
         raise Problem(303, "signed-out", "open the managers' link, or paste its token", headers={"Location": HOME})
     base = (request.app.state.settings.public_url or str(request.base_url)).rstrip("/")
     return Manager(place, session, base)

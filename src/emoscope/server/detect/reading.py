@@ -20,8 +20,9 @@ from emoscope.server.detect.columns import Columns, Table
 from emoscope.server.detect.delimited import table_rows
 from emoscope.tables.turns import turn_columns
 
-# Marks of direction that exports are full of; and spaces that do not break.
-_MARKS = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"))
+# Marks of direction that exports are full of, without U+200E, which tells what WhatsApp added; and spaces that do not
+# break.
+_MARKS = dict.fromkeys(map(ord, "\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"))
 _MARKS |= dict.fromkeys(map(ord, "\u202f\u00a0"), " ")
 _SPOKEN = re.compile(r"([^\s:][^:]{0,39}?):\s+(.*)", re.DOTALL)
 
@@ -45,7 +46,8 @@ def read(text: str, name: str = "", chosen: Mapping[str, str] | None = None) -> 
     >>> [dialogue.texts for dialogue in read("id,turn1,turn2\n1,hi,hello\n2,so,what").conversations]
     [('hi', 'hello'), ('so', 'what')]
     """
-    clean = text.translate(_MARKS).replace("\r\n", "\n").replace("\r", "\n").strip(" \n")
+    marked = text.translate(_MARKS).replace("\r\n", "\n").replace("\r", "\n").strip(" \n\u200e")
+    clean = marked.replace("\u200e", "")
     if not clean.strip():
         return Reading("lines", [])
     if clean[0] in "{[" and (values := _json_values(clean)) is not None:
@@ -55,7 +57,7 @@ def read(text: str, name: str = "", chosen: Mapping[str, str] | None = None) -> 
     stamped = [number for number, line in enumerate(lines) if begins_entry(line)]
     if stamped and len(stamped) * 4 >= len(lines):
         left_out: Counter[str] = Counter()
-        kept = lines[stamped[0] :]
+        kept = marked.split("\n")[stamped[0] :]
         messages = whatsapp_messages(name or "the export", lambda: enumerate(kept, start=1), left_out)
         return Reading("whatsapp", _by_place(messages), left_out=left_out.total())
     if (rows := table_rows(clean, name)) is not None:

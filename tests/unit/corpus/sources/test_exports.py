@@ -77,6 +77,21 @@ def test_whatsapp_continues_lines_and_leaves_out_what_is_no_turn(tmp_path: Path)
     }
 
 
+def test_what_an_iphone_adds_to_a_chat_is_no_turn(tmp_path: Path) -> None:
+    file = tmp_path / "chat.txt"
+    file.write_text(
+        "[31.12.23, 21:14:01] Ann: \u200eMessages and calls are end-to-end encrypted.\n"
+        "[31.12.23, 21:15:01] Ann: I passed! \u200e<This message was edited>\n"
+        "\u200e[31.12.23, 21:15:02] Ben: \u200eMissed voice call\n"
+        "\u200e[31.12.23, 21:15:03] Ben: \u200eimage omitted\n"
+        "[31.12.23, 21:16:04] Ben\u200e: well done\n",
+        encoding="utf-8",
+    )
+    left_out: Counter[str] = Counter()
+    assert said(file, "whatsapp", left_out=left_out) == [["Ann: I passed!", "Ben: well done"]]
+    assert left_out == {"said by the system": 2, "media without words": 1}
+
+
 def test_whatsapp_mistakes(tmp_path: Path) -> None:
     file = tmp_path / "chat.txt"
     file.write_text("hello\n")

@@ -45,9 +45,12 @@ def list_all(
     team: Annotated[int | None, Query(ge=1, le=MAX_ID, description="One team's, for organisers")] = None,
     deleted: Annotated[bool, Query(description="With those that were deleted")] = False,
     limit: Annotated[int, Query(ge=1, le=1000, description="The newest so many")] = 200,
+    before: Annotated[str | None, Query(max_length=64, description="Older than this submission")] = None,
 ) -> list[SubmissionView]:
-    """The own team's submissions; all for organisers."""
-    return caller.ask(submissions.list_submissions, slug, phase=phase, team_id=team, deleted=deleted, limit=limit)
+    """The own team's submissions; all for organisers. `before` the last one of a list is where the next goes on."""
+    return caller.ask(
+        submissions.list_submissions, slug, phase=phase, team_id=team, deleted=deleted, limit=limit, before=before
+    )
 
 
 @router.get("/challenges/{slug}/phases/{phase}/quota", summary="What is left today")

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, UploadFile
+from fastapi import APIRouter, Form, Query, Request, UploadFile
 from starlette.responses import JSONResponse, Response
 
 from emoscope.server.challenge.dependencies import Slug, SubmissionId, download, hand_in
@@ -13,7 +13,7 @@ from emoscope.server.challenge.services import challenges, submissions
 from emoscope.server.errors import Invalid, ServerError
 
 router = APIRouter(include_in_schema=False)
-SHOWN = 500  # submissions on one page
+SHOWN = 200  # submissions on one page
 
 
 @router.post("/challenges/{slug}/submissions")
@@ -41,12 +41,16 @@ def submit(
 
 
 @router.get("/challenges/{slug}/submissions")
-def list_page(visitor: CurrentVisitor, slug: Slug) -> Response:
-    """The visitor's team's submissions; all of them for organisers."""
+def list_page(
+    visitor: CurrentVisitor, slug: Slug, before: Annotated[str | None, Query(max_length=64)] = None
+) -> Response:
+    """The visitor's team's submissions; all of them for organisers; those older than `before`, page by page."""
+    listed = visitor.ask(submissions.list_submissions, slug, deleted=True, limit=SHOWN, before=before)
     return visitor.page(
         "submissions.html.j2",
         challenge=visitor.ask(challenges.get_challenge, slug),
-        submissions=visitor.ask(submissions.list_submissions, slug, deleted=True, limit=SHOWN),
+        submissions=listed,
+        more=len(listed) == SHOWN,
         organises=visitor.ask(challenges.organises, slug),
     )
 

@@ -4,6 +4,7 @@ import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Form, Request
@@ -16,11 +17,11 @@ from emoscope.server.challenge.services.actor import PUBLIC
 from emoscope.server.challenge.services.applicants import Identity
 from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.services.tokens import actor_of, authenticate, end_session, session_ended
-from emoscope.server.errors import Invalid, ServerError, Unauthenticated
+from emoscope.server.errors import ServerError, Unauthenticated
+from emoscope.server.http.confirming import unconfirmed
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
-from emoscope.server.store.names import name_key
 
 Service = Callable[..., object]
 ShortField = Annotated[str, Form(max_length=300)]
@@ -72,11 +73,7 @@ class Visitor(Caller):
 
     def must_confirm(self, typed: str, expected: str, **values: Any) -> Response | None:
         """The page that asks for a name to be typed before something that cannot be undone; None if it was."""
-        if name_key(typed.strip()) == name_key(expected):
-            return None
-        error = Invalid(f"what was typed is not {expected!r}") if typed.strip() else None
-        defaults: dict[str, Any] = {"hidden": {}, "expected": expected, "error": error}
-        return self.page("confirm.html.j2", **(defaults | values))
+        return unconfirmed(partial(self.page, "confirm.html.j2"), typed, expected, **values)
 
     def _with_cookie(self, response: Response) -> Response:
         if self.fresh:

@@ -174,8 +174,12 @@ def list_submissions(
     team_id: int | None = None,
     deleted: bool = False,
     limit: int | None = None,
+    before: str | None = None,
 ) -> list[SubmissionView]:
-    """Newest first: those of the actor's team; for organisers all, or one team's. Deleted ones only on request."""
+    """Newest first: those of the actor's team; for organisers all, or one team's. Deleted ones only on request.
+
+    With a `limit`, those older than the submission `before` go on where a list ended.
+    """
     with reading(store, actor, slug) as (session, challenge):
         if not actor.organises(challenge.id):
             team_id = require_member(actor, challenge.id) if team_id is None else team_id
@@ -190,6 +194,8 @@ def list_submissions(
             query = query.where(Submission.team_id == team_id)
         if not deleted:
             query = query.where(Submission.deleted_at.is_(None))
+        if before is not None:
+            query = query.where(Submission.id < _find(session, actor, before)[0].id)
         if limit is not None:
             query = query.limit(limit)
         scorer, now = scorer_sha256(challenge.task, challenge.metric), store.clock()

@@ -11,12 +11,17 @@ const LEFT_OUT = new RegExp(
   "i",
 );
 
+// The mark by which iPhones begin what nobody typed: notices, media, "this message was edited".
+const OWN_WORDS = "\u200e";
+const EDITED = /\s*\u200e?<(This message was edited|Diese Nachricht wurde bearbeitet\.?)>$/i;
+
 export const beginsEntry = (line) => HEAD.test(line);
 
 /** The turns of a WhatsApp export, from its lines: `{conversations, leftOut}`. */
 export function readWhatsapp(lines) {
   const entries = [];
-  for (const line of lines) {
+  for (const raw of lines) {
+    const line = raw.replace(/^\u200e+/, "");
     if (beginsEntry(line)) entries.push(line.replace(HEAD, ""));
     else if (entries.length) entries.push(`${entries.pop()}\n${line}`);
   }
@@ -24,7 +29,8 @@ export function readWhatsapp(lines) {
   for (const entry of entries) {
     // An entry without a speaker is the app's own: "Messages are end-to-end encrypted".
     const [, speaker, text] = SPOKEN.exec(entry) ?? [null, "", ""];
-    if (text.trim() && !LEFT_OUT.test(text.trim())) turns.push({ speaker: speaker.trim(), text: text.trim() });
+    const [name, said] = [speaker, text.trim().replace(EDITED, "")].map((part) => part.replaceAll(OWN_WORDS, "").trim());
+    if (said && !LEFT_OUT.test(said) && !text.trim().startsWith(OWN_WORDS)) turns.push({ speaker: name, text: said });
   }
   return { conversations: turns.length ? [{ name: "conversation", turns }] : [], leftOut: entries.length - turns.length };
 }

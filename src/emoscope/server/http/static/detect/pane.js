@@ -95,7 +95,8 @@ export class Pane {
     this.showColumns(reading);
     const { leftOut, conversations } = reading;
     const left = leftOut ? ` ${leftOut} entr${leftOut === 1 ? "y" : "ies"} without words left out.` : "";
-    this.$("format").textContent = `${this.file ? `${this.name}: ` : ""}${FORMATS[reading.format]}${left}`;
+    const how = `${FORMATS[reading.format]}${left}`.trim();
+    this.$("format").textContent = this.name && how ? `${this.name}: ${how}` : this.name || how;
     const chosen = this.$("dialogue").value;
     this.$("dialogue-choice").hidden = conversations.length < 2;
     const all = element("option", { value: "all" }, `all ${conversations.length} conversations, the last turn of each`);

@@ -6,18 +6,19 @@ import { tableRows } from "./delimited.js";
 import { beginsEntry, isTelegram, readTelegram, readWhatsapp } from "./exports.js";
 
 const SPOKEN = /^([^\s:][^:]{0,39}?):\s+(.*)$/s;
-// Marks of direction that exports are full of.
-const MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+// Marks of direction that exports are full of, but for the one that tells what WhatsApp added.
+const MARKS = /[\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** `{format, conversations: [{name, turns: [{speaker, text}]}], leftOut, table, columns}`. `chosen` are columns. */
 export function read(text, name = "", chosen = null) {
-  const clean = text.replace(MARKS, "").replace(/[\u202f\u00a0]/g, " ").replace(/\r\n?/g, "\n").replace(/^[ \n]+|[ \n]+$/g, "");
+  const marked = text.replace(MARKS, "").replace(/[\u202f\u00a0]/g, " ").replace(/\r\n?/g, "\n").replace(/^[ \n\u200e]+|[ \n\u200e]+$/g, "");
+  const clean = marked.replaceAll("\u200e", "");
   if (!clean.trim()) return { format: "lines", conversations: [], leftOut: 0 };
   const values = "{[".includes(clean[0]) ? jsonValues(clean) : null;
   if (values) return ofJson(values, chosen);
   const lines = clean.split("\n");
   const stamped = lines.filter(beginsEntry).length;
-  if (stamped && stamped * 4 >= lines.length) return { format: "whatsapp", ...readWhatsapp(lines) };
+  if (stamped && stamped * 4 >= lines.length) return { format: "whatsapp", ...readWhatsapp(marked.split("\n")) };
   const rows = tableRows(clean, name);
   if (rows) return ofTable(clean.includes("\t") ? "tsv" : "csv", rows, chosen);
   const turns = lines.filter((line) => line.trim()).map((line) => lineTurn(line.trim()));
