@@ -422,6 +422,25 @@ def test_texts_are_previewed_and_saved(site: Site) -> None:
     assert 'id="rules"' not in site.client.get("/challenges/mine").text
 
 
+def test_texts_and_survey_are_taken_from_the_edited_definition(site: Site, tmp_path: Path) -> None:
+    olga = signed_in(site, site.organiser)
+    assert olga.get("/challenges/mine/techniques").status_code == 404
+
+    def take(text: str, status: int = 200) -> str:
+        return send(olga, f"{AT}/texts/file", {"file": ("edited.toml", text.encode())}, status)
+
+    text = write_challenge(tmp_path / "edited", head='rules = "- be fair"\nsurvey = "emocontext"').read_text()
+    assert "Texts and survey are those of edited.toml" in take(text)
+    assert "be fair" in olga.get("/challenges/mine").text
+    assert "Input representations" in olga.get("/challenges/mine/techniques").text
+    assert actions(site)[0] == "challenge.texts"
+    refused = take(text.replace('slug = "mine"', 'slug = "other"'), 409)
+    assert "edited.toml is for &#39;other&#39;" in refused
+    assert "edited.toml: is not valid TOML" in take("slug = ", 422)
+    assert str(tmp_path) not in refused
+    assert "Choose the edited TOML file" in send(olga, f"{AT}/texts/file", None, 422)
+
+
 def test_texts_are_changed_by_the_api(site: Site) -> None:
     answer = site.client.patch(
         "/v1/challenges/mine", headers=bearer(site.organiser), json={"faq": "Why? *Because.*", "title": "Moods"}

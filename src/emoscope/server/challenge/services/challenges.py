@@ -216,7 +216,7 @@ def rewrite(store: Store, actor: Actor, slug: str, path: str | Path) -> Challeng
     definition = read_definition(path)
     with organising(store, actor, slug) as (session, challenge):
         if definition.slug != slug:
-            raise Conflict(f"{path} is for {definition.slug!r}, not {slug!r}", field="slug")
+            raise Conflict(f"{Path(path).name} is for {definition.slug!r}, not {slug!r}", field="slug")
         challenge.title, challenge.description = definition.title, definition.description
         challenge.texts, challenge.report = definition.texts, definition.report
         challenge.survey = [question.model_dump(mode="json") for question in definition.survey]

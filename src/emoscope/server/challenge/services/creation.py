@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.services.actor import Actor, require_organiser
-from emoscope.server.challenge.services.challenges import check_organiser, create_defined, replace_gold
+from emoscope.server.challenge.services.challenges import check_organiser, create_defined, replace_gold, rewrite
 from emoscope.server.challenge.services.definition import checked, mistakes
 from emoscope.server.challenge.services.handouts import add_file
 from emoscope.server.challenge.services.uploads import clean_file_name
@@ -64,6 +64,16 @@ def replace_gold_by_upload(
     name = clean_file_name(file_name)
     with _received(store, {name: upload}, "file") as folder:
         return replace_gold(store, actor, slug, phase, folder / name)
+
+
+def rewrite_by_upload(
+    store: Store, actor: Actor, slug: str, file_name: str, upload: "SupportsRead[bytes]"
+) -> ChallengeView:
+    """Take title, texts, survey and whether a report is needed for a rank from an uploaded definition."""
+    check_organiser(store, actor, slug)
+    name = clean_file_name(file_name)
+    with _received(store, {name: upload}, "file") as folder:
+        return rewrite(store, actor, slug, folder / name)
 
 
 def add_uploaded_file(

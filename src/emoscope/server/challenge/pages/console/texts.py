@@ -1,14 +1,15 @@
-"""The texts of a challenge's page: description, rules, data, timeline and questions, in Markdown with a preview."""
+"""The texts of a challenge's page, in Markdown with a preview, or with the survey from the edited definition."""
 
 from typing import Annotated
 
-from fastapi import Form
+from fastapi import Form, UploadFile
 from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import Slug
 from emoscope.server.challenge.pages.console.shell import console, console_router, refused
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
-from emoscope.server.challenge.services import challenges
+from emoscope.server.challenge.services import challenges, creation
+from emoscope.server.errors import Invalid, ServerError
 from emoscope.server.markdown import markdown
 
 router = console_router("/texts")
@@ -40,3 +41,15 @@ def _change(
     if error := refused(visitor, challenges.change_challenge, slug, texts):
         return console(visitor, slug, "texts", error=error, preview={}, filled=texts)
     return console(visitor, slug, "texts", done="The texts are saved and stand on the challenge's page.", preview={})
+
+
+@router.post("/file")
+def _rewrite(visitor: FormVisitor, slug: Slug, file: UploadFile | None = None) -> Response:
+    """Take texts and survey from the edited definition, as `emoscope challenge texts` does."""
+    try:
+        if file is None or not file.filename:
+            raise Invalid("choose the edited TOML file", field="file")
+        visitor.ask(creation.rewrite_by_upload, slug, file.filename, file.file)
+    except ServerError as error:
+        return console(visitor, slug, "texts", error=error, preview={})
+    return console(visitor, slug, "texts", done=f"Texts and survey are those of {file.filename}.", preview={})
