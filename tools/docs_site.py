@@ -143,9 +143,9 @@ def _defined_in(name: str) -> str:
 
 def _command_groups() -> list[tuple[str, str, dict[str, Any]]]:
     """The pages of the commands: file name, title, and the commands by what is typed."""
-    from emoscope.cli.commands import whole_command
+    from emoscope.cli.commands import root_command
 
-    top = whole_command().commands
+    top = root_command().commands
     single = {f"emoscope {name}": each for name, each in top.items() if not hasattr(each, "commands")}
     groups = [("commands", "emoscope", single)]
     for group, inner in top.items():

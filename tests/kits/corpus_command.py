@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 from emoscope.core.errors import EmoscopeError
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 
 BLOCK = re.compile(r"^```([a-z]*)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 SHELL = ("", "bash", "console")

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from emoscope.cli.commands import whole_command
+from emoscope.cli.commands import root_command
 
 
 def leaf_commands(command: Any = None, path: str = "") -> dict[str, Any]:
     """What is typed after `emoscope`, and the command."""
-    return dict(_leaves(command or whole_command(), path))
+    return dict(_leaves(command or root_command(), path))
 
 
 def _leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import Result
 from typer.testing import CliRunner
 
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 
 
 def emocontext_file(path: Path, labels: Sequence[str] | None, count: int = 0) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

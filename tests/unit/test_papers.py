@@ -10,7 +10,7 @@ import typer
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 
 from benchmarks.papers.__main__ import PAGE, PaperItem, read_items, summary, table
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 ITEMS = [(paper, item) for paper, items in read_items().items() for item in items]

@@ -1,4 +1,4 @@
-"""All commands under their names, each imported when it is asked for."""
+"""All commands by name; each is imported when it is needed."""
 
 from importlib import import_module
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ import typer
 from emoscope import __version__
 from emoscope.cli.result import CommandGroup
 
-# By module and name in it: a command is imported when it is asked for.
+# "module:function", under emoscope.cli
 COMMANDS = {
     "detect": "detect:detect_cli",
     "demo": "detect:demo_cli",
@@ -41,13 +41,13 @@ GROUPS = {
 }
 
 
-def made_app(only: str | None = None) -> typer.Typer:
-    """All commands, or the one command or group asked for, without importing the others.
+def build_app(only: str | None = None) -> typer.Typer:
+    """The application with all commands, or with one command or group, without importing the others.
 
-    >>> [command.name for command in made_app("detect").registered_commands]
+    >>> [command.name for command in build_app("detect").registered_commands]
     ['detect']
     """
-    made = CommandGroup(
+    app = CommandGroup(
         name="emoscope",
         help="Find the emotion in a conversation.",
         no_args_is_help=True,
@@ -56,19 +56,19 @@ def made_app(only: str | None = None) -> typer.Typer:
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    made.callback()(_options)
+    app.callback()(_options)
     for name in [only] if only else (*COMMANDS, *GROUPS):
         module, _, attribute = (COMMANDS | GROUPS)[name].partition(":")
-        found = getattr(import_module(f"emoscope.cli.{module}"), attribute)
+        command = getattr(import_module(f"emoscope.cli.{module}"), attribute)
         if name in COMMANDS:
-            made.command(name)(found)
+            app.command(name)(command)
         else:
-            made.add_typer(found, name=name)
-    return made
+            app.add_typer(command, name=name)
+    return app
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"emoscope {__version__}")
         raise typer.Exit
 
@@ -80,15 +80,15 @@ def _options(
 ) -> None: ...
 
 
-def whole_command(only: str | None = None) -> Any:
-    """The tree of commands, or one of them; a flag shows no type, since it takes no value."""
-    whole = typer.main.get_command(made_app(only))
-    waiting = [typer.Context(whole, **whole.context_settings)]
-    while waiting:
-        context = waiting.pop()
-        for each in getattr(context.command, "commands", {}).values():
-            waiting.append(typer.Context(each, parent=context, **each.context_settings))
+def root_command(only: str | None = None) -> Any:
+    """The click command with all subcommands, or with one; flags show no type in the help, since they take no value."""
+    root = typer.main.get_command(build_app(only))
+    pending = [typer.Context(root, **root.context_settings)]
+    while pending:
+        context = pending.pop()
+        for command in getattr(context.command, "commands", {}).values():
+            pending.append(typer.Context(command, parent=context, **command.context_settings))
         for parameter in context.command.get_params(context):
             if getattr(parameter, "is_flag", False):
                 parameter.metavar = ""
-    return whole
+    return root

@@ -4,22 +4,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from emoscope.core.errors import EmoscopeError
 
 
-def __getattr__(name: str) -> Any:
-    if name == "app":
-        from emoscope.cli.commands import made_app
-
-        globals()["app"] = made_app()
-        return globals()["app"]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _answered(name: str, turns: Sequence[str]) -> bool:
-    """Answer `emoscope detect TURN ...`, without options: to prepare for those takes as long as the answer."""
+def _detected(name: str, turns: Sequence[str]) -> bool:
+    """Answer `emoscope detect TURN ...` without options at once: parsing those takes as long as the answer."""
     if name != "detect" or not turns or any(turn.startswith("-") for turn in turns):
         return False
     from emoscope.cli.turns import file_arguments, show_detections
@@ -33,22 +23,22 @@ def _answered(name: str, turns: Sequence[str]) -> bool:
 
 
 def run() -> None:
-    """The entry point: exit code 0 if all went well, 1 for a negative answer, 2 for a mistake in the input."""
+    """The entry point: exit code 0 for success, 1 for a negative answer, 2 for a mistake in the input."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a screen without a character shows ? in its place
+        if isinstance(stream, io.TextIOWrapper):  # characters the terminal cannot show become ?
             stream.reconfigure(errors="replace")
-    # The shell asks for completions by a variable.
+    # The shell asks for completions with an environment variable.
     name, *arguments = sys.argv[1:] if len(sys.argv) > 1 and "_EMOSCOPE_COMPLETE" not in os.environ else [""]
     try:
-        if not _answered(name, arguments):
-            from emoscope.cli.commands import COMMANDS, GROUPS, whole_command
+        if not _detected(name, arguments):
+            from emoscope.cli.commands import COMMANDS, GROUPS, root_command
 
-            whole_command(name if name in COMMANDS or name in GROUPS else None)(prog_name="emoscope")
+            root_command(name if name in COMMANDS or name in GROUPS else None)(prog_name="emoscope")
     except EmoscopeError as error:
         print(f"emoscope: {error}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
-        # The reader of our pipe has gone (`| head`): not an error, but Python would complain on exit.
+        # The other end of the pipe is closed (`| head`): not an error, but Python would complain on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except KeyboardInterrupt:

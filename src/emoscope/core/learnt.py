@@ -1,12 +1,12 @@
-"""What a model learnt, item by item, so that nobody takes its score on these for a test.
+"""The items a model learnt from, so that its score on them is never mistaken for a test score.
 
-An item is the labelled turn with the turns before it. It is known by 48 bits of a hash of its letters and digits: among
-a million items, a new one is taken for learnt once in 280 million times. What anybody may say, in fewer than five words
-with nothing before them, is nobody's item.
+An item is the labelled turn with the turns before it. Its fingerprint is 48 bits of a hash of its letters and digits:
+with a million items learnt, a new one is mistaken for one of them once in 280 million. Items of fewer than five words in
+all ("thank you") are too common to count.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -21,9 +21,9 @@ from emoscope.core.dialogue import Example
 
 FILE = "learnt.npz"
 BYTES = 6
-COMMON = 0  # the fingerprint of what anybody may say
+COMMON = 0  # the fingerprint of items too short to count
 MIN_WORDS = 5
-# The tasks' own splits share up to 0.6 % of their items, which people just happened to write twice.
+# The tasks' own splits share up to 0.6 % of their items: people happened to write the same.
 BY_CHANCE = 0.02
 _NOT_A_WORD = re.compile(r"[\W_]+")
 
@@ -32,7 +32,7 @@ Fingerprints = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How many of some items a model learnt, of how many.
+    """How many of a set of items a model learnt.
 
     >>> Overlap(990, 1000).is_learnt, Overlap(5, 1000).is_learnt
     (True, False)
@@ -43,7 +43,7 @@ class Overlap:
 
     @property
     def is_learnt(self) -> bool:
-        """Whether that is more than chance, so that a score of the items says nothing of new ones."""
+        """Whether it is more than chance, so that a score on these items says nothing about new ones."""
         return self.items > BY_CHANCE * self.of
 
     def __str__(self) -> str:
@@ -72,8 +72,8 @@ class LearntItems:
     def of(cls, sources: Mapping[str, Iterable[Example]]) -> "LearntItems":
         """What was learnt from each source.
 
-        Only an example with a label has a fingerprint, and none that was made from another (`origin`): text that a
-        teacher answered, or nobody, counts for its source alone, as no gold label was learnt with it.
+        Only labelled examples that were not made from another one (`origin`) get a fingerprint. Text without a gold
+        label, such as what a teacher labelled, only adds to the count of its source.
         """
         listed = {name: list(examples) for name, examples in sources.items()}
         labelled = (e for examples in listed.values() for e in examples if e.label is not None and e.origin is None)
@@ -81,7 +81,7 @@ class LearntItems:
         return cls({name: len(examples) for name, examples in listed.items()}, np.unique(items[items != COMMON]))
 
     def __or__(self, other: "LearntItems") -> "LearntItems":
-        """What either learnt; of a source that both have, the larger count."""
+        """What either learnt; for a source that both have, the larger count."""
         both = dict(self.sources)
         for name, count in other.sources.items():
             both[name] = max(count, both.get(name, 0))
@@ -92,11 +92,12 @@ class LearntItems:
 
     def known(self, examples: Iterable[Example]) -> NDArray[np.bool_]:
         """Which of the examples were learnt."""
-        asked = fingerprints(examples)
+        items = fingerprints(examples)
         if not len(self.fingerprints):
-            return np.zeros(len(asked), bool)
-        places = np.minimum(np.searchsorted(self.fingerprints, asked), len(self.fingerprints) - 1)
-        return np.asarray(self.fingerprints[places] == asked)
+            return np.zeros(len(items), bool)
+        # Ours are sorted, so a binary search each; `np.isin` would sort both anew.
+        places = np.minimum(np.searchsorted(self.fingerprints, items), len(self.fingerprints) - 1)
+        return np.asarray(self.fingerprints[places] == items)
 
     def overlap(self, examples: Iterable[Example]) -> Overlap:
         """How many of the examples were learnt."""
@@ -104,7 +105,7 @@ class LearntItems:
         return Overlap(int(known.sum()), len(known))
 
     def save(self, folder: Path) -> None:
-        """Write `learnt.npz`, whole or not at all: four bytes an item, as differences, a plane for each byte."""
+        """Write `learnt.npz`, whole or not at all: about four bytes per item, as differences, split into byte planes."""
         steps = np.diff(self.fingerprints, prepend=np.uint64(0)).astype(">u8")
         planes = steps.view(np.uint8).reshape(-1, 8).T[8 - BYTES :]
         names, counts = np.array(list(self.sources), str), np.array(list(self.sources.values()), int)
@@ -133,20 +134,14 @@ def fingerprints(examples: Iterable[Example]) -> Fingerprints:
     >>> bool(one == other)
     True
     """
-    return np.fromiter(_fingerprints(examples), np.uint64)
+    return np.fromiter(map(_fingerprint, examples), np.uint64)
 
 
-def _fingerprints(examples: Iterable[Example]) -> Iterator[int]:
-    for example in examples:
-        texts = example.dialogue.texts[: example.turn + 1]
-        if sum(len(text.split()) for text in texts) < MIN_WORDS:
-            yield COMMON
-            continue
-        digest = blake2b("\x1f".join(map(_letters, texts)).encode("utf-8", "replace"), digest_size=BYTES)
-        yield int.from_bytes(digest.digest())
-
-
-def _letters(text: str) -> str:
-    """Letters and digits, by which a text is known in another edition; all of a text that has none."""
-    folded = normalize("NFKC", text).casefold()
-    return _NOT_A_WORD.sub("", folded) or "".join(folded.split())
+def _fingerprint(example: Example) -> int:
+    texts = example.dialogue.texts[: example.turn + 1]
+    if sum(len(text.split()) for text in texts) < MIN_WORDS:
+        return COMMON
+    folded = [normalize("NFKC", text).casefold() for text in texts]
+    # Editions of a corpus differ in spaces and punctuation; but those are all there is of some turns (":-)").
+    letters = [_NOT_A_WORD.sub("", text) or "".join(text.split()) for text in folded]
+    return int.from_bytes(blake2b("\x1f".join(letters).encode("utf-8", "replace"), digest_size=BYTES).digest())

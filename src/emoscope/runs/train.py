@@ -106,10 +106,11 @@ def train(
             held_out=_held_out_report(task, system, examples),
             **environment(),
         )
-        system.save(part)
+        system.model().save(part)
         learnt.save(part)
         write_file(part / FILE, record.model_dump_json(indent=2) + "\n")
-        draw_curves(part)
+        if system.metadata.networks:
+            draw_curves(part)
     return record
 
 

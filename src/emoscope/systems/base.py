@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from inspect import get_annotations
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -120,22 +119,19 @@ class System(ABC):
         """What it has learnt, as a detector takes it: the block, and the head with what it corrects and decides by."""
         if self.block is None or self.prior is None:
             raise EmoscopeError(f"{self.metadata.name} has not been trained")
-        metadata, labels = self.task.metadata, self.block.labels
+        metadata, names = self.task.metadata, self.task.labels
         natural = metadata.natural_prior if self.settings.shift != "none" else None
+        decision = None if self.decision is None else dict(zip(names, self.decision.tolist(), strict=True))
         head = Head(
             name=self.task.name,
-            labels=labels,
-            trained=self._by_label(self.prior, labels),
-            prior=None if natural is None else {label: natural[label] for label in labels},
+            labels=self.block.labels,
+            trained=dict(zip(names, self.prior.tolist(), strict=True)),
+            prior=natural,
             prior_source=None if natural is None else metadata.natural_prior_source,
             estimate=self.settings.shift == "estimate",
-            decision=None if self.decision is None else self._by_label(self.decision, labels),
+            decision=decision,
         )
         return FittedModel(Bundle(name=self.metadata.name, task=self.task.name, heads=(head,)), self.block)
-
-    def _by_label(self, numbers: Floats, labels: Sequence[str]) -> dict[str, float]:
-        by_label = dict(zip(self.task.labels, numbers.tolist(), strict=True))
-        return {label: by_label[label] for label in labels}
 
     def detector(self) -> Detector:
         """The detector that `emoscope predict` answers with."""
@@ -158,10 +154,6 @@ class System(ABC):
         """The labelled examples of other corpora that it learnt from beside the task's own, by corpus."""
         names = frozenset[str]() if self.block is None else self.block.corpora()
         return {name: source_examples(name, fit_context) for name in sorted(names)}
-
-    def save(self, folder: Path) -> None:
-        """Write a model folder: `emoscope.load` takes it as it is."""
-        self.model().save(folder)
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

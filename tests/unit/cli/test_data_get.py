@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from emoscope.cli import data as data_commands
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 from emoscope.core.errors import EmoscopeError
 from emoscope.tasks import get_task
 from emoscope.tasks.data import SUMS

@@ -14,8 +14,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import emoscope
+from emoscope.cli.app import app
 from emoscope.cli.explanation import show_explanation
-from emoscope.cli.main import app
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector

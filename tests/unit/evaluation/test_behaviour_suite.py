@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import emoscope
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 from emoscope.core.dialogue import Detection, Dialogue
 from emoscope.core.significance import wilson_interval
 from emoscope.evaluation.behaviour import (

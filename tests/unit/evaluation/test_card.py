@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.evaluation.card import card_text, markdown_table
 from emoscope.evaluation.results import ModelResults, read_results

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 from emoscope.evaluation.measured import MeasuredScore, measured_scores
 from emoscope.systems import SYSTEMS
 

@@ -277,7 +277,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **environment(),
     )
     (root / "kept").mkdir()
-    system.save(root / "kept")
+    system.model().save(root / "kept")
     (root / "kept" / FILE).write_text(record.model_dump_json(), encoding="utf-8")
     return root / "kept"
 
@@ -315,7 +315,7 @@ def test_bytes_need_dialogues(tmp_path: Path, run: Path) -> None:
 def test_the_command_writes_a_model_that_runs_without_torch(run: Path, tmp_path: Path) -> None:
     from typer.testing import CliRunner
 
-    from emoscope.cli.main import app
+    from emoscope.cli.app import app
 
     (tmp_path / "chats.jsonl").write_text(
         "".join(json.dumps({"turns": [*d.texts, "bye"]}) + "\n" for d in chats(80, 3)), encoding="utf-8"

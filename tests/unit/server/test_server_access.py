@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
-from emoscope.cli.main import app as commands
+from emoscope.cli.app import app as commands
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
 from emoscope.server.app import create_app

@@ -14,7 +14,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Sink
 from typer.testing import CliRunner
 
-from emoscope.cli.main import app as commands
+from emoscope.cli.app import app as commands
 from emoscope.server.doctor import Finding, examine
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store

@@ -53,7 +53,7 @@ def fitted(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
         examples = examples_of(SYSTEMS[name].metadata.tasks[0])
         system = tiny(name, encoder).fit(examples, FitContext(seed=0, device="cpu"))
         (parent / name).mkdir()
-        system.save(parent / name)
+        system.model().save(parent / name)
         return Fitted(system, parent / name, system.predict_proba(examples))
 
     return fit

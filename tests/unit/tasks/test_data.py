@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import emoscope
-from emoscope.cli.main import app
+from emoscope.cli.app import app
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.tasks import TASKS, get_task
 from emoscope.tasks.data import (
