@@ -28,7 +28,7 @@ _EXPORTS = {
     "score": "emoscope.scoring",
     "train": "emoscope.runs.train",
 }
-_CALLABLE_PACKAGES = ("systems", "tasks")  # packages that list what they hold when they are called
+_CALLABLE_PACKAGES = ("systems", "tasks")  # callable packages: a call lists their content
 
 if TYPE_CHECKING:
     from emoscope.api import compare, evaluate, predict, systems, tasks

@@ -1,4 +1,4 @@
-"""What the commands do, as functions: names of tasks, splits and files in, results out."""
+"""The commands as functions: they take names of tasks, splits and files, and return results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,7 +45,7 @@ def predict(
     split: str | None = None,
     data: Path | None = None,
 ) -> list[str]:
-    """The labels that a run or an embedded model gives the examples of an official file, or of a split of the data.
+    """The labels that a run or an embedded model predicts for an official file or a split of the data.
 
     >>> predict("runs/mine", "emocontext", split="dev")  # doctest: +SKIP
     ['others', 'angry', ...]
@@ -67,7 +67,7 @@ def evaluate(
     seed: int = 0,
     data: Path | None = None,
 ) -> "Evaluation":
-    """Score predictions, a file or labels in order, in the task's official way: against a labelled file, or a split.
+    """Score predictions (a file, or labels in order) officially, against a labelled file or a split.
 
     >>> evaluate("predictions.txt", "emocontext", split="dev").score  # doctest: +SKIP
     0.7304
@@ -103,7 +103,7 @@ def compare(
 def task_and_file(
     name: str, path: str | Path | None, split: str | None, data: Path | None, *, option: str
 ) -> "tuple[Task, Path | Located]":
-    """A task, and the file or the split of its data that is meant; `option` is what messages call the file."""
+    """A task, and the file or split to read; `option` is the name of the file's parameter in messages."""
     from emoscope.tasks import get_task
     from emoscope.tasks.data import find_split
 

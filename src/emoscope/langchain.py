@@ -29,5 +29,5 @@ def emotion_tool(model: str = "default", **options: "Unpack[Options]") -> "BaseT
     def detect_emotion(turns: list[str]) -> dict[str, Any]:
         return detector.detect(turns).as_dict()
 
-    made: BaseTool = tools.StructuredTool.from_function(detect_emotion, description=DESCRIPTION)
-    return made
+    tool: BaseTool = tools.StructuredTool.from_function(detect_emotion, description=DESCRIPTION)
+    return tool

@@ -24,7 +24,7 @@ def mcp_server(model: str = "default", **options: "Unpack[Options]") -> Any:
         return detector.detect(turns).as_dict()
 
     def emotion_timeline(turns: list[str]) -> dict[str, Any]:
-        return {"turns": [found.as_dict() for found in detector.timeline(turns)]}
+        return {"turns": [detection.as_dict() for detection in detector.timeline(turns)]}
 
     def explain_emotion(turns: list[str], label: str | None = None) -> dict[str, Any]:
         return detector.explain(turns, label=label).as_dict()
@@ -41,7 +41,7 @@ def mcp_server(model: str = "default", **options: "Unpack[Options]") -> Any:
 
 
 def _with_message(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The function with a user's mistake as the tool's answer, not as a crash of the server."""
+    """Report a user's mistake as the tool's error message."""
     error_class = require("mcp.server.mcpserver.exceptions", extra="mcp").ToolError
 
     @wraps(function)

@@ -91,7 +91,7 @@ class EmotionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[best])
 
     def detector(self) -> Detector:
-        """What was learnt, as a detector."""
+        """The fitted model as a detector."""
         check_is_fitted(self)
         return self.detector_
 
@@ -105,6 +105,6 @@ class EmotionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _examples(dialogues: Any) -> list[Example]:
     if isinstance(dialogues, str | Dialogue):
         raise ValueError("expected a list of texts or dialogues, not a single one")
-    if hasattr(dialogues, "columns"):  # a data frame, as a column transformer passes it on
+    if hasattr(dialogues, "columns"):  # a data frame, such as a column transformer passes on
         raise ValueError("expected one column of texts, not a data frame; name the column without brackets")
     return [Example.last(Dialogue.of(dialogue)) for dialogue in dialogues]

@@ -51,7 +51,7 @@ class EmotionComponent:
                 span._.emotion = found
 
     def to_bytes(self, **_: Any) -> bytes:
-        """Nothing: the model is loaded by its name."""
+        """Empty: the model is loaded by its name."""
         return b""
 
     def from_bytes(self, _: bytes, **__: Any) -> "EmotionComponent":

@@ -1,1 +1,1 @@
-"""The command line: one module per group of commands; thin: parse, call, print."""
+"""The command line: parse, call, print. One module per command or group."""

@@ -17,9 +17,11 @@ def behaviour_cli(
     model: Annotated[str, typer.Argument(help="`default`, `open`, `nano`, or a run's folder.")] = "default",
     labels: LabelsOption = None,
     as_json: JsonOption = False,
-    failures: Annotated[bool, typer.Option("--failures", help="Also list what failed, with the answers.")] = False,
+    failures: Annotated[
+        bool, typer.Option("--failures", help="Also list the failed cases with the model's answers.")
+    ] = False,
 ) -> None:
-    """Ask a model the behaviour suite: what it makes of negation, sarcasm, grief, typos, changed context, ..."""
+    """Run the behaviour suite on a model: negation, sarcasm, grief, typos, changed context, ..."""
     from emoscope.detector import load
     from emoscope.evaluation.behaviour import run_suite
 

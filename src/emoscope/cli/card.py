@@ -1,4 +1,4 @@
-"""`emoscope card`: what is known of a model, in a page."""
+"""`emoscope card`: what is known about a model, on one page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -41,6 +41,6 @@ def _card(model: str, *, as_json: bool) -> str:
     path = resolve(model) / (CARD_JSON if as_json else CARD)
     if not path.is_file():
         raise EmoscopeError(
-            f"{model}: has no card; `python -m benchmarks.quality` in the source tree measures a model and makes one"
+            f"{model}: has no card; `python -m benchmarks.quality` in the source tree measures a model and writes one"
         )
     return whole_text(path)

@@ -55,7 +55,7 @@ def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
 
 
 def _folders(incomplete: str, mark: str) -> list[str]:
-    """Folders that begin so and hold a file, and others on the way to one."""
+    """Folders with this prefix that contain a certain file, and folders that may lead to one."""
     from pathlib import Path
 
     parent = Path(incomplete) if incomplete.endswith("/") else Path(incomplete).parent

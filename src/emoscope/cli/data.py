@@ -32,18 +32,18 @@ def get(
         bool, typer.Option("--accept-terms", help="Accept the data's terms without being asked.")
     ] = False,
     mirror: Annotated[
-        str | None, typer.Option(metavar="URL", help="Fetch the same file names from this address instead.")
+        str | None, typer.Option(metavar="URL", help="Fetch files of the same names from this URL instead.")
     ] = None,
     user: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Your name for files behind a password; that is asked for, or taken from $EMOSCOPE_<TASK>_PASSWORD.",
+            help="User name for password-protected files; the password is asked for, or is $EMOSCOPE_<TASK>_PASSWORD.",
         ),
     ] = None,
     data: DataOption = None,
 ) -> CommandResult:
-    """Fetch a task's files from their public home, after showing their terms. Files already here are left alone."""
+    """Fetch a task's files from their public home, after showing their terms. Existing files are kept."""
     from emoscope.tasks import get_task
     from emoscope.tasks.fetch import needed
 
@@ -85,7 +85,7 @@ def check(task: TaskArgument, data: DataOption = None) -> CommandResult:
 
 
 def check_rows(task: "Task", root: Path | None = None) -> list[dict[str, Any]]:
-    """Each file the task knows of: its splits, its state, and whose checksum it was held to.
+    """Each file of a task: its splits, its state, and which checksum it was compared with.
 
     >>> from emoscope.tasks import get_task
     >>> check_rows(get_task("emocontext"), Path("no-such-folder"))[0]

@@ -46,7 +46,7 @@ def stats(
         from emoscope.core.plots import altair, save
         from emoscope.corpus.describe.figures import figures
 
-        altair()  # say now, and not after the counting, that the extra is missing
+        altair()  # report a missing extra now, not after the counting
         try:
             plots.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -108,7 +108,7 @@ def _locate(task: "Task", splits: Sequence[str] | None, root: Path | None) -> di
 
 
 def _tables(task: "Task", located: Mapping[str, "Located"], parts: "Parts") -> "Iterator[RenderableType]":
-    """What a person is shown: a table for each kind of thing that was counted."""
+    """A table for each kind of thing that was counted."""
     rows = [[name, file.file.name, file.revision.name, parts[name].examples] for name, file in located.items()]
     yield table(task.metadata.title, ["split", "file", "revision", "examples"], rows, left=3)
     notes = {file.revision.name: file.revision.note for file in located.values()}

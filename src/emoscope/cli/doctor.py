@@ -1,4 +1,4 @@
-"""`emoscope doctor`: checks a deployment and says what to mend."""
+"""`emoscope doctor`: checks a deployment and says what to fix."""
 
 from dataclasses import asdict
 from pathlib import Path

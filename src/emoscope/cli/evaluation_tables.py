@@ -1,4 +1,4 @@
-"""Evaluations, comparisons, error analyses and human studies as a person reads them."""
+"""Evaluations, comparisons, error analyses and human studies as tables."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise
@@ -22,14 +22,14 @@ _CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 
 
 def _print_notes(notes: Sequence[str], *, warnings: int = 0) -> None:
-    """Print notes, of which the first are warnings."""
+    """Print notes; the first `warnings` of them are warnings."""
     for number, note in enumerate(notes):
         mark = "[bold red]warning:[/]" if number < warnings else "[yellow]note:[/]"
         console(stderr=True).print(f"{mark} {_plain(note)}")
 
 
 def print_learnt(path: "Path", learnt: "Overlap | None") -> None:
-    """Warn that a model had learnt what a file of predictions answers."""
+    """Warn if a model had learnt the items of a file of predictions."""
     from emoscope.evaluation.provenance import learnt_note
 
     if learnt is not None and learnt.is_learnt:
@@ -68,7 +68,7 @@ def print_evaluation(result: "Evaluation") -> None:
 
 
 def _show(title: str, columns: Sequence[str], rows: Rows, *, left: int = 1) -> None:
-    # A table's own title would be broken at the width of the table.
+    # rich would wrap a table's own title at the width of the table.
     console().print(f"[bold]{escape(title)}[/]")
     console().print(table(None, columns, rows, left=left))
 

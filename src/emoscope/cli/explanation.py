@@ -19,7 +19,7 @@ _UNMARKED = 0.06  # words with less than this share of the strongest one's weigh
 
 
 def show_explanation(screen: Console, explanation: "Explanation") -> None:
-    """Print an explanation: in colour where there is colour, else with the words' numbers behind them."""
+    """Print an explanation: in colour if the terminal has colours, else with a number after each word."""
     colours = None if screen.no_color else screen.color_system
     strongest = max((abs(word.contribution) for turn in explanation.turns for word in turn.words), default=0.0)
     name = (explanation.label, f"bold {COLOURS.get(explanation.label, 'white')}")
@@ -39,9 +39,9 @@ def show_explanation(screen: Console, explanation: "Explanation") -> None:
 
 
 def marked(turn: "TurnContribution", strongest: float, colours: str | None) -> Text:
-    """The turn's text with each word marked by its weight beside the strongest word's.
+    """The turn's text with each word marked by its weight relative to the strongest word's.
 
-    `colours` is what the screen can show, as rich names it; with None the numbers are written behind the words.
+    `colours` is what the terminal can show, in rich's terms; without any, the numbers follow the words.
 
     >>> from emoscope.detector.explain import TurnContribution, WordContribution
     >>> from emoscope.core.dialogue import Turn
@@ -65,7 +65,7 @@ def marked(turn: "TurnContribution", strongest: float, colours: str | None) -> T
 
 def _pen(weight: float, speaks_for: bool, colours: str) -> Style:
     strong = weight > 0.5
-    if colours == "standard":  # sixteen colours have no faint ones: letters, not their background
+    if colours == "standard":  # sixteen colours have no faint ones: colour the letters, not the background
         return Style(color="green" if speaks_for else "red", bold=strong)
     shades = FOR if speaks_for else AGAINST
     return Style(color="black", bgcolor=shades[min(len(shades) - 1, int(weight * len(shades)))], bold=strong)

@@ -15,7 +15,7 @@ from emoscope.core.files import folder_size
 def export_cli(
     run: Annotated[
         Path,
-        typer.Argument(help="A run's folder, of a neural system or an ensemble; or, for transformers, a student's."),
+        typer.Argument(help="Folder of a run of a neural system or ensemble; for transformers also of a student."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],
     to: Annotated[
@@ -24,26 +24,26 @@ def export_cli(
             help="`emoscope`, or `transformers`: a Hugging Face folder with config, tokenizer and model card."
         ),
     ] = "emoscope",
-    labels: Annotated[str | None, typer.Option(help="For transformers: the set of labels, of a student.")] = None,
+    labels: Annotated[str | None, typer.Option(help="For transformers: which of a student's label sets.")] = None,
     int8: Annotated[
-        bool, typer.Option("--int8/--fp32", help="Weights as bytes, a quarter of the size and faster; or as they are.")
+        bool, typer.Option("--int8/--fp32", help="8-bit weights, a quarter of the size and faster; or 32-bit floats.")
     ] = True,
     dialogues: Annotated[
         str | None,
         typer.Option(
-            help="A table of dialogues like those to come, from which the ranges of values are learnt; the task's "
-            "training data if not given."
+            help="A table of dialogues like the ones to be labelled, to calibrate 8-bit weights; by default the task's "
+            "training data."
         ),
     ] = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Drop the pieces of words that the dialogues do not use.")
+        bool, typer.Option("--prune", help="Drop word pieces that do not occur in the dialogues.")
     ] = False,
     data: DataOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> CommandResult:
-    """Write a run as a model that `emoscope.load` and `emoscope detect --model` take, without torch.
+    """Write a run as a model for `emoscope.load` and `emoscope detect --model` that needs no torch.
 
-    Or, with `--to transformers`, as a folder that Hugging Face's library loads.
+    With `--to transformers`, write a folder that Hugging Face's library loads.
     """
     if to not in ("emoscope", "transformers"):
         raise EmoscopeError(f"--to: expected emoscope or transformers, found {to!r}")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from emoscope.server.detect.keys import KeyFile
 
 app = CommandGroup(no_args_is_help=True, help="API keys for detection, each with its own limits.")
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the key's owner.")]
 
 
 def _file(data_dir: Path | None) -> "KeyFile":
@@ -31,14 +31,14 @@ def _file(data_dir: Path | None) -> "KeyFile":
 def add(
     name: NameArgument,
     dialogues: Annotated[
-        int | None, typer.Option("--dialogues-per-minute", min=0, help="Its own limit; 0 is none at all.")
+        int | None, typer.Option("--dialogues-per-minute", min=0, help="A limit of its own; 0 means unlimited.")
     ] = None,
     explanations: Annotated[
         int | None, typer.Option("--explanations-per-minute", min=0, help="The same for explanations.")
     ] = None,
     data_dir: DataDirOption = None,
 ) -> CommandResult:
-    """Make a key, shown this once. A running server knows it within a second."""
+    """Create a key; it is shown only once. A running server accepts it within a second."""
     limits = {"dialogues_per_minute": dialogues, "explanations_per_minute": explanations}
     key = _file(data_dir).add(name, **limits)
     return CommandResult({"name": name, "key": key}, key)
@@ -55,7 +55,7 @@ def list_keys(data_dir: DataDirOption = None) -> CommandResult:
 
 @app.command("revoke")
 def revoke(name: NameArgument, data_dir: DataDirOption = None) -> CommandResult:
-    """Take a key away."""
+    """Revoke a key."""
     _file(data_dir).revoke(name)
     return CommandResult({"name": name, "state": "revoked"}, f"{name}: revoked")
 

@@ -1,4 +1,4 @@
-"""`emoscope tasks` and `emoscope systems`: what there is."""
+"""`emoscope tasks` and `emoscope systems`: the tasks and the systems there are."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -31,12 +31,12 @@ def tasks(
     if name is not None:
         described = describe_task(get_task(name), data)
         return CommandResult(described, partial(_print_task, described))
-    every = [describe_task(get_task(known), data) for known in TASKS]
+    every = [describe_task(get_task(task), data) for task in TASKS]
     return CommandResult(every, [_task_table(every)])
 
 
 def describe_task(task: "Task", root: Path | None = None) -> dict[str, Any]:
-    """All that is known of a task, and which of its splits are on this machine.
+    """Everything known about a task, and which of its splits are on this machine.
 
     >>> from emoscope.tasks import get_task
     >>> describe_task(get_task("emocontext"), Path("no-such-folder"))["splits"]["dev"]
@@ -63,7 +63,7 @@ def describe_task(task: "Task", root: Path | None = None) -> dict[str, Any]:
 
 
 def _describe_split(task: "Task", split: str, root: Path | None) -> dict[str, Any]:
-    """The split as it is here; where it is not, as its first revision has it."""
+    """The split as found on this machine, else as its first revision describes it."""
     from emoscope.tasks.data import data_folder
 
     folder = data_folder(task, root)
@@ -175,7 +175,7 @@ def systems(
 
 
 def describe_system(name: str) -> dict[str, Any]:
-    """All that is known of a system: paper, scores, what was substituted, and its settings.
+    """Everything known about a system: paper, scores, substitutions and settings.
 
     >>> describe_system("nano")["settings"][0]["name"]
     'shift'

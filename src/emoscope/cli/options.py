@@ -47,7 +47,9 @@ LabelsOption = Annotated[
     ),
 ]
 SettingsOption = Annotated[list[str] | None, typer.Option("--set", help="Change a setting, as in train.")]
-PriorOption = Annotated[str | None, typer.Option("--prior", help="Your own mix of labels: neutral=0.8,joy=0.1,...")]
+PriorOption = Annotated[
+    str | None, typer.Option("--prior", help="The mix of labels you expect: neutral=0.8,joy=0.1,...")
+]
 DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write a self-contained HTML report here.")]
 SeedOption = Annotated[
@@ -55,15 +57,16 @@ SeedOption = Annotated[
 ]
 EngineOption = Annotated[str, typer.Option("--engine", help="local: all cores of this machine; ray: a Ray cluster.")]
 RayAddressOption = Annotated[
-    str | None, typer.Option("--ray-address", help="An existing cluster; without it Ray is started here.")
+    str | None,
+    typer.Option("--ray-address", help="Address of a Ray cluster; without it, Ray is started on this machine."),
 ]
 WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Processes at work at once; as many as there are cores.")
+    int | None, typer.Option("--workers", min=1, help="Processes to run at once; by default one per core.")
 ]
 
 
 def chosen_settings(given: Sequence[str] | None) -> dict[str, Any]:
-    """The settings that `--set name=value` options name.
+    """The values of `--set name=value` options.
 
     >>> chosen_settings(["epochs=5"])
     {'epochs': 5}
@@ -74,7 +77,7 @@ def chosen_settings(given: Sequence[str] | None) -> dict[str, Any]:
 
 
 def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
-    """The engine that options name.
+    """The engine that `--engine` names, checked against `--ray-address`.
 
     >>> chosen_engine("local", None)
     'local'
@@ -87,7 +90,7 @@ def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
 
 
 def chosen_executor(engine: str, workers: int | None, ray_address: str | None) -> "Executor":
-    """Where the work runs; the result does not depend on it."""
+    """The executor that the options describe; results do not depend on it."""
     from emoscope.parallel import Executor
 
     chosen = chosen_engine(engine, ray_address)

@@ -41,28 +41,28 @@ __all__ = [
 
 T = TypeVar("T")
 Rows = Iterable[Sequence[object]]
-LINE_EVERY = 10.0  # seconds between two lines of progress where there is no screen for a bar
+LINE_EVERY = 10.0  # seconds between lines of progress where there is no terminal for a bar
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
 @contextmanager
 def stdout_to_stderr() -> Iterator[None]:
-    """Send to standard error what anything in this process, also a library in another language, prints."""
+    """Redirect standard output to standard error, even for what native libraries print."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    saved = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(saved, 1)
+        os.close(saved)
 
 
 def table(
     title: str | None, columns: Sequence[str], rows: Rows, *, left: int = 1, no_wrap: Sequence[int] = ()
 ) -> Table:
-    """A table whose first `left` columns are text and the others numbers; those of `no_wrap` are never broken.
+    """A table whose first `left` columns are text and the others numbers; columns in `no_wrap` are never wrapped.
 
     >>> table("Scores", ["system", "F1"], [["nano", 0.73]]).row_count
     1
@@ -86,14 +86,14 @@ def _cell(value: object) -> str:
 
 
 def bars(*columns: ProgressColumn) -> Progress:
-    """Progress bars on standard error, for a terminal only, and gone when done."""
+    """Progress bars on standard error, in a terminal only, removed when done."""
     screen = console(stderr=True)
     return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
-    """A bar on standard error; the function it yields takes a message and the share that is done (0 to 1)."""
+    """A bar on standard error; the function it yields takes a message and the finished share (0 to 1)."""
     with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(title, total=1.0)
         line = _Lines(title)
@@ -107,7 +107,7 @@ def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
 
 
 def progress(title: str, items: Iterable[T]) -> Iterator[T]:
-    """The items of a stream of unknown length, counted on standard error as they pass, with their rate."""
+    """Pass on a stream of unknown length, and show the number of items and their rate on standard error."""
     shown = TextColumn("{task.description}: {task.completed:,.0f}, {task.fields[rate]}")
     with bars(SpinnerColumn(), shown, TimeElapsedColumn()) as bar:
         task = bar.add_task(title, total=None, rate="")
@@ -121,7 +121,7 @@ def progress(title: str, items: Iterable[T]) -> Iterator[T]:
 
 
 class _Lines:
-    """Lines of progress on standard error every ten seconds, where there is no screen for a bar."""
+    """Lines of progress on standard error every ten seconds, where there is no terminal for a bar."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -133,7 +133,7 @@ class _Lines:
         return max(time.perf_counter() - self._begun, 1e-9)
 
     def show(self, text: str) -> None:
-        """Print it, if the last line was ten seconds ago."""
+        """Print a line if the last one was at least ten seconds ago."""
         now = time.perf_counter()
         if not self._screen.is_terminal and now - self._shown >= LINE_EVERY:
             self._shown = now
@@ -141,7 +141,7 @@ class _Lines:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, whichever says it best.
+    """A time in seconds, minutes or hours, whichever reads best.
 
     >>> duration(42), duration(600), duration(9000)
     ('42 s', '10 min', '2.5 h')

@@ -1,4 +1,4 @@
-"""What a command answers: printed for people or, with `--json`, for programs. All commands print by this one way."""
+"""The result of a command, printed for people or, with `--json`, for programs. All commands print this way."""
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
@@ -13,18 +13,18 @@ from emoscope.cli.output import JsonOption, console, print_json
 
 
 class CommandResult(NamedTuple):
-    """The answer for programs, and the same for people: a line, tables and notes, or a function that prints it.
+    """A result for programs, and the same for people: a line, tables and notes, or a function that prints them.
 
-    A value of None says nothing to programs, such as where standard output is taken by what the command writes.
+    A value of None prints no JSON, for commands that write their output to standard output.
     """
 
     value: object
     shown: str | Iterable[RenderableType] | Callable[[], None]
-    failed: bool = False  # a negative answer: the exit code is 1
+    failed: bool = False  # the exit code is 1
     stderr: bool = False
 
     def print(self, *, as_json: bool) -> None:
-        """Print it, and exit if the answer is negative."""
+        """Print the result; exit with code 1 if it is negative."""
         if as_json and self.value is not None:
             print_json(self.value)
         elif isinstance(self.shown, str):
@@ -42,12 +42,12 @@ class CommandResult(NamedTuple):
 
 
 def plain(text: str) -> Text:
-    """A text that is printed as it is: neither wrapped nor read as markup."""
+    """A text printed as it is, without wrapping or markup."""
     return Text(text, no_wrap=True, overflow="ignore")
 
 
 class CommandGroup(typer.Typer):
-    """A group of commands, of which those that return a `CommandResult` have the option `--json`, last."""
+    """A group of commands that adds the option `--json` to those that return a `CommandResult`."""
 
     def command(  # type: ignore[override]
         self, name: str | None = None, **options: Any
@@ -57,7 +57,7 @@ class CommandGroup(typer.Typer):
 
 
 def with_json(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that returns a `CommandResult` as one that prints it, with the option `--json`; others as they are."""
+    """Wrap a command that returns a `CommandResult`: print it, and add the option `--json`. Leave others alone."""
     signature = inspect.signature(command)
     if signature.return_annotation is not CommandResult:
         return command
@@ -70,14 +70,14 @@ def with_json(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def option(name: str, annotation: object, default: object = None) -> inspect.Parameter:
-    """An option to add to a command's own."""
+    """A further option for a command."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def with_parameters(
     command: Callable[..., Any], run: Callable[..., None], parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., None]:
-    """A function that runs a command, under its name and with its help, as typer sees it: with these parameters."""
+    """Give `run` the name and the help of `command`, and the parameters that typer should see."""
     wrapper: Any = wraps(command)(run)
     wrapper.__signature__ = inspect.Signature(parameters)
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -1,4 +1,4 @@
-"""`emoscope submit`: send a file to a challenge and wait for its score."""
+"""`emoscope submit`: send predictions to a challenge and wait for their score."""
 
 import secrets
 import time
@@ -16,16 +16,18 @@ from emoscope.core.files import existing_file
 from emoscope.server.errors import Rejected
 
 _FINAL = {"scored", "failed", "rejected"}
-# A request whose answer was lost is sent again; its key makes sure it counts once.
+# A request whose response was lost is sent again; its idempotency key makes sure it counts once.
 _RETRIES = 3
 
 
 def submit_cli(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Predictions in the task's official format.")],
-    challenge: Annotated[str, typer.Option("--challenge", "-c", help="The address of the challenge's page.")],
+    challenge: Annotated[str, typer.Option("--challenge", "-c", help="URL of the challenge's page.")],
     token: Annotated[str, typer.Option("--token", envvar="EMOSCOPE_TOKEN", help="Your token.")],
-    phase: Annotated[str | None, typer.Option("--phase", help="The phase; needed only if several are open.")] = None,
-    note: Annotated[str, typer.Option("--note", help="What this submission is, for yourself.")] = "",
+    phase: Annotated[
+        str | None, typer.Option("--phase", help="Name of the phase; needed only if several are open.")
+    ] = None,
+    note: Annotated[str, typer.Option("--note", help="A note on this submission, for yourself.")] = "",
     wait: Annotated[int, typer.Option("--wait", min=0, help="Seconds to wait for the score.")] = 60,
 ) -> CommandResult:
     """Send predictions to a challenge; exit code 1 if they are refused."""
@@ -58,13 +60,13 @@ def challenge_address(address: str) -> tuple[str, str]:
 def send(server: str, slug: str, file: Path, *, token: str, phase: str | None = None, note: str = "") -> dict[str, Any]:
     """Send a file; a broken connection is retried, and still makes only one submission."""
     url = f"{server}/v1/challenges/{quote(slug, safe='')}/submissions"
-    fields = {"note": note, "phase": phase}  # a None is left out
+    fields = {"note": note, "phase": phase}  # httpx leaves out None
     files = {"file": (file.name, file.read_bytes(), "text/plain")}
     return _call("POST", url, token, {"Idempotency-Key": secrets.token_hex(16)}, data=fields, files=files)
 
 
 def follow(server: str, submission: dict[str, Any], *, token: str, seconds: float) -> dict[str, Any]:
-    """Poll a submission until its state is final, or the time is up."""
+    """Poll a submission until its state is final or the time is up."""
     deadline, pause = time.monotonic() + seconds, 0.2
     while submission["state"] not in _FINAL and time.monotonic() < deadline:
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))

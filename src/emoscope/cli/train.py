@@ -21,7 +21,7 @@ from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 
 WorkersOption = Annotated[
-    int, typer.Option("--workers", min=1, help="Parts of an ensemble to train at once, each in a process of its own.")
+    int, typer.Option("--workers", min=1, help="Members of an ensemble to train at once, each in its own process.")
 ]
 
 
@@ -33,7 +33,7 @@ def train_cli(
     limit: Annotated[int | None, typer.Option(min=1, help="Learn from the first N examples only.")] = None,
     splits: Annotated[
         str | None,
-        typer.Option(help="What to learn from, e.g. train,dev; what the system asks for if not given."),
+        typer.Option(help="Splits to learn from, e.g. train,dev; by default the ones the system was designed for."),
     ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; may be given several times.")
@@ -45,12 +45,12 @@ def train_cli(
         typer.Option(min=1, help="GPUs, or processes on a CPU, that train each network together."),
     ] = 1,
     resumable: Annotated[
-        bool, typer.Option("--resumable/--not-resumable", help="Keep finished epochs, to go on after a kill.")
+        bool, typer.Option("--resumable/--not-resumable", help="Keep checkpoints, to resume after an interruption.")
     ] = True,
     data: DataOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing run.")] = False,
 ) -> CommandResult:
-    """Fit a named system on a task's data and keep it in a folder."""
+    """Train a system on a task's data and save it to a folder."""
     from emoscope.runs.train import train
 
     with progress_bar(f"training {system} on {task}") as report:
@@ -80,14 +80,14 @@ def train_cli(
 def crossvalidate_cli(
     system: SystemArgument,
     task: TaskOption,
-    folds: Annotated[int, typer.Option(min=2, help="Number of folds, cut between dialogues.")] = 5,
-    splits: Annotated[str | None, typer.Option(help="The data to cut, e.g. train,dev.")] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds; no dialogue is split between two.")] = 5,
+    splits: Annotated[str | None, typer.Option(help="Splits to cross-validate on, e.g. train,dev.")] = None,
     seed: SeedOption = 0,
-    seeds: Annotated[int, typer.Option(min=1, help="Repeat with so many seeds, from --seed on.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, counted up from --seed.")] = 1,
     settings: SettingsOption = None,
     device: DeviceOption = "auto",
     workers: Annotated[
-        int, typer.Option(min=1, help="Folds, of any seed, to train at once; what is left, their parts.")
+        int, typer.Option(min=1, help="Folds to train at once; spare workers train members of ensembles.")
     ] = 1,
     data: DataOption = None,
 ) -> CommandResult:
@@ -107,7 +107,7 @@ def crossvalidate_cli(
             root=data,
         )
     if results[0].learnt:
-        note = f"{results[0].learnt:,} held-out items were learnt all the same: the data, or other corpora, repeat them"
+        note = f"{results[0].learnt:,} held-out items were learnt anyway: the data or other corpora repeat them"
         console(stderr=True).print(f"[yellow]note:[/] {note}")
     rows = [
         (f"fold {number}", *scores) for number, scores in enumerate(zip(*(r.scores for r in results), strict=True), 1)
@@ -134,10 +134,10 @@ def predict_cli(
     input: Annotated[Path | None, typer.Option("--input", "-i", help="An official file of the task.")] = None,
     split: Annotated[str | None, typer.Option(help="Instead of --input: a split of the task's data.")] = None,
     format: Annotated[
-        str, typer.Option(help="`official`, or `labels` for one label a line in input order.")
+        str, typer.Option(help="`official`, or `labels`: one label per line, in the order of the input.")
     ] = "official",
-    name: Annotated[str, typer.Option(help="Author's name, for formats that ask for it.")] = "",
-    email: Annotated[str, typer.Option(help="Author's e-mail, for formats that ask for it.")] = "",
+    name: Annotated[str, typer.Option(help="Author's name, for formats that require it.")] = "",
+    email: Annotated[str, typer.Option(help="Author's e-mail, for formats that require it.")] = "",
     data: DataOption = None,
 ) -> CommandResult:
     """Write predictions in the task's official submission format."""

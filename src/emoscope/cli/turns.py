@@ -1,4 +1,4 @@
-"""Dialogues as arguments and their answers on the screen: what `detect` without options needs, and no more."""
+"""Dialogues as arguments, detections on the terminal: all that `detect` without options imports, to start fast."""
 
 import os
 import sys
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def file_arguments(arguments: Sequence[str]) -> list[str]:
-    """The files meant by the arguments, those of folders one by one; none if the arguments are turns."""
+    """The files that the arguments name, folders expanded; empty if the arguments are turns."""
     from emoscope.tables import PIPE
 
     named = [argument for argument in arguments if argument == PIPE or _names_file(argument)]
     existing = [argument for argument in arguments if argument == PIPE or _exists(argument)]
     if not named and len(existing) < len(arguments):
-        return []  # a word of a dialogue may happen to be the name of a file here
+        return []  # a word of a dialogue may happen to be the name of a file
     if missing := [argument for argument in arguments if argument not in existing]:
         if len(named) == len(arguments):
             raise EmoscopeError(f"{missing[0]}: no such file")
@@ -43,7 +43,7 @@ def _exists(argument: str) -> bool:
 
 
 def _files_in(named: str) -> list[str]:
-    """The file itself, or the tables of a folder; what is hidden or marked as not data is left alone."""
+    """The file itself, or the tables in a folder, except those whose names begin with a dot or underscore."""
     from emoscope.tables.formats import suffix_format
 
     folder = Path(named)
@@ -59,7 +59,7 @@ def _files_in(named: str) -> list[str]:
 
 
 def show_detections(turns: Sequence[str], detections: "list[Detection]") -> None:
-    """One line a turn: the label in its colour, how sure, and what was said."""
+    """Print one line per turn: the label in its colour, its probability, and the text."""
     screen, block = console(), "█" if encodable("█") else "#"
     for text, detection in zip(turns, detections, strict=True):
         sure = detection.score if detection.label is None else detection.scores[detection.label]
@@ -69,7 +69,7 @@ def show_detections(turns: Sequence[str], detections: "list[Detection]") -> None
         if detection.note:
             screen.print(f"[dim]{' ' * 27}note: {escape(detection.note)}[/]")
     if any(detection.truncated for detection in detections):
-        screen.print("[dim]Input was cut: the model reads a few turns, and of a long one its start and end, only.[/]")
+        screen.print("[dim]Input was cut: the model reads a few turns, and of a long one only its start and end.[/]")
     if len(detections) == 1:
         rest = sorted(detections[0].scores.items(), key=lambda pair: -pair[1])
         screen.print("[dim]" + "  ".join(f"{label} {score:.1%}" for label, score in rest) + "[/]")
@@ -78,13 +78,13 @@ def show_detections(turns: Sequence[str], detections: "list[Detection]") -> None
 def console(*, stderr: bool = False) -> Console:
     """A console that is wide enough for tables when output goes to a file or pipe."""
     stream = sys.stderr if stderr else sys.stdout
-    # COLUMNS is the user's word; without it and without a terminal rich would wrap at 80.
+    # Without COLUMNS and without a terminal, rich would wrap at 80.
     width = None if stream.isatty() or "COLUMNS" in os.environ else 140
     return Console(file=stream, width=width, highlight=False)
 
 
 def encodable(text: str) -> bool:
-    """Whether standard output has these characters.
+    """Whether standard output can encode these characters.
 
     >>> encodable("plain")
     True

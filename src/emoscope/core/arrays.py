@@ -1,4 +1,4 @@
-"""Named arrays in `.npz` files, and words as arrays; nothing is pickled, so a file from elsewhere can do no harm."""
+"""Named arrays in `.npz` files, and words as arrays; nothing is pickled, so untrusted files are safe to open."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 @contextmanager
 def open_arrays(path: str | Path, what: str = "a file of arrays") -> Iterator[Mapping[str, NDArray[Any]]]:
-    """Read what `save_arrays` wrote; arrays that are missing or are not `what` they should be are an InputError.
+    """Read what `save_arrays` wrote; if an array is missing or malformed, an InputError says the file is not `what`.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.npz"
@@ -44,7 +44,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def pack_words(words: Sequence[str]) -> NDArray[np.uint8]:
-    r"""Words as one array of bytes; none may hold a line end.
+    r"""Words as one array of bytes; none may contain a line break.
 
     >>> unpack_words(pack_words(["so", "😂"]))
     ['so', '😂']

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def make_callable(module: str, function: str) -> None:
-    """Let calls of a module go to `"module:function"`, which is imported then.
+    """Make a module callable: a call imports `"module:function"` and runs it.
 
     >>> make_callable(__name__, "builtins:len")
     >>> sys.modules[__name__]("abc")

@@ -6,7 +6,7 @@ from importlib.resources import files
 from itertools import cycle
 
 COLOURS: dict[str, str] = json.loads(files("emoscope.core").joinpath("colours.json").read_text(encoding="utf-8"))
-# For labels of somebody's own task.
+# For the labels of custom tasks.
 _SPARE = ("#1b8a8f", "#b5487c", "#7a6a53", "#4d4f9e", "#94a11c", "#c98b6b")
 
 

@@ -1,6 +1,6 @@
 """Turns, dialogues, examples to label, and detections.
 
-Plain frozen dataclasses rather than pydantic models: millions of them are made in a run.
+Plain frozen dataclasses rather than pydantic models: a run creates millions of them.
 """
 
 import copyreg
@@ -19,13 +19,13 @@ def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(values)
 
 
-# Examples are sent to worker processes. Neither a read-only mapping nor its class can be pickled by itself.
+# Examples are sent to worker processes, and pickle knows neither a read-only mapping nor its class.
 copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance, and who said it where that is known.
+    """One utterance and, if known, its speaker.
 
     >>> Turn("hello", speaker="Ross")
     Turn(text='hello', speaker='Ross')
@@ -65,7 +65,7 @@ class Dialogue:
         """A dialogue from a list of turns, or from one turn: a string, a `Turn`, or a mapping.
 
         A mapping has the keys `text` and, if known, `speaker`; or it is a message with `role` and `content`. Messages
-        of the roles system, developer and tool are no turns, as nobody said them in the conversation.
+        with the role system, developer or tool are skipped: nobody said them in the conversation.
 
         >>> Dialogue.of([{"speaker": "A", "text": "hi"}, "hello"]).turns[0].speaker
         'A'
@@ -74,14 +74,14 @@ class Dialogue:
         """
         if isinstance(turns, Dialogue):
             return turns
-        if isinstance(turns, list | tuple) and set(map(type, turns)) == {str}:  # the usual case, sooner
+        if isinstance(turns, list | tuple) and set(map(type, turns)) == {str}:  # fast path for the usual case
             return cls(tuple(map(Turn, turns)), id)
         if isinstance(turns, str | Turn | Mapping):
             turns = [turns]
         if isinstance(turns, bytes | set | frozenset) or not isinstance(turns, Iterable):
             raise EmoscopeError(f"a dialogue is a text or a list of turns, not {type(turns).__name__}")
-        said = (turn for turn in enumerate(turns, start=1) if not _is_instruction(turn[1]))
-        return cls(tuple(_turn(turn, position) for position, turn in said), id)
+        numbered = enumerate(turns, start=1)
+        return cls(tuple(_turn(turn, position) for position, turn in numbered if not _is_instruction(turn)), id)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ def _turn(value: object, position: int) -> Turn:
 
 
 def _message_text(content: object, position: int) -> str:
-    """The text of a chat message, whose content may be a list of parts, or nothing where a tool is called."""
+    """The text of a chat message, whose content may be a list of parts, or None if it calls a tool."""
     parts = [content] if isinstance(content, str) else content or ()
     if not isinstance(parts, list | tuple):
         raise EmoscopeError(f"turn {position}: expected 'content' as text, not {type(content).__name__}")
@@ -162,7 +162,7 @@ def _message_text(content: object, position: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One turn to be labelled, within its dialogue; what a task reads and a system learns from.
+    """One turn to label, within its dialogue: what a task reads and a system learns from.
 
     `votes` are the annotators' counts per label, `variants` other wordings of the turn (back-translations) by name. An
     example made by rewording another one has the original dialogue as its `origin`.
@@ -205,7 +205,7 @@ class Example:
 
     @property
     def context(self) -> Dialogue:
-        """The dialogue up to and with the turn to be labelled."""
+        """The dialogue up to and including the turn to label."""
         return self.dialogue.upto(self.turn)
 
 
@@ -213,8 +213,8 @@ class Example:
 class Detection:
     """The answer for one dialogue: a label, the probability of each label, and whether input was truncated.
 
-    `label` is None where the best probability lay under the caller's threshold. `note` says what else a reader should
-    know of it, if anything: that the turn is not English, say.
+    `label` is None if the best probability is below the caller's threshold. `note` is anything else a reader should
+    know, for example that the turn is not English.
 
     >>> Detection("happy", {"happy": 0.9, "others": 0.1}).score
     0.9
@@ -250,7 +250,7 @@ class Detection:
         return max(self.scores.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as `json.dumps` takes them."""
+        """Plain values, ready for `json.dumps`."""
         return {"label": self.label, "scores": dict(self.scores), "truncated": self.truncated, "note": self.note}
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-r"""Emoji and emoticons: where they stand in a text, and what they say in words.
+r"""Emoji and emoticons: where they are in a text, and their names in words.
 
 An emoticon gets the name of the emoji that shows the same face, so `:(` and its emoji become the same words.
 The table prefers to miss one rather than to see one in "8:0", "(a:b)" or "C:\": what is missed stays in the text.
@@ -61,7 +61,7 @@ _LIST_MARK = re.compile(r"(?<!\w)[0-79aA]\)")
 
 
 def emoticon_words(match: re.Match[str]) -> str | None:
-    """The words for a match of `emoticon_pattern`; None where its surroundings show that it is none.
+    """The words for a match of `emoticon_pattern`; None if the context shows that it is not an emoticon.
 
     >>> emoticon_words(re.search(emoticon_pattern(), "oh no :-(("))
     'frowning face'
@@ -79,7 +79,7 @@ def _face_words(face: str) -> str:
 
 
 def _is_meant(face: str, match: re.Match[str]) -> bool:
-    """Whether brackets and letters are not rather those of the sentence: "(see below:)", "A) tea B) milk"."""
+    """Whether it is an emoticon, not brackets or letters of the sentence: "(see below:)", "A) tea B) milk"."""
     before = match.string[max(0, match.start() - _WINDOW) : match.start()]
     if face[0] in "8B" and face[1] == ")":
         starts_item = not before and match.end() < len(match.string)
@@ -131,7 +131,7 @@ _NO_NAME_MARK = re.compile(r"[^\w\s'&*#-]")
 
 @lru_cache(maxsize=8192)
 def emoji_words(sequence: str) -> str | None:
-    """The name of an emoji in words, or None for a sequence that is none.
+    """The name of an emoji in words, or None if the sequence is not an emoji.
 
     The skin tone is left out: it says nothing about the emotion, and no detection should depend on it.
 

@@ -31,7 +31,7 @@ _FAMILIES = (
 
 
 def closest_label(word: str, labels: Sequence[str]) -> str | None:
-    """The label that somebody probably meant: one of the same emotion, else one that is spelt alike.
+    """The label that was probably meant: a synonym, else one with a similar spelling.
 
     >>> closest_label("mad", ["happy", "sad", "angry"]), closest_label("hapy", ["happy", "sad"])
     ('angry', 'happy')

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class EmoscopeError(Exception):
-    """Something the user can mend: the message says what, where and how."""
+    """A mistake the user can fix: the message says what, where and how."""
 
 
 class InputError(EmoscopeError):
@@ -25,7 +25,7 @@ class InputError(EmoscopeError):
         place = f"row {row}" if isinstance(row, int) else row
         super().__init__(f"{self.path}: {problem}" if place is None else f"{self.path}, {place}: {problem}")
 
-    def __reduce__(self) -> tuple[Any, ...]:  # so that it can come from another process
+    def __reduce__(self) -> tuple[Any, ...]:  # so that it can be raised in another process
         return partial(type(self), row=self.row), (self.path, self.problem)
 
 
@@ -33,18 +33,18 @@ class MissingExtraError(EmoscopeError):
     """An optional dependency is not installed; the message is the command that installs it."""
 
 
-def did_you_mean(name: str, known: Collection[str], otherwise: str = "there are") -> str:
-    """What to say of a name that nothing has: the one that is spelt alike, else all there are.
+def did_you_mean(name: str, names: Collection[str], otherwise: str = "there are") -> str:
+    """A hint for an unknown name: the one with a similar spelling, else all of them.
 
     >>> did_you_mean("countr", ["counter", "deque"]), did_you_mean("x", ["counter", "deque"])
     ("did you mean 'counter'?", 'there are: counter, deque')
     """
-    close = get_close_matches(name.lower(), known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"{otherwise}: {', '.join(known)}"
+    close = get_close_matches(name.lower(), names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"{otherwise}: {', '.join(names)}"
 
 
 def first_line(error: Exception) -> str:
-    """What another library's exception says, without the details after its first line.
+    """The first line of another library's error message.
 
     >>> first_line(ValueError("too long\\nby far"))
     'too long'

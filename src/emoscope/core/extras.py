@@ -8,7 +8,7 @@ from emoscope.core.errors import MissingExtraError
 
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import an optional module, or say which `pip install` mends its absence.
+    """Import an optional module; if it is missing, the error says which `pip install` provides it.
 
     >>> require("json", extra="train").__name__
     'json'
@@ -18,19 +18,19 @@ def require(module: str, *, extra: str) -> ModuleType:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] != package:
-            raise  # the module is there, something it needs is not: that is a broken install, not a missing extra
+            raise  # a dependency of the module is missing: a broken installation, not a missing extra
         raise MissingExtraError(f"this needs {package}: pip install 'emoscope[{extra}]'") from None
 
 
 def check_installed(*packages: str, extra: str) -> None:
-    """Say which `pip install` is needed if a package is missing, without importing any.
+    """Raise an error that says which `pip install` is needed if a package is missing, without importing any.
 
     >>> check_installed("json", extra="train")
     """
     for package in packages:
         try:
             installed = find_spec(package) is not None
-        except ValueError:  # it is marked as not to be imported
+        except ValueError:  # sys.modules holds None for it
             installed = False
         if not installed:
             raise MissingExtraError(f"this needs {package}: pip install 'emoscope[{extra}]'")

@@ -1,10 +1,10 @@
-"""Locks on open files that the operating system frees however a process ends, on every system."""
+"""Locks on open files, which the operating system releases when the process ends; on every platform."""
 
 from typing import IO, Any
 
 
 def try_lock(handle: IO[Any]) -> bool:
-    """Whether this process, and no other, now holds the file.
+    """Lock an open file for this process; False if another process holds it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryFile() as handle:
@@ -13,7 +13,7 @@ def try_lock(handle: IO[Any]) -> bool:
     """
     try:
         import fcntl
-    except ImportError:  # Windows: a byte that nobody writes stands for the file
+    except ImportError:  # Windows locks bytes: take one far beyond the content
         import msvcrt
 
         place = handle.tell()

@@ -38,7 +38,7 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     if target.is_dir():
         raise EmoscopeError(f"{target}: is a folder, expected a file to write")
     options: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    with _made_beside(target, lambda part: part.open(mode.replace("w", "x"), **options)) as (part, opened):
+    with _created_beside(target, lambda part: part.open(mode.replace("w", "x"), **options)) as (part, opened):
         try:
             with opened as handle:
                 yield handle
@@ -50,14 +50,14 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
-    """Write a whole file, or none."""
+    """Write a file, whole or not at all."""
     with atomic_write(path, "wb" if isinstance(content, bytes) else "w") as handle:
         handle.write(content)
 
 
 @contextmanager
 def atomic_folder(path: str | Path) -> Iterator[Path]:
-    """Make a folder to fill, which appears under `path` only when the block ends without an error.
+    """A folder to fill, which appears under `path` only when the block ends without an error.
 
     >>> import tempfile, pathlib
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "out"
@@ -69,7 +69,7 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise EmoscopeError(f"{target}: exists already; expected a new or an empty folder to write")
-    with _made_beside(target, Path.mkdir) as (part, _):
+    with _created_beside(target, Path.mkdir) as (part, _):
         try:
             yield part
             if target.is_dir():
@@ -80,24 +80,24 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _made_beside(target: Path, make: Callable[[Path], T]) -> Iterator[tuple[Path, T]]:
-    """Make a hidden file or folder beside the target to write into; what fails is one clear line."""
+def _created_beside(target: Path, create: Callable[[Path], T]) -> Iterator[tuple[Path, T]]:
+    """Create a hidden file or folder beside the target to write into; a failure is reported in one clear line."""
     parent = target.absolute().parent
     if not parent.is_dir():
         raise EmoscopeError(f"{target.parent}: no such folder to write {target.name} into")
     part = parent / f".{target.name}.{token_hex(4)}.part"
     try:
-        made = make(part)
+        created = create(part)
     except OSError as error:
         raise EmoscopeError(f"{target}: cannot write here ({error.strerror})") from None
     try:
-        yield part, made
+        yield part, created
     except OSError as error:
         raise EmoscopeError(f"{target}: could not be written ({error.strerror or error})") from None
 
 
 def folder_size(folder: Path) -> int:
-    """The bytes of all files in a folder and below; one that has several names there counts once.
+    """The bytes of all files in a folder and below; hard links to one file count once.
 
     >>> folder_size(Path("/nowhere"))
     0
@@ -107,7 +107,7 @@ def folder_size(folder: Path) -> int:
 
 
 def content_digest(path: Path) -> str:
-    """A digest of a file's content; computed once for a file that does not change, under whatever name."""
+    """A digest of a file's content, computed again only if the file has changed."""
     stat = path.stat()
     key = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
     if key not in _DIGESTS:
@@ -117,7 +117,7 @@ def content_digest(path: Path) -> str:
 
 
 def link_equal_files(folder: Path) -> None:
-    """Replace copies of a file below a folder by hard links to it, where the system can."""
+    """Replace identical files in a folder and below by hard links, where the file system supports them."""
     sizes: dict[int, list[Path]] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -149,7 +149,7 @@ def existing_file(path: str | Path) -> Path:
 
 
 def check_other_file(output: str | Path, *sources: str | Path) -> None:
-    """Raise an error if a file to write is one of those that are read.
+    """Raise an error if the output is one of the inputs.
 
     >>> check_other_file("out.csv", "./out.csv")
     Traceback (most recent call last):
@@ -162,7 +162,7 @@ def check_other_file(output: str | Path, *sources: str | Path) -> None:
 def text_lines(path: str | Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, str]]:
     r"""Stream `(row, line)` from a UTF-8 file, rows counted from 1, without line ends.
 
-    Only `\n` and `\r\n` end a line: chat text holds other characters that Python would split at.
+    Only `\n` and `\r\n` end a line: chat text contains other characters at which Python would split.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
@@ -178,7 +178,7 @@ def text_lines(path: str | Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator
 
 
 def decode_line(path: str | Path, row: int, raw: bytes) -> str:
-    """One line as text, or the reason why it is not text."""
+    """Decode one line; an InputError says why it is not text."""
     if row == 1 and raw.startswith(_UTF16_MARKS):
         raise InputError(path, "is UTF-16, expected UTF-8", row=row)
     if b"\x00" in raw:
@@ -213,7 +213,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write a value as JSON that people can read: the whole file, or none."""
+    """Write a value as indented JSON, whole or not at all."""
     write_file(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 

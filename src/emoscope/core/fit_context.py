@@ -1,4 +1,4 @@
-"""What a fit may use beside its data."""
+"""What a fit may use besides its data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,10 +13,10 @@ def no_progress(message: str, done: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FitContext:
-    """What a fit may use beside its data."""
+    """What a fit may use besides its data."""
 
     seed: int = 0
-    """All randomness of the fit follows from it."""
+    """Seed of everything random."""
     device: str = "auto"
     """`cpu`, `cuda`, `cuda:1` or `auto`, which is the GPU if there is one."""
     checkpoints: Path | None = None

@@ -1,4 +1,4 @@
-"""The base of what is declared as data or read from a file, and validated."""
+"""The base class of validated data, declared in code or read from a file."""
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -10,7 +10,7 @@ class FrozenModel(BaseModel):
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first thing that is wrong, in a line that names the field."""
+    """The first validation error, in one line that names the field."""
     first = error.errors(include_url=False)[0]
     field = ".".join(map(str, first["loc"]))
     return f"{field!r}: {first['msg']}" if field else first["msg"].removeprefix("Value error, ")

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 
 def jsonable(value: object) -> Any:
-    """A value as `json.dumps` takes it: dataclasses and models become objects, arrays and tuples lists.
+    """Convert a value for `json.dumps`: dataclasses and models become objects, arrays and tuples lists.
 
     A class whose JSON is more than its fields has a method `as_dict`.
 
@@ -20,14 +20,14 @@ def jsonable(value: object) -> Any:
 
 
 def _plain(value: object) -> Any:
-    """What `json` does not know, one level of it."""
+    """Convert one value that `json` does not know."""
     if isinstance(value, Path):
         return str(value)
-    if hasattr(value, "model_dump"):  # of pydantic, which takes long to import
+    if hasattr(value, "model_dump"):  # a pydantic model; importing pydantic to ask would take long
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):
         return dict(value)
-    for method in ("as_dict", "tolist"):  # the latter of a numpy array or number
+    for method in ("as_dict", "tolist"):  # numpy arrays and numbers have `tolist`
         if hasattr(value, method):
             return getattr(value, method)()
     if is_dataclass(value):

@@ -1,4 +1,4 @@
-"""A judgement: what one worker says of one task."""
+"""A judgement: what one worker says about one task."""
 
 import re
 from collections.abc import Sequence

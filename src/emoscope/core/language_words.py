@@ -32,7 +32,7 @@ class WordCounts:
 
     @property
     def telling(self) -> int:
-        """The words that may tell the language."""
+        """How many words may tell the language."""
         return self.english + self.spanish + self.hindi + self.unknown
 
 
@@ -42,12 +42,12 @@ def count_words(text: str) -> WordCounts:
     >>> count_words("yaar this is soooo boring, kya kare lol")
     WordCounts(english=4, spanish=0, hindi=3, unknown=0, anywhere=1)
     """
-    known = word_languages()
+    languages = word_languages()
     counts: Counter[str] = Counter()
     for word in set(words_in(text)):  # "yaar" twice is still one borrowed word
-        language = known.get(word)
+        language = languages.get(word)
         if language is None:
-            language = known.get(_LONG_RUN.sub(r"\1\1", word)) or known.get(_LONG_RUN.sub(r"\1", word))
+            language = languages.get(_LONG_RUN.sub(r"\1\1", word)) or languages.get(_LONG_RUN.sub(r"\1", word))
         if language is None:
             language = "" if _LAUGH.fullmatch(word) else "?"
         counts[language] += 1

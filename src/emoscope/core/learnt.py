@@ -1,8 +1,8 @@
 """The items a model learnt from, so that its score on them is never mistaken for a test score.
 
 An item is the labelled turn with the turns before it. Its fingerprint is 48 bits of a hash of its letters and digits:
-with a million items learnt, a new one is mistaken for one of them once in 280 million. Items of fewer than five words in
-all ("thank you") are too common to count.
+with a million items learnt, a new one is mistaken for one of them once in 280 million. Items of fewer than five
+words in all ("thank you") are too common to count.
 """
 
 import re
@@ -101,11 +101,11 @@ class LearntItems:
 
     def overlap(self, examples: Iterable[Example]) -> Overlap:
         """How many of the examples were learnt."""
-        known = self.known(examples)
-        return Overlap(int(known.sum()), len(known))
+        learnt = self.known(examples)
+        return Overlap(int(learnt.sum()), len(learnt))
 
     def save(self, folder: Path) -> None:
-        """Write `learnt.npz`, whole or not at all: about four bytes per item, as differences, split into byte planes."""
+        """Write `learnt.npz`, whole or not at all: differences, split into byte planes, take four bytes an item."""
         steps = np.diff(self.fingerprints, prepend=np.uint64(0)).astype(">u8")
         planes = steps.view(np.uint8).reshape(-1, 8).T[8 - BYTES :]
         names, counts = np.array(list(self.sources), str), np.array(list(self.sources.values()), int)

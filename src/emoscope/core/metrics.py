@@ -45,7 +45,7 @@ def confusion_matrix(gold: Sequence[str], predicted: Sequence[str], names: Seque
 
 
 def safe_divide(numerator: Counts, denominator: Counts) -> Floats:
-    """Division where nothing over nothing is 0, as the shared tasks' scorers had it."""
+    """Division where 0 / 0 is 0, as in the shared tasks' scorers."""
     top, bottom = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
     quotient: Floats = np.divide(top, bottom, out=np.zeros(top.shape, np.float64), where=bottom != 0)
     return quotient
@@ -81,7 +81,7 @@ def class_scores(confusion: Counts) -> ClassScores:
 def micro_f1(confusion: Counts, classes: Sequence[int] | None = None) -> Floats:
     """F1 of the summed counts of the given classes (all if none are given).
 
-    With all classes this is accuracy; with some, the others enter only as what was missed or wrongly chosen.
+    With all classes this is accuracy; with some, the others count only as false negatives and false positives.
 
     >>> micro_f1(np.array([[8, 1, 1], [2, 3, 0], [0, 0, 5]]), [1, 2]).round(4).item()
     0.8
@@ -122,10 +122,10 @@ METRICS: Mapping[str, Callable[..., Floats]] = {"micro-f1": micro_f1, "macro-f1"
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A score by name: how it is computed from a confusion matrix, and what to tell a reader about it.
+    """A named score: a function of the confusion matrix, and a description for readers.
 
-    `function` takes a confusion matrix or a stack of them, and with `labels` the positions of those labels too; the
-    names of `METRICS` need none.
+    `function` takes a confusion matrix or a stack of them and, if there are `labels`, their positions; it may be left
+    out for the names in `METRICS`.
 
     >>> emotions = Metric("micro-f1", "micro-F1 over the emotions", labels=("happy", "sad"))
     >>> emotions(np.array([[8, 1, 1], [2, 3, 0], [0, 0, 5]]), ["others", "happy", "sad"]).round(4).item()

@@ -17,7 +17,7 @@ _ONE_C1 = re.compile(f"[{''.join(map(chr, _C1))}]")
 _UTF8_AS_CP1252 = re.compile(
     rf"[ð-ô][{_FOLLOWING}]{{3}}|[à-ï][{_FOLLOWING}]{{2}}|(?:[Â-ß][{_FOLLOWING}]){{2,}}|[ÂÃ][{_FOLLOWING}]"
 )
-# An escaped entity is often escaped again, "&amp;amp;lt;": all its ampersands are one.
+# Entities are often escaped more than once, "&amp;amp;lt;": all these ampersands stand for one.
 _ENTITY = re.compile(
     r"&(?:amp;|#38;|#[xX]26;)*+((?:lt|gt|quot|apos|nbsp|#[1-9]\d{0,6}|#[xX][1-9a-fA-F][0-9a-fA-F]{0,5});)?"
 )
@@ -30,7 +30,7 @@ def repair_mojibake(text: str) -> str:
     r"""Repair text that was read in the wrong encoding, and HTML entities left in it.
 
     Three faults: Windows-1252 bytes taken for Latin-1 (`\x92` for an apostrophe), UTF-8 taken for Windows-1252, and
-    `&apos;` for `'`. Where the characters may be meant as they stand, they stay.
+    `&apos;` for `'`. Characters that may be intended are left alone.
 
     >>> repair_mojibake("I\x92m, itâ€™s, don&apos;t"), repair_mojibake("“désolé…”")
     ("I’m, it’s, don't", '“désolé…”')
@@ -39,7 +39,7 @@ def repair_mojibake(text: str) -> str:
 
 
 def may_be_broken(text: str) -> bool:
-    """Whether a text holds what wrong encodings leave behind; entities aside.
+    """Whether a text shows traces of a wrong encoding; HTML entities are not looked for.
 
     >>> may_be_broken("I’m fine"), may_be_broken("Iâ€™m fine")
     (False, True)
@@ -48,7 +48,7 @@ def may_be_broken(text: str) -> bool:
 
 
 def repair_and_count(text: str) -> tuple[str, int]:
-    r"""The repaired text, and in how many places.
+    r"""The repaired text and the number of repairs.
 
     >>> repair_and_count("don\x92t")
     ('don’t', 1)
@@ -60,7 +60,7 @@ def repair_and_count(text: str) -> tuple[str, int]:
         name = match.group(1)
         character = html.unescape(f"&{name}") if name else "&"
         if (character.isascii() and character.isalnum()) or character in "#;":
-            return match.group()  # nobody escapes these but to confuse
+            return match.group()  # nobody escapes these except to mislead
         repaired += match.group() != "&"
         return character
 

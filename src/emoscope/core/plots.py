@@ -57,7 +57,7 @@ def titled(chart: Chart, title: str, *subtitle: str) -> Chart:
 
 
 def spec(chart: Chart) -> dict[str, Any]:
-    """The chart as a Vega-Lite document, with our look where it has none of its own."""
+    """The chart as a Vega-Lite document, with our style as the default."""
     document: dict[str, Any] = chart.to_dict()
     config = dict(_theme())
     for key, value in document.get("config", {}).items():
@@ -94,8 +94,8 @@ def save(chart: Chart, path: str | Path) -> Path:
     target = Path(path)
     draw = _DRAWN.get(target.suffix.lower())
     if draw is None:
-        known = ", ".join(_DRAWN)
-        raise EmoscopeError(f"{target}: cannot draw a chart as {target.suffix or 'this'!r}, expected one of {known}")
+        expected = ", ".join(_DRAWN)
+        raise EmoscopeError(f"{target}: cannot draw a chart as {target.suffix or 'this'!r}, expected one of {expected}")
     write_file(target, draw(chart))
     return target
 
@@ -115,15 +115,15 @@ def _render(kind: str, chart: Chart, **options: Any) -> Any:
     if version in converter.get_vegalite_versions():
         options["vl_version"] = version
     draw = getattr(converter, f"vegalite_to_{kind}")
-    # No address is allowed: a chart that wants data from elsewhere is refused rather than fetched for.
+    # No URL is allowed: a chart that refers to remote data is an error, and nothing is fetched.
     return draw(spec(chart), allowed_base_urls=[], **options)
 
 
 def _with_own_ids(drawing: str) -> str:
-    """Ids that are this drawing's alone, and the same each time it is drawn.
+    """Replace the ids by ones that are unique to this drawing, and the same whenever it is drawn.
 
-    The renderer counts ids through its life: a second drawing's differ from the first's, and in one page with others
-    `clip0` would mean whichever comes first.
+    The renderer numbers ids across drawings: without this a chart would differ when drawn again, and on a page with
+    several charts `clip0` would refer to the first of them.
     """
     names = dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawing))
 

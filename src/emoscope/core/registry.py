@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Names to things that are imported only when asked for.
+    """Maps names to objects that are imported on first use.
 
-    Other packages add theirs with `add`, or by an entry point of the group `entry_points`, which is looked up only when
-    a name is not among those added.
+    Other packages register theirs with `add`, or with an entry point of the group `entry_points`; entry points are
+    looked up only for names that were not added.
 
     >>> shapes = Registry[type]("shape")
     >>> shapes.add("counter", "collections:Counter")
@@ -31,7 +31,7 @@ class Registry(Generic[T]):
         self._entries: dict[str, str] = {}
 
     def add(self, name: str, target: str) -> None:
-        """Register `"module:attribute"` under a name that nothing else has."""
+        """Register `"module:attribute"` under a new name."""
         if name in self._entries:
             raise ValueError(f"{self.kind} {name!r} is registered twice: {self._entries[name]} and {target}")
         if target.count(":") != 1:
@@ -58,10 +58,10 @@ class Registry(Generic[T]):
 
     def name_of(self, thing: type) -> str:
         """The name a class is registered under."""
-        wanted = f"{thing.__module__}:{thing.__qualname__}"
-        names = [name for name, target in self._entries.items() if target == wanted]
+        target = f"{thing.__module__}:{thing.__qualname__}"
+        names = [name for name, entry in self._entries.items() if entry == target]
         if not names:
-            names = [name for name, target in self._installed.items() if target == wanted]
+            names = [name for name, entry in self._installed.items() if entry == target]
         if not names:
             raise EmoscopeError(f"{thing.__name__} is not a registered {self.kind}")
         return min(names)

@@ -1,4 +1,4 @@
-"""Words of self-harm in a message, by the patterns of `words/self_harm.toml`."""
+"""Mentions of self-harm in a message, by the patterns in `words/self_harm.toml`."""
 
 import re
 from functools import cache
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from emoscope.core.word_lists import any_of, filled, read_toml, words_in
 
-# Every pattern needs one of these words or phrases; most messages have none of them, and are done.
+# Every pattern needs one of these words or phrases; most messages contain none, and need no further check.
 WORDS = frozenset((
     "kill", "kills", "killed", "killing", "die", "dying", "dead", "death", "suicide", "suicides", "suicidal", "unalive",
     "kms", "kys", "myself", "yourself", "himself", "herself", "themselves", "yourselves", "self", "selfharm", "wrist",
@@ -27,18 +27,18 @@ _JOKING = re.compile(r"\bl+o+l+\b|\blmf?ao|\brofl\b|\bja?k\b|\bjust kidding\b|\b
 
 class _Lexicon(NamedTuple):
     self_harm: re.Pattern[str]
-    literal: re.Pattern[str]  # what remains of it where somebody jokes
+    literal: re.Pattern[str]  # the patterns that count even in a joke
     harmless: re.Pattern[str]
-    known: frozenset[str]
+    words: frozenset[str]
 
 
 def mentions_self_harm(text: str) -> bool:
-    """Whether a message speaks of suicide or self-harm, its writer's or another's, or of not wanting to live.
+    """Whether a message mentions suicide or self-harm, of its writer or of others, or not wanting to live.
 
-    Common exaggerations are not taken at their word; neither are the stronger ones where somebody laughs.
+    Common exaggerations do not count; neither do stronger ones if the writer laughs.
 
-    >>> said = ("I don't want to live anymore", "kill me now lol", "I'd die for a pizza")
-    >>> [mentions_self_harm(text) for text in said]
+    >>> texts = ("I don't want to live anymore", "kill me now lol", "I'd die for a pizza")
+    >>> [mentions_self_harm(text) for text in texts]
     [True, False, False]
     """
     lowered = text.lower()
@@ -51,7 +51,7 @@ def mentions_self_harm(text: str) -> bool:
     from emoscope.core.plain_words import plain_words
 
     lexicon = _lexicon()
-    plain = lexicon.harmless.sub(",", plain_words(text, lexicon.known))
+    plain = lexicon.harmless.sub(",", plain_words(text, lexicon.words))
     if not lexicon.self_harm.search(plain):
         return False
     return not _JOKING.search(lowered) or lexicon.literal.search(plain) is not None
@@ -64,7 +64,7 @@ def _lexicon() -> _Lexicon:
         [filled(pattern, file["parts"]) for pattern in file[key]]
         for key in ("harmless", "patterns", "despair", "exaggerated")
     )
-    known = frozenset(word for pattern in patterns for word in words_in(pattern))
-    spoken = [*patterns, *despair]
-    literal = [pattern for pattern in spoken if pattern not in exaggerated]
-    return _Lexicon(any_of(spoken), any_of(literal), any_of(harmless), known)
+    words = frozenset(word for pattern in patterns for word in words_in(pattern))
+    self_harm = [*patterns, *despair]
+    literal = [pattern for pattern in self_harm if pattern not in exaggerated]
+    return _Lexicon(any_of(self_harm), any_of(literal), any_of(harmless), words)

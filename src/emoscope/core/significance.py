@@ -1,4 +1,4 @@
-"""How sure a score is: bootstrap intervals and Wilcoxon's signed-rank test.
+"""How certain a score is: bootstrap intervals and Wilcoxon's signed-rank test.
 
 Resampling n items with replacement fills the cells of a table (gold, prediction, prediction of another system, ...)
 with multinomial counts, and our metrics see nothing but those counts. So we draw the counts: the same distribution as
@@ -22,7 +22,7 @@ Seed = int | np.random.Generator
 
 SAMPLES = 10_000
 
-# Up to this many pairs without ties the signed-rank distribution is counted out (its counts are exact in a float).
+# Up to this many pairs without ties the signed-rank distribution is enumerated (its counts are exact in a float).
 _EXACT_PAIRS = 50
 # Numbers held at once while drawing: some 30 MB.
 _CHUNK = 4_000_000
@@ -144,7 +144,7 @@ def _drawn_counts(cell_of_item: Codes, cells: int, samples: int, rng: np.random.
 
 
 def difference(observed: float, drawn: Floats, *, level: float = 0.95) -> Difference:
-    """What resampled differences say about an observed one.
+    """The p-value and the interval of an observed difference, from resampled ones.
 
     The two-sided p-value is the share of draws that lie at least as far from the observed difference as zero does,
     counted as (b + 1) / (B + 1): the observation is itself one draw, so it is never 0.
@@ -209,7 +209,7 @@ def ranked(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _exact_signed_rank(pairs: int, positive: int) -> float:
-    """Both tails of the sum of those ranks 1..pairs that a fair coin picks."""
+    """Both tails of the sum of those ranks 1..pairs that a fair coin selects."""
     ways = np.zeros(pairs * (pairs + 1) // 2 + 1)
     ways[0] = 1
     for rank in range(1, pairs + 1):
@@ -219,12 +219,12 @@ def _exact_signed_rank(pairs: int, positive: int) -> float:
 
 
 def check_level(level: float) -> None:
-    """A confidence level lies between 0 and 1."""
+    """Raise an error unless a confidence level lies between 0 and 1."""
     if not 0 < level < 1:
         raise EmoscopeError(f"the confidence level must lie between 0 and 1, not {level:g}; 0.95 means 95 %")
 
 
 def check_samples(samples: int) -> None:
-    """A bootstrap needs at least one draw."""
+    """Raise an error unless a bootstrap has at least one draw."""
     if samples < 1:
         raise EmoscopeError(f"the number of bootstrap samples must be at least 1, not {samples}")

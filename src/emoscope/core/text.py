@@ -28,7 +28,7 @@ ELLIPSIS = "…"
 
 @dataclass(frozen=True, slots=True)
 class TextCounts:
-    """What a text held and what was changed in it.
+    """What a text contained and what was changed in it.
 
     `users`, `urls` and `triggers` are those in the normalised text; `shouted` are words of two or more letters, all
     capitals; the rest are changes: how many emoji, runs of letters, broken characters and so on were replaced.
@@ -47,7 +47,7 @@ class TextCounts:
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """A normalised text and what it held."""
+    """A normalised text and its counts."""
 
     text: str
     counts: TextCounts
@@ -58,7 +58,7 @@ def normalise(text: str, *, lowercase: bool = False) -> Normalised:
 
     Emoji and emoticons become words, runs of a letter two, runs of a mark one, names `@user`, links `<url>`, either
     mask of IEST `[#TRIGGERWORD#]`. Broken encoding is repaired; white space, quotes and hyphens become those of a
-    keyboard. Normalising twice changes nothing more.
+    keyboard. Normalising is idempotent.
 
     >>> normalise("Sooo happy!!! :) @bob").text
     'Soo happy! smiling face @user'
@@ -281,16 +281,16 @@ def _apart(match: re.Match[str], replacement: str) -> str:
 
 
 def _is_numeral(match: re.Match[str]) -> bool:
-    """Whether a run is the end of a Roman number: "World War III" is not the second."""
+    """Whether a run is the end of a Roman numeral: "World War III" must not become the second."""
     if match.group() not in ("III", "iii") or match.string[match.end() : match.end() + 1].isalnum():
         return False
     return _NUMERAL_BEFORE.search(match.string, max(0, match.start() - 8), match.start()) is not None
 
 
 def _rewrite(text: str, lowercase: bool, tally: _Tally) -> str:
-    """Apply all rules until none applies: one may make room for another, and then a second call would differ.
+    """Apply all rules until none applies: one may enable another, and a second call must change nothing more.
 
-    It ends, because every rule uses up characters that none of them makes.
+    It terminates, because every rule consumes characters that no rule produces.
     """
     while True:
         before = text
@@ -315,7 +315,7 @@ def _rewrite(text: str, lowercase: bool, tally: _Tally) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether no rule applies to a text with single spaces: true of most turns, and quickly seen."""
+    """Whether no rule applies to a text with single spaces: true of most turns, and cheap to check."""
     if not text.isprintable() or "&" in text or _TOKEN_START.search(text) or _has_run(text):
         return False
     return text.isascii() or not (_TYPOGRAPHIC.search(text) or may_hold_emoji(text) or may_be_broken(text))

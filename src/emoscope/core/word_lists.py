@@ -34,7 +34,9 @@ def read_toml(name: str, folder: Traversable = WORDS) -> dict[str, Any]:
 
 
 def filled(pattern: str, parts: Mapping[str, str | Sequence[str]]) -> str:
-    """A pattern on one line, with its {names} replaced by parts, which may hold {names} too; a list is a choice.
+    """A pattern on one line with its {names} replaced by `parts`, which may contain {names} too.
+
+    A part that is a list matches any of its items.
 
     >>> filled("my {pet}{end}", {"pet": ["cat", "dog"], "end": "s?"})
     'my (?:cat|dog)s?'
@@ -48,7 +50,7 @@ def filled(pattern: str, parts: Mapping[str, str | Sequence[str]]) -> str:
 
 
 def any_of(patterns: Sequence[str]) -> re.Pattern[str]:
-    """One pattern for whichever of several is found, as whole words.
+    """One pattern that matches any of several as whole words.
 
     >>> bool(any_of(["cats?", "dog"]).search("two cats")), bool(any_of(["cat"]).search("category"))
     (True, False)
@@ -62,5 +64,5 @@ def words_in(pattern: str) -> set[str]:
     >>> sorted(words_in("(?:kill|stabs?) \\\\w+ him"))
     ['him', 'kill', 'stab', 'stabs']
     """
-    found = re.findall(r"(?<!\\)[a-z]{3,}\??", pattern)
-    return {word.removesuffix("?") for word in found} | {word[:-2] for word in found if word.endswith("?")}
+    words = re.findall(r"(?<!\\)[a-z]{3,}\??", pattern)
+    return {word.removesuffix("?") for word in words} | {word[:-2] for word in words if word.endswith("?")}

@@ -1,1 +1,1 @@
-"""What learns: blocks with scikit-learn's grammar (fit, predict_proba) that save and load without pickle."""
+"""Blocks with scikit-learn's methods (fit, predict_proba) that are saved and loaded without pickle."""

@@ -1,7 +1,7 @@
-"""What every part of a model can do: learn, answer, and be saved and loaded without pickle.
+"""The interface of every part of a model: fit, predict, save, load and export, without pickle.
 
-A block classifies examples, so any of them can stand alone or inside a combination; an extractor gives features of
-them. Whatever holds others names them in `children`, and is saved, loaded and exported with them.
+A block classifies examples, alone or inside a combination; an extractor computes their features. A component lists the
+ones it contains in `children`, and is saved, loaded and exported together with them.
 """
 
 import json
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Truncated = NDArray[np.bool_]
 CONFIG = "block.json"
-LONG_MESSAGE = 300  # characters, some 50 words: a longer one may be too long to be read at once
+LONG_MESSAGE = 300  # characters, about 50 words: a longer one may not fit into the model at once
 
 BLOCKS: Registry[type["Block"]] = Registry("block", entry_points="emoscope.blocks")
 EXTRACTORS: Registry[type["Extractor"]] = Registry("feature extractor")
@@ -37,9 +37,9 @@ _REGISTRIES: Mapping[str, Registry[Any]] = {"block": BLOCKS, "extractor": EXTRAC
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The probability of each label, a row per example, and which examples were not read whole.
+    """The probability of each label, a row per example, and which examples were truncated.
 
-    `truncated` is None where that is not known.
+    `truncated` is None if that is unknown.
     """
 
     probabilities: Floats
@@ -47,14 +47,14 @@ class Prediction:
 
 
 def read_by_none(predictions: Iterable[Prediction]) -> Truncated | None:
-    """Which examples none of several models has read whole, as far as they know.
+    """Which examples were truncated by every one of several models, as far as they know.
 
     >>> some, none = np.zeros((2, 1)), np.array([True, False])
     >>> read_by_none([Prediction(some, none), Prediction(some), Prediction(some, ~none)]).tolist()
     [False, False]
     """
-    known = [each.truncated for each in predictions if each.truncated is not None]
-    return np.logical_and.reduce(known) if known else None
+    truncated = [each.truncated for each in predictions if each.truncated is not None]
+    return np.logical_and.reduce(truncated) if truncated else None
 
 
 class Component(ABC):
@@ -64,14 +64,14 @@ class Component(ABC):
 
     @abstractmethod
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments but the children, as JSON."""
+        """The constructor's arguments except the children, as JSON values."""
 
     def children(self) -> Mapping[str, "Component"]:
-        """The components it is made of, by the names of the folders they are saved in."""
+        """The components it contains, by the names of their folders."""
         return {}
 
     def set_children(self, children: Mapping[str, Any]) -> None:
-        """Put others in the place of its children, under the same names."""
+        """Replace the children by others of the same names."""
         assert not children, f"{type(self).__name__} has no children"
 
     @classmethod
@@ -83,21 +83,21 @@ class Component(ABC):
         return component
 
     def corpora(self) -> frozenset[str]:
-        """The auxiliary corpora whose labels it learns beside those of its task; see `tasks.datasets.auxiliary`."""
+        """The auxiliary corpora it learns from besides its task; see `tasks.datasets.auxiliary`."""
         return frozenset[str]().union(*(child.corpora() for child in self.children().values()))
 
     def kernels(self) -> frozenset[str]:
-        """What computes it on this machine, as far as its answers depend on that."""
+        """The kernels that compute it on this machine, as far as its probabilities depend on them."""
         return frozenset[str]().union(*(child.kernels() for child in self.children().values()))
 
     def turns_read(self) -> int | None:
-        """How many turns up to the one to be labelled are read, that one included; None if that is not known."""
+        """How many turns it reads, up to and including the one to label; None if unknown."""
         read = [child.turns_read() for child in self.children().values()]
-        known = [turns for turns in read if turns is not None]
-        return max(known) if known and len(known) == len(read) else None
+        counts = [turns for turns in read if turns is not None]
+        return max(counts) if counts and len(counts) == len(read) else None
 
     def save_weights(self, folder: Path) -> None:
-        """Write what it has learnt, if anything; the children are saved beside it."""
+        """Write what it has learnt, if anything; children are saved separately."""
         del folder
 
     def load_weights(self, folder: Path) -> None:
@@ -105,7 +105,7 @@ class Component(ABC):
         del folder
 
     def save(self, folder: Path) -> None:
-        """Write the component and its children into a folder of its own."""
+        """Write the component and its children to a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         self.save_weights(folder)
         children = self.children()
@@ -119,7 +119,7 @@ class Component(ABC):
     def load(cls, folder: Path) -> Self:
         """Read a component of this or a derived class with its children.
 
-        Only registered classes are made, so a file from elsewhere can do no harm.
+        Only registered classes are created, so untrusted files are safe to load.
         """
         path = folder / CONFIG
         if not path.is_file():
@@ -127,10 +127,10 @@ class Component(ABC):
         try:
             content = json.loads(whole_text(path))
             kind = next(kind for kind in _REGISTRIES if kind in content)
-            made = _REGISTRIES[kind][content[kind]]
+            component_class = _REGISTRIES[kind][content[kind]]
             names = content["children"] if "children" in content else _unlisted_children(folder)
             children = {name: Component.load(folder / name) for name in names}
-            component = made.from_config(content["config"], children)
+            component = component_class.from_config(content["config"], children)
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError, StopIteration) as error:
             raise InputError(path, f"is not a block's description ({error})") from None
         if not isinstance(component, cls):
@@ -139,21 +139,21 @@ class Component(ABC):
         return component
 
     def export(self, exporter: "Exporter") -> "Component":
-        """The same without torch: a component that holds a network gives a graph, any other exports its children."""
+        """The same component without torch: networks become ONNX graphs, others export their children."""
         exported = copy(self)
         exported.set_children({name: child.export(exporter) for name, child in self.children().items()})
         return exported
 
 
 class Block(Component):
-    """A classifier of examples, with scikit-learn's grammar.
+    """A classifier of examples, with scikit-learn's methods.
 
-    `labels` is fixed when the block is made; probabilities have one column for each. A block with several heads has
-    the labels of all of them, one head after the other: see `columns`.
+    `labels` is fixed by the constructor; probabilities have one column for each. A block with several heads has the
+    labels of all of them, one head after the other: see `columns`.
     """
 
     registered_as = "block"
-    bag_of_words: ClassVar[bool] = False  # in an ensemble with networks, only what these have read counts
+    bag_of_words: ClassVar[bool] = False  # in an ensemble with networks, truncation is judged by the networks alone
     labels: tuple[str, ...]
 
     @abstractmethod
@@ -162,7 +162,7 @@ class Block(Component):
 
     @abstractmethod
     def infer(self, examples: Sequence[Example]) -> Prediction:
-        """The probability of each label, and what was not read."""
+        """The probability of each label, and which examples were truncated."""
 
     def infer_texts(self, dialogues: Sequence[Sequence[str]]) -> Prediction:
         """The same for the last turns of dialogues of which only the texts are known.
@@ -180,16 +180,16 @@ class Block(Component):
         return [self.labels[best] for best in self.predict_proba(examples).argmax(1)]
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
-        """Which turns to be labelled are too long to be read at once, even without the turns before them."""
+        """Which examples have a turn to label that is too long to be read at once, even without its context."""
         return np.zeros(len(examples), bool)
 
     def columns(self, head: str) -> slice:
-        """Where the labels of a head lie among `labels`."""
+        """The columns of a head's labels."""
         del head
         return slice(None)
 
     def out_of_fold(self) -> Floats | None:
-        """Probabilities of the examples it was fitted on, by models that had not seen them; None if it keeps none."""
+        """Out-of-fold probabilities of the training examples; None if it keeps none."""
         return None
 
     def export(self, exporter: "Exporter") -> "Block":

@@ -1,4 +1,4 @@
-"""Which label to answer with: not always the most likely one, where the metric is an F1 of rare classes."""
+"""Which label to choose: not always the most likely one, if the metric is an F1 over rare classes."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,11 +13,11 @@ _TRIES = 3
 def choose_multipliers(
     metric: Metric, names: Sequence[str], labels: Sequence[str], probabilities: Floats, prior: Floats
 ) -> Floats | None:
-    """A number for each of `names` by which probabilities are multiplied before the greatest one is answered.
+    """A factor for each label in `names`; the label with the greatest product of factor and probability is chosen.
 
-    They are those that give the best score on held-out probabilities, each example weighted so that the labels occur as
-    in `prior`. Chosen on a random half of the data and tried on the other, several times over; None unless that helped
-    by more than chance: numbers that only fit these data would cost elsewhere.
+    The factors maximise the metric on held-out probabilities, with examples weighted so that labels are distributed as
+    in `prior`. They are fitted on random halves of the data and tested on the other halves; None unless the gain is
+    larger than chance, since overfitted factors would cost elsewhere.
     """
     gold = np.array([names.index(label) for label in labels])
     weights = (prior / np.maximum(np.bincount(gold, minlength=len(names)), 1))[gold]
@@ -31,21 +31,21 @@ def choose_multipliers(
 
         return score
 
-    found, gains = [], []
+    factors, gains = [], []
     for _ in range(_TRIES):
         half = draw.permutation(len(gold)) % 2
         for side in (0, 1):
             best = _search(scorer(half == side), len(names))
             judge = scorer(half != side)
-            found.append(best)
+            factors.append(best)
             gains.append(judge(best) - judge(np.ones(len(names))))
-    if np.mean(gains) <= np.std(gains):  # the halves overlap, so the spread is not to be divided by their number
+    if np.mean(gains) <= np.std(gains):  # the halves overlap, so this is the spread, not the standard error
         return None
-    return np.asarray(np.exp(np.mean(np.log(found), axis=0)))
+    return np.asarray(np.exp(np.mean(np.log(factors), axis=0)))
 
 
 def _search(score: Callable[[Floats], float], size: int) -> Floats:
-    """One label after the other, twice; the first stays at 1, as only ratios matter."""
+    """Coordinate search over the factors, two rounds; the first stays at 1, as only ratios matter."""
     best = np.ones(size)
     highest = score(best)
     for _ in range(2):

@@ -9,7 +9,7 @@ FORMER_NAMES: Mapping[str, str] = json.loads(Path(__file__).with_suffix(".json")
 
 
 def current_names(settings: Mapping[str, Any], former: Mapping[str, str] = FORMER_NAMES) -> dict[str, Any]:
-    """Settings under the names they have today.
+    """Settings under their current names.
 
     >>> current_names({"rate": 0.01, "epochs": 3})
     {'learning_rate': 0.01, 'epochs': 3}

@@ -35,7 +35,7 @@ def shift_prior(probabilities: ArrayLike, source: ArrayLike, target: ArrayLike) 
     """
     shifted = np.asarray(probabilities, np.float64) * (np.asarray(target, np.float64) / np.asarray(source, np.float64))
     total = shifted.sum(-1, keepdims=True)
-    # A row whose whole mass sits on classes the target rules out carries no evidence: the prior itself is the answer.
+    # If all mass is on classes that the target prior rules out, there is no evidence: answer with the prior.
     return np.where(total > 0, shifted / np.where(total > 0, total, 1), np.asarray(target, np.float64))
 
 

@@ -1,4 +1,4 @@
-"""Scores as probabilities of labels: the softmax, coarser questions asked beside, and the temperature."""
+"""From logits to label probabilities: softmax, coarser auxiliary questions, and temperature."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from emoscope.core.metrics import Floats
 
 @dataclass(frozen=True, slots=True)
 class LabelGrouping:
-    """A coarser question: how many groups it tells apart, and the group of each label, -1 for those it leaves out."""
+    """A coarser auxiliary question: its number of groups, and the group of each label, -1 for labels left out."""
 
     groups: int
     grouping: tuple[int, ...]
 
 
 def label_probabilities(scores: Floats, questions: Sequence[LabelGrouping], labels: int) -> Floats:
-    """The labels' own probabilities, each multiplied with what every question gives to its group, summing to 1.
+    """The labels' probabilities, each multiplied by those of its groups, normalised to sum to 1.
 
     >>> sure = np.log([[0.5, 0.25, 0.25, 0.8, 0.2]])
     >>> label_probabilities(sure, [LabelGrouping(2, (0, 1, 1))], 3).round(2).tolist()
@@ -39,7 +39,7 @@ def label_probabilities(scores: Floats, questions: Sequence[LabelGrouping], labe
 
 
 def head_columns(heads: Mapping[str, Sequence[str]], head: str) -> slice:
-    """Where the labels of a head lie, if those of all heads stand side by side.
+    """The columns of a head's labels, where those of all heads are side by side.
 
     >>> head_columns({"mood": ["good", "bad"], "tone": ["up", "down"]}, "tone")
     slice(2, 4, None)
@@ -51,7 +51,7 @@ def head_columns(heads: Mapping[str, Sequence[str]], head: str) -> slice:
 
 
 def in_order(probabilities: Floats, labels: Sequence[str], wanted: Sequence[str]) -> Floats:
-    """The columns of labels in another order; zeros for one that has none.
+    """Probabilities with their columns in another order; zeros for labels that have no column.
 
     >>> in_order(np.array([[0.2, 0.8]]), ["b", "a"], ["a", "b", "c"]).tolist()
     [[0.8, 0.2, 0.0]]
@@ -75,7 +75,7 @@ def temperature_of(scores: Floats, classes: NDArray[np.int64], *, reach: float =
     """The divisor of scores under which the classes are most likely (Guo et al. 2017), from exp(-reach) to exp(reach).
 
     >>> sure = np.array([[4.0, 0.0]] * 3 + [[0.0, 4.0]])
-    >>> temperature_of(sure, np.array([0, 0, 1, 1])) > 1  # one answer of four is wrong: less sure would be more honest
+    >>> temperature_of(sure, np.array([0, 0, 1, 1])) > 1  # one answer of four is wrong, so it is overconfident
     True
     """
 

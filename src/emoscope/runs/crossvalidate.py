@@ -1,4 +1,4 @@
-"""Folds cut between dialogues, the same for the same data: how tasks without a development set are judged."""
+"""Cross-validation, for tasks without a development set: no dialogue is split; the same data give the same folds."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class CrossValidation:
     mean: float
     deviation: float
     pooled: float
-    learnt: int = 0  # items of held-out folds that were learnt all the same, as the data or other corpora repeat them
+    learnt: int = 0  # held-out items that were learnt anyway, since the data or other corpora repeat them
 
 
 def crossvalidate(
@@ -45,9 +45,9 @@ def crossvalidate(
     workers: int = 1,
     root: Path | None = None,
 ) -> list[CrossValidation]:
-    """Cross-validate with each seed on the same folds; `workers` folds at a time, of whichever seed.
+    """Cross-validate with each seed on the same folds, `workers` folds at a time.
 
-    Workers that no fold needs fit members of ensembles. The scores do not depend on their number.
+    Spare workers fit members of ensembles. The scores do not depend on the number of workers.
 
     >>> crossvalidate("nano", "emotionx-friends", folds=5)[0].mean  # doctest: +SKIP
     0.7001
@@ -92,7 +92,7 @@ def _predict_fold(
     context: FitContext,
     job: tuple[int, int],
 ) -> tuple[list[str], int]:
-    """Fit with a seed on all folds but one, and predict that one; and how much of it was learnt all the same."""
+    """Fit with a seed on all folds but one; the labels for that one, and how many of its items were learnt anyway."""
     seed, fold = job
     held_out, rest = (list(compress(examples, chosen)) for chosen in (numbers == fold, numbers != fold))
     system = SYSTEMS[system_name](get_task(task_name), seed=seed, settings=settings)

@@ -1,4 +1,4 @@
-"""A trained system as a bundle that runs without torch: graphs, tokenizer, heads with their priors and calibration."""
+"""Export a trained system as a bundle that runs without torch: graphs, tokenizer, heads, priors and calibration."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PACKAGES = ("torch", "transformers", "onnx")
-CALIBRATION = 256  # dialogues from which the ranges of values are learnt
-# A model is checked with them whenever it is loaded: so they are short, and need none of what takes a while to load,
-# the names of emoji and the patterns of emoticons.
+CALIBRATION = 256  # dialogues that calibrate 8-bit weights
+# Every model is checked with them when it is loaded. So they are short, and have no emoji or emoticons, whose tables
+# take a while to load.
 REFERENCE = (
     Dialogue.of(["I am so happy today"]),
     Dialogue.of(["why did you lie to me", "I did not", "leave me alone!"]),
@@ -45,11 +45,11 @@ def export_bundle(
     learnt: LearntItems | None = None,
     force: bool = False,
 ) -> Bundle:
-    """Write a model folder for `emoscope.load`: every network of the block becomes a graph, the rest stays as it is.
+    """Write a model folder for `emoscope.load`: networks become ONNX graphs, all else stays as it is.
 
-    `heads` say what is answered, in this order: labels, training mix, prior, temperature, decision. With `dialogues`,
-    some hundred like those to come, weights become 8-bit whole numbers; with None they stay as they are. `vocabulary`
-    are texts: pieces that are not in them are dropped, which makes the model smaller. `learnt` is what it learnt.
+    `heads` are the sets of labels to answer with, the first by default. `dialogues`, some hundred like the ones to be
+    labelled, calibrate 8-bit weights; without them the weights stay as they are. Word pieces that do not occur in the
+    texts `vocabulary` are dropped, which makes the model smaller. `learnt` records the items the model learnt.
     """
     check_installed(*PACKAGES, extra="train")
     bundle = Bundle(name=name, task=task, heads=tuple(heads))
@@ -62,7 +62,7 @@ def export_bundle(
         FittedModel(bundle, exported).save(part)
         if learnt is not None:
             learnt.save(part)
-        link_equal_files(part / BLOCK)  # the networks of an ensemble may read with the same encoder
+        link_equal_files(part / BLOCK)  # networks of an ensemble may share an encoder
     return bundle
 
 
@@ -76,13 +76,13 @@ def export_run(
     root: Path | None = None,
     force: bool = False,
 ) -> Bundle:
-    """Write a bundle from a run; 8-bit weights need `dialogues`, by default some of the task's training data."""
+    """Export a run; `dialogues` calibrate 8-bit weights, by default some of the task's training data."""
     record = read_record(run)
     model = FittedModel.load(run)
     if dialogues is None and (int8 or prune):
         dialogues = [example.context for example in read_split(get_task(record.task), "train", root)]
     if int8 and not dialogues:
-        raise EmoscopeError("8-bit weights need dialogues to learn the ranges of values from")
+        raise EmoscopeError("8-bit weights need dialogues for their calibration")
     return export_bundle(
         model.block,
         folder,
@@ -97,7 +97,7 @@ def export_run(
 
 
 def spread(items: Sequence[T], count: int) -> list[T]:
-    """Up to `count` items, from all over the sequence.
+    """Up to `count` items, evenly spread over the sequence.
 
     >>> spread("abcdef", 3)
     ['a', 'c', 'e']

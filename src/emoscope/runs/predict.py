@@ -13,7 +13,7 @@ from emoscope.tasks import TASKS, Task
 
 
 def learnt_overlap(folder: Path, task: Task, examples: Sequence[Example]) -> Overlap | None:
-    """How many of a task's examples the model in a folder learnt, of those that are scored; None if it has no record.
+    """How many of the examples that a task scores the model in a folder learnt; None if it has no record.
 
     >>> from emoscope.detector.bundle import resolve
     >>> from emoscope.tasks import get_task
@@ -27,7 +27,7 @@ def learnt_overlap(folder: Path, task: Task, examples: Sequence[Example]) -> Ove
 
 
 def predictor(folder: Path, task: Task) -> Callable[[Sequence[Example]], list[str]]:
-    """What labels a task's examples with the model in a folder, decided as serves the task's metric best."""
+    """A function that labels a task's examples with the model in a folder, choosing labels for the task's metric."""
     if (folder / FILE).is_file():
         record = read_record(folder)
         if record.task != task.reference:
@@ -38,14 +38,16 @@ def predictor(folder: Path, task: Task) -> Callable[[Sequence[Example]], list[st
         return Detector(FittedModel.load(folder), for_metric=True).label_examples
     model = FittedModel.load(folder)
     heads = model.bundle.heads
-    # Friends and EmotionPush are two tasks with one set of labels: a head may be named for both.
-    head = next((each for each in heads if task.name == each.name or task.name.startswith(f"{each.name}-")), None)
-    if head is None and task.reference not in TASKS:  # a corpus of one's own: a baseline with the same labels
-        head = next((each for each in heads if set(each.labels) == set(task.labels)), None)
+    # Friends and EmotionPush are two tasks with the same labels, so one head, `emotionx`, may answer both.
+    head = next((head for head in heads if task.name == head.name or task.name.startswith(f"{head.name}-")), None)
+    if (
+        head is None and task.reference not in TASKS
+    ):  # a custom corpus: any head with the same labels serves as a baseline
+        head = next((head for head in heads if set(head.labels) == set(task.labels)), None)
         if head is not None:
             return Detector(model, labels=head.name).label_examples
     if head is None:
-        names = ", ".join(each.name for each in heads)
+        names = ", ".join(head.name for head in heads)
         raise EmoscopeError(
             f"model {model.bundle.name} does not answer {task.name}, whose labels are {', '.join(task.labels)}; "
             f"it has: {names}"

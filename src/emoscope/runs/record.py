@@ -1,4 +1,4 @@
-"""A run: a fitted system in a folder of its own, with all that is needed to repeat it."""
+"""A run: a fitted system in a folder, with everything needed to repeat it."""
 
 import json
 import platform
@@ -23,7 +23,7 @@ _RECORDED_PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers",
 
 
 class RunRecord(FrozenModel):
-    """What `run.json` says: which system learnt what from which files, and where."""
+    """The content of `run.json`: which system learnt from which files, on which machine."""
 
     system: str
     task: str
@@ -33,19 +33,19 @@ class RunRecord(FrozenModel):
     data_revision: str
     seconds: float
     limit: int | None = None
-    devices: int = 1  # that trained each network together: with another number the weights differ in the last digits
+    devices: int = 1  # devices per network; with another number the weights differ in the last digits
     settings: dict[str, Any] = Field(default_factory=dict)
     finished: str
     emoscope: str
     python: str
     machine: str
     packages: dict[str, str]
-    dev: dict[str, Any] | None = None  # the official score on the development set, where the task has one
-    held_out: dict[str, Any] | None = None  # the same on folds that its parts had not seen, where the system keeps them
+    dev: dict[str, Any] | None = None  # the official score on the development set, if there is one
+    held_out: dict[str, Any] | None = None  # the same on held-out folds, if the system keeps their predictions
 
 
 def environment() -> dict[str, Any]:
-    """What a run records of the machine it ran on."""
+    """Time, versions and machine, as a run records them."""
     packages = {}
     for package in _RECORDED_PACKAGES:
         try:
@@ -63,9 +63,9 @@ def environment() -> dict[str, Any]:
 
 @contextmanager
 def new_run_folder(target: Path, *, force: bool = False, mark: str = FILE) -> Iterator[Path]:
-    """A folder to write a run into, which takes its name only when everything is in it.
+    """A folder to write a run into, which gets its name only when it is complete.
 
-    Only a folder that has the file `mark` is ever replaced.
+    With `force` an existing folder is replaced, but only if it contains the file `mark`.
     """
     if target.exists() and not target.is_dir():
         raise EmoscopeError(f"{target}: is a file, expected a folder to write into")
@@ -87,9 +87,9 @@ def new_run_folder(target: Path, *, force: bool = False, mark: str = FILE) -> It
 
 @contextmanager
 def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
-    """A folder for finished epochs that outlives a kill, and is there for the same work only.
+    """A folder for checkpoints, from which the same run resumes after an interruption.
 
-    It is emptied when `what` (system, seed, settings, data) differs from what it was made for, and removed at the end.
+    It is emptied if it belongs to another run (`what`: system, seed, settings, data), and removed at the end.
     """
     folder = target.parent / f".{target.name}.checkpoints"
     mark = folder / "work.json"
@@ -101,13 +101,13 @@ def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
         yield folder
     except BaseException:
         if not any(path.is_dir() or path.suffix == ".safetensors" for path in folder.iterdir()):
-            shutil.rmtree(folder)  # nothing was finished: leave no trace
+            shutil.rmtree(folder)  # no checkpoint yet: leave no trace
         raise
     shutil.rmtree(folder)
 
 
 def read_record(folder: Path) -> RunRecord:
-    """What a run folder says of itself."""
+    """Read a run's `run.json`."""
     path = folder / FILE
     if not path.is_file():
         raise EmoscopeError(f"{folder}: is not a run ({FILE} is missing)")

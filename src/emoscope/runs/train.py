@@ -1,4 +1,4 @@
-"""Train a system on a task and keep it with its development score."""
+"""Train a system on a task and save it with its development score."""
 
 import json
 import time
@@ -58,9 +58,9 @@ def train(
 ) -> RunRecord:
     """Fit a system on splits of a task and write the run to a folder, whole or not at all.
 
-    Epochs that were finished before a kill are kept beside the folder; the same call goes on from there. Where writing
-    them costs more than it saves, `resumable` switches that off. `workers` parts of an ensemble are trained at once, or
-    each network on `devices` devices.
+    Checkpoints are kept beside the folder, and the same call resumes from them after an interruption; where writing
+    them costs more than it saves, switch `resumable` off. `workers` members of an ensemble are trained at once, or each
+    network on `devices` devices.
 
     >>> train("nano", "emocontext", Path("runs/nano")).dev  # doctest: +SKIP
     {'metric': 'micro-f1', 'score': 0.7125, 'file': 'dev.txt'}
@@ -115,7 +115,7 @@ def train(
 
 
 def learnt_items(system: System, own: Mapping[str, Sequence[Example]], fit_context: FitContext) -> LearntItems:
-    """What a fitted system learnt: of its own data what it can learn from, and its auxiliary corpora."""
+    """The items a fitted system learnt: the labelled ones of its own data, and those of its auxiliary corpora."""
     labelled = {name: [e for e in examples if e.label in system.task.labels] for name, examples in own.items()}
     return LearntItems.of({**labelled, **system.auxiliary(fit_context)})
 
@@ -136,9 +136,9 @@ def _check_devices(system: System, device: str, devices: int, workers: int) -> N
 def _dev_report(
     task: Task, system: System, learnt: LearntItems, root: Path | None, folder: Path
 ) -> dict[str, float | str] | None:
-    """The official score on the development split, unless there is none or the system has seen it.
+    """The official score on the development split, unless there is none or the system learnt it.
 
-    The whole evaluation goes into the run's folder as `dev.json`.
+    The whole evaluation is written to the run's folder as `dev.json`.
     """
     if "dev" not in task.metadata.splits:
         return None
@@ -156,19 +156,19 @@ def _dev_report(
 
 
 def _held_out_report(task: Task, system: System, examples: Sequence[Example]) -> dict[str, float | str] | None:
-    """The official score on held-out folds of the training data, of a system that keeps such answers."""
+    """The official score on held-out folds of the training data, if the system keeps predictions for them."""
     labels = system.held_out_labels()
     if labels is None:
         return None
-    kept = system.select(examples)
-    score = official_score(task, kept, labels)
-    return {"metric": task.metadata.metric.name, "score": round(score, 6), "examples": len(kept)}
+    learnt_from = system.select(examples)
+    score = official_score(task, learnt_from, labels)
+    return {"metric": task.metadata.metric.name, "score": round(score, 6), "examples": len(learnt_from)}
 
 
 def draw_curves(folder: Path) -> Path | None:
-    """The loss of each network of a run, epoch by epoch, as `curve.svg`; nothing where none was trained.
+    """Plot the loss of each network of a run by epoch as `curve.svg`, if any was trained.
 
-    It needs the extra `plots`, and is left out without it: the numbers are in each network's `curve.json`.
+    Without the extra `plots` there is no plot; the numbers are in each network's `curve.json`.
     """
     points = [
         {"network": str(path.parent.relative_to(folder)), "epoch": epoch["epoch"], "loss": loss, "data": data}

@@ -1,4 +1,4 @@
-"""Train on one corpus, evaluate on another: what a system learns of emotion that holds elsewhere."""
+"""Train on one corpus, evaluate on another: how well a system generalises."""
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -30,13 +30,13 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class LabelMapping:
-    """Each corpus's labels as emotions (or sentiments) that all share, and emotions as sentiments."""
+    """Maps each corpus's labels to shared emotions or sentiments, and emotions to sentiments."""
 
     labels: Mapping[str, Mapping[str, str]]
     polarity: Mapping[str, str]
 
     def of(self, corpus: str, labels: Sequence[str] = ()) -> dict[str, str]:
-        """The mapping of one corpus; one that is not named is mapped by the words its labels are."""
+        """The mapping of one corpus; labels of a corpus without one are mapped by their names."""
         if corpus in self.labels:
             return dict(self.labels[corpus])
         found = {label: closest_label(label, EMOTIONS) for label in labels}
@@ -68,11 +68,11 @@ def read_mapping(path: str | Path | None = None) -> LabelMapping:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The score of a system trained on one corpus and asked about another.
+    """The score of a system trained on one corpus and tested on another.
 
-    Macro-F1 over the labels that both have; `within` is what the same system has on the same items and labels when it
-    learnt from the other part of that very corpus, and `majority` what the most frequent label has. None of them where
-    the two share fewer than two labels.
+    Macro-F1 over the labels that both have. `within` is the score of the same system on the same items and labels when
+    trained on the rest of the test corpus, `majority` that of the most frequent label. All are None if the corpora
+    share fewer than two labels.
     """
 
     trained_on: str
@@ -86,7 +86,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TransferMatrix:
-    """All pairs of corpora, how many examples each gave, and the mapping that was used."""
+    """All pairs of corpora, the number of examples from each, and the mapping used."""
 
     system: str
     seed: int
@@ -115,9 +115,9 @@ def transfer(
 ) -> TransferMatrix:
     """Train a system on each corpus and score it on all of them, through a stated mapping of the labels.
 
-    Corpora are tasks, auxiliary sets or folders of corpora; without names, all that the mapping knows. Scored is a
-    task's dev split, else a fifth that is cut off between dialogues; no text of what is scored is learnt from any
-    corpus, as some share scenes or tweets. `limit` examples at most are learnt, and scored, of each.
+    Corpora are tasks, auxiliary sets or folders of corpora; by default all that the mapping names. Tested is a task's
+    dev split, else a fifth of the dialogues. Test texts are removed from the training data of every corpus, since some
+    share scenes or tweets. At most `limit` examples of each corpus are used for training, and for testing.
 
     >>> transfer("nano", ["emocontext", "isear"], limit=2000).cells[1].score  # doctest: +SKIP
     0.41
@@ -154,7 +154,7 @@ Parts = tuple[list[Example], list[Example], dict[str, str]]
 
 
 def _parts(name: str, stated: LabelMapping, context: FitContext) -> Parts:
-    """What can be learnt of a corpus, what is scored, both with the shared labels, and the mapping."""
+    """The training and the test part of a corpus, both with the shared labels, and the mapping."""
     if name in TASKS or is_corpus(name):
         task = get_task(name)
         mapped = stated.of(name, task.labels)
@@ -183,7 +183,7 @@ def _mapped(examples: Sequence[Example], mapped: Mapping[str, str]) -> list[Exam
 
 
 def _relabelled(name: str, mapped: Mapping[str, str]) -> Task:
-    """The task with the labels that all share; a corpus that is no task is one of dialogues, as Friends is."""
+    """The task with the shared labels; a corpus that is not a task is read as dialogues, like Friends."""
     task = copy(get_task(name if name in TASKS or is_corpus(name) else "emotionx-friends"))
     labels = tuple(label for label in (*EMOTIONS, "negative", "positive") if label in mapped.values())
     neutral = "neutral" if "neutral" in labels else None
@@ -233,7 +233,7 @@ def _cell(
 
 
 def transfer_chart(matrix: TransferMatrix) -> Any:
-    """The matrix as a chart: macro-F1 in each cell, shaded by its share of what training within the corpus gives."""
+    """The matrix as a chart: macro-F1 in each cell, shaded by its ratio to the score within the corpus."""
     from emoscope.core.plots import FAINT, INK, altair, rows, titled
 
     alt = altair()

@@ -1,4 +1,4 @@
-"""A run, or a student, as a folder that the `transformers` library loads: with config, tokenizer and model card."""
+"""Save a run or a student as a folder for the `transformers` library, with config, tokenizer and model card."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,9 @@ STUDENT = "headed.json"
 def save_for_transformers(
     source: str | Path, folder: str | Path, *, labels: str | None = None, force: bool = False
 ) -> tuple[str, ...]:
-    """Write a run of one fine-tuned transformer, or a student, as a folder of transformers; returns its labels.
+    """Write a run of one fine-tuned transformer, or a student, as a `transformers` folder; returns its labels.
 
-    `labels` names the set of labels, where there are several. Needs the extra `train`.
+    `labels` names the label set if there are several. Needs the extra `train`.
 
     >>> save_for_transformers("runs/hsu", "models/hsu")  # doctest: +SKIP
     ('neutral', 'joy', 'sadness', 'anger')
@@ -41,7 +41,7 @@ def save_for_transformers(
     with new_run_folder(Path(folder), force=force, mark="config.json") as part:
         write_transformers(network, part, head.labels, places=places, temperature=head.temperature, shift=shift)
         with atomic_write(part / CARD) as handle:
-            window: Any = network.window  # it was written, so it is a transformer
+            window: Any = network.window  # only transformers can be written
             turns = f"turns[-{window.context}:]" + ("[::-1]" if window.reverse else "")
             handle.write(model_card(head, {**facts, "turns": turns}, LearntItems.load(source)))
     return head.labels
@@ -86,7 +86,7 @@ def _student(folder: Path, labels: str | None) -> "tuple[Head, Network, list[int
 
 
 def model_card(head: Head, facts: dict[str, Any], learnt: LearntItems | None) -> str:
-    """The card of a folder, with what the hub reads at its top.
+    """The model card, with the metadata for the hub at its top.
 
     >>> mood = Head(name="mood", labels=("good", "bad"), trained={"good": 0.5, "bad": 0.5})
     >>> model_card(mood, {"name": "mine", "title": "Moods", "terms": "Free."}, None).splitlines()[1]

@@ -1,4 +1,4 @@
-"""AlexU at EmotionX: a first BERT tells neutral utterances from the others, a second which emotion the others have."""
+"""AlexU at EmotionX: one BERT separates neutral utterances from the others, a second one finds the others' emotion."""
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Cascade

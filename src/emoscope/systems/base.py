@@ -34,20 +34,20 @@ PACKAGES = ("sklearn", *NETWORK_PACKAGES)
 
 
 class SystemMetadata(FrozenModel):
-    """A system as data."""
+    """What is known about a system."""
 
     name: str
     summary: str
     tasks: tuple[str, ...]
-    any_task: bool = Field(False, exclude=True)  # whether it learns tasks that are not among `tasks`, too
+    any_task: bool = Field(False, exclude=True)  # whether it can learn tasks that are not in `tasks`
     team: str | None = None
     citation: str | None = None
     published: dict[str, float] = Field(default_factory=dict)  # task to the paper's test score
-    learns_from: str = "train"  # the split it is trained on unless told otherwise
+    learns_from: str = "train"  # the split it is trained on by default
     extras: tuple[str, ...] = ("train",)
-    networks: bool = True  # whether it trains neural networks, which several devices can do together
-    substitutions: tuple[str, ...] = ()  # what the paper used that we could not: what stands for it
-    differences: tuple[str, ...] = ()  # what ours does otherwise, or decides where the paper is silent
+    networks: bool = True  # whether it trains neural networks, for which several devices can be used
+    substitutions: tuple[str, ...] = ()  # what the paper used that we could not, and what replaces it
+    differences: tuple[str, ...] = ()  # where ours differs from the paper, or the paper leaves something open
 
 
 PUBLISHED = {
@@ -57,7 +57,7 @@ PUBLISHED = {
 
 
 class System(ABC):
-    """A named composition of blocks; its settings' defaults are the paper's values, or usual ones where it has none."""
+    """A named composition of blocks; settings default to the paper's values, or to common ones where it gives none."""
 
     metadata: ClassVar[SystemMetadata]
     settings_class: ClassVar[type[SystemSettings]] = SystemSettings  # the annotated type of `settings`
@@ -75,15 +75,15 @@ class System(ABC):
         self.seed = seed
         self.settings = self.settings_class.of(settings or {}, self.metadata.name)
         self.block: Block | None = None
-        self.prior: Floats | None = None  # how often each of the task's labels occurred in training
-        self.decision: Floats | None = None  # what probabilities are multiplied with to choose the label
+        self.prior: Floats | None = None  # the share of each of the task's labels in training
+        self.decision: Floats | None = None  # factors on the probabilities, for choosing the label only
 
     @abstractmethod
     def build(self) -> Block:
-        """The unfitted composition, made from `self.settings` and the task's labels."""
+        """The unfitted block, from `self.settings` and the task's labels."""
 
     def select(self, examples: Sequence[Example]) -> list[Example]:
-        """What to learn from: the examples whose label is one the task asks for; augmentation goes here too."""
+        """The examples to learn from: those with one of the task's labels. A system that augments overrides this."""
         labelled = [example for example in examples if example.label in self.task.labels]
         if not labelled:
             raise EmoscopeError(f"none of the {len(examples):,} examples has one of {self.task.name}'s labels")
@@ -95,7 +95,7 @@ class System(ABC):
         return self.fit_block(self.build(), self.select(examples), fit_context or FitContext(seed=self.seed))
 
     def fit_block(self, block: Block, chosen: Sequence[Example], fit_context: FitContext) -> Self:
-        """Fit a composition on examples, remember how often each label occurred, and choose how to decide."""
+        """Fit a block, note the label shares, and choose the decision factors on held-out predictions."""
         labels = [str(example.label) for example in chosen]
         counts = np.array([max(labels.count(label), 1) for label in self.task.labels], float)
         self.prior = counts / counts.sum()
@@ -107,16 +107,16 @@ class System(ABC):
         return self
 
     def decision_prior(self) -> Floats | None:
-        """The mix of labels for which the decision is chosen on held-out answers; None answers with the likeliest."""
+        """The label mix for which decision factors are chosen; None always answers with the most likely label."""
         return None
 
     def natural_prior(self) -> Floats | None:
-        """The task's published mix of labels, in the order of its labels."""
+        """The task's published label mix in real traffic, in the order of its labels."""
         natural = self.task.metadata.natural_prior
         return None if natural is None else prior_vector(natural, self.task.labels)
 
     def model(self) -> FittedModel:
-        """What it has learnt, as a detector takes it: the block, and the head with what it corrects and decides by."""
+        """The fitted model for a detector: the block, and the head with its prior and decision factors."""
         if self.block is None or self.prior is None:
             raise EmoscopeError(f"{self.metadata.name} has not been trained")
         metadata, names = self.task.metadata, self.task.labels
@@ -134,30 +134,30 @@ class System(ABC):
         return FittedModel(Bundle(name=self.metadata.name, task=self.task.name, heads=(head,)), self.block)
 
     def detector(self) -> Detector:
-        """The detector that `emoscope predict` answers with."""
+        """The detector that `emoscope predict` uses."""
         return Detector(self.model(), for_metric=True)
 
     def predict(self, examples: Sequence[Example]) -> list[str]:
-        """The most likely label of each example, or where the metric asks for another decision, that one."""
+        """The label of each example, chosen for the task's metric."""
         return self.detector().label_examples(examples)
 
     def predict_proba(self, examples: Sequence[Example]) -> Floats:
-        """Probabilities of the task's labels, corrected for the class prior if the setting says so."""
+        """Probabilities of the task's labels, corrected for the class prior if `shift` is set."""
         detector = self.detector()
         return in_order(detector.predict_examples(examples), detector.labels, self.task.labels)
 
     def held_out_labels(self) -> list[str] | None:
-        """Its answers for what it was fitted on, each by parts that had not seen it; None if it keeps none."""
+        """Labels for the training examples, each from members that had not seen it; None if it keeps none."""
         return None
 
     def auxiliary(self, fit_context: FitContext) -> dict[str, list[Example]]:
-        """The labelled examples of other corpora that it learnt from beside the task's own, by corpus."""
+        """The labelled examples it learnt from besides the task's own, by corpus."""
         names = frozenset[str]() if self.block is None else self.block.corpora()
         return {name: source_examples(name, fit_context) for name in sorted(names)}
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """A setting written as `name=value`, the value read as JSON where it can be.
+    """Parse `name=value`; the value is JSON, else text.
 
     >>> parse_setting("epochs=3"), parse_setting("encoder=bert-base-uncased")
     (('epochs', 3), ('encoder', 'bert-base-uncased'))

@@ -37,7 +37,7 @@ class CaireHkust(System):
     settings: CaireHkustSettings
 
     def build(self) -> Block:
-        """The mean of all; with three seeds the networks have the greater say, as they are the better models."""
+        """The mean of all; with three seeds the networks, the better models, outweigh the others."""
         settings, labels = self.settings, self.task.labels
         network = settings.words(pooling="attention", context_pooling="attention", hidden_size=settings.hidden_size)
         return Mean(

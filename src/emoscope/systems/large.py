@@ -21,14 +21,14 @@ from emoscope.systems.settings import TrainingSettings
 from emoscope.tasks import TASKS
 from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_corpora, by_head
 
-# How the members of the ensemble read the turns; each differs, so that their mistakes do.
+# How each member of the ensemble reads the turns; they differ so that their mistakes do.
 LAYOUTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "emotionx-friends": ({"context": 2, "speakers": "names"}, {"context": 4}),
     "emotionx-push": ({"context": 2}, {"context": 4, "speakers": "roles"}),
     "iest": ({"context": 1}, {"context": 1, "pooling": "mask"}),
 }
 USUAL_LAYOUTS: tuple[Mapping[str, Any], ...] = ({"context": 3}, {"context": 3, "reverse": True})
-# A network over word vectors, emoji's among them, which errs elsewhere than transformers do; where it is known to help.
+# A network over word and emoji vectors, which makes other mistakes than transformers; for the tasks where it helps.
 WORD_NETWORKS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "emocontext": (
         "semi-hierarchical",
@@ -56,7 +56,7 @@ _DECODER_TRAINING: dict[str, Any] = {
 
 
 class LargeSettings(TrainingSettings):
-    """What served best on held-out folds."""
+    """Defaults are what worked best on held-out folds."""
 
     shift: Literal["none", "natural", "estimate"] = "natural"
     encoder: str = "sentence-transformers/all-mpnet-base-v2"
@@ -142,7 +142,7 @@ class Large(System):
 
     @contextmanager
     def _taught(self, fit_context: FitContext) -> Iterator[str]:
-        """The folder of an encoder that has learnt the auxiliary tasks; taught only if it is not there."""
+        """The folder of an encoder trained on the auxiliary tasks; trains it if it is not there yet."""
         if self.settings.pretraining_text == 0 or not self.settings.lm_epochs:
             yield self.settings.encoder
             return
@@ -231,7 +231,7 @@ class Large(System):
         return auxiliary_corpora(fit_context, limit=self.settings.pretraining_text)
 
     def held_out_labels(self) -> list[str]:
-        """The labels it answers with for what it was fitted on, each by the copies that had not seen it."""
+        """Labels for the training examples, each from the copies that had not seen it."""
         assert self.block is not None
         held_out = self.block.out_of_fold()
         assert held_out is not None

@@ -16,7 +16,7 @@ ClassWeight = Literal["none", "balanced", "root"]
 
 
 class SettingHelp(NamedTuple):
-    """What a user needs to know of a setting."""
+    """A setting as shown to users."""
 
     name: str
     default: Any
@@ -38,7 +38,7 @@ class SystemSettings(BaseModel):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], system: str) -> Self:
-        """Settings from names and values as a user gives them; former names are understood."""
+        """Validate settings given by name; former names are accepted."""
         renamed = current_names(values)
         for name in renamed:
             if name not in cls.model_fields:
@@ -54,7 +54,7 @@ class SystemSettings(BaseModel):
 
     @classmethod
     def documented(cls) -> Iterator[SettingHelp]:
-        """Each setting with its default and its meaning; a changed default keeps the meaning it inherits."""
+        """Each setting with its default and meaning; the meaning is inherited if only the default changes."""
         for name, field in cls.model_fields.items():
             families = (base.model_fields for base in cls.__mro__ if issubclass(base, SystemSettings))
             meanings = (fields[name].description for fields in families if name in fields)
@@ -85,7 +85,7 @@ class TrainingSettings(SystemSettings):
     def classifier(
         self, labels: Sequence[str], network: str, settings: Mapping[str, Any], **training: Any
     ) -> "NeuralClassifier":
-        """A network of the given settings with this training plan, perhaps changed."""
+        """A network with the given settings and this training plan, with changes."""
         from emoscope.models.torch.classifier import NeuralClassifier
 
         return NeuralClassifier(labels, network, settings, self.training(**training))
@@ -106,7 +106,7 @@ class VocabularySettings(SystemSettings):
     """Most words in the vocabulary."""
 
     def words(self, **more: Any) -> dict[str, Any]:
-        """These settings of a network but the hidden size, which not every network has."""
+        """The settings of a network, without the hidden size, which not every network has."""
         return {**self.pick("vectors", "embedding_size", "min_count", "max_features"), **more}
 
 
@@ -123,7 +123,7 @@ class WordNetworkSettings(VocabularySettings, TrainingSettings):
 
 
 class FineTuningSettings(TrainingSettings):
-    """A fine-tuned encoder; where a paper prints no values, those of BERT's own paper."""
+    """A fine-tuned encoder; the defaults are those of BERT's paper."""
 
     encoder: str = "bert-base-uncased"
     """Pretrained encoder: a name on the Hugging Face hub or a folder."""
@@ -192,7 +192,7 @@ class FurtherPretrainingSettings(FineTuningSettings, PretrainingSettings):
 
 
 class MixedSettings(VocabularySettings, FineTuningSettings):
-    """A fine-tuned encoder over three turns beside networks over words with a training of their own."""
+    """A fine-tuned encoder over three turns, and networks over words with their own training settings."""
 
     context: int = 3
     max_length: int = 100
@@ -206,7 +206,7 @@ class MixedSettings(VocabularySettings, FineTuningSettings):
     """Share of units dropped in the networks over words."""
 
     def network_training(self) -> dict[str, Any]:
-        """What the training of the networks over words changes."""
+        """The training settings of the networks over words."""
         names = ("epochs", "batch_size", "learning_rate")
         return {name: getattr(self, f"network_{name}") for name in names}
 

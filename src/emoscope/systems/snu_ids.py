@@ -10,7 +10,7 @@ from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import ClassWeight, WordNetworkSettings
 
-# What class weights do to the prior that the network learns: the power its shares are raised to.
+# How class weights change the prior that the network learns: the power to which its shares are raised.
 _POWERS = {"none": 1.0, "root": 0.5, "balanced": 0.0}
 
 
@@ -31,7 +31,7 @@ class SnuIdsSettings(WordNetworkSettings):
 class SnuIds(System):
     """Words and characters of each turn, the last read in the light of the others; class weights, prior correction.
 
-    Weighted classes are learnt as if they were more frequent; the correction knows that, so the two do not add up.
+    Class weights act as if rare classes were more frequent; the prior correction takes that into account.
     """
 
     metadata = PUBLISHED["snu-ids"]
@@ -43,7 +43,7 @@ class SnuIds(System):
         return Mean([settings.classifier(*shape, class_weight=settings.class_weight) for _ in range(settings.seeds)])
 
     def fit(self, examples: Sequence[Example], fit_context: FitContext | None = None) -> Self:
-        """Learn, then note the prior that the weighted loss stands for."""
+        """Fit, then set the prior that the weighted loss implies."""
         super().fit(examples, fit_context)
         assert self.prior is not None
         weighted = self.prior ** _POWERS[self.settings.class_weight]

@@ -1,4 +1,4 @@
-"""Different blocks, each fitted fold by fold, blended with weights found on what none of them had seen."""
+"""Different blocks, each fitted fold by fold, blended with weights fitted on held-out folds."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ class Blend(Ensemble):
     """Each member is fitted once per fold on all other folds; the copies' log-probabilities are averaged, and the
     members' averages added up with weights and a bias per label.
 
-    Weights and biases are those under which the held-out folds are most likely, so the blend is calibrated, too. The
-    held-out probabilities are kept: they say how good the blend is, and teach smaller models.
+    Weights and biases maximise the likelihood of the held-out folds, so the blend is also calibrated. The held-out
+    probabilities are kept, to score the blend and to teach smaller models.
     """
 
     def __init__(self, members: Sequence[Block], folds: int = 5) -> None:
@@ -82,19 +82,19 @@ class Blend(Ensemble):
         return blended(np.stack(members, 1), self.weights, self.bias)
 
     def answers_unseen(self, examples: Sequence[Example], folds: Sequence[int]) -> Floats:
-        """The blend's probabilities for new wordings of what it was fitted on: each example is answered by the copies
-        that had not seen the fold its original lies in."""
+        """The blend's probabilities for rewordings of its training examples, each from the copies that had not seen the
+        original's fold."""
         fold_of = np.asarray(folds)
         probabilities = np.zeros((len(examples), len(self.fitted), len(self.labels)))
         for fold in np.unique(fold_of).tolist():
             places = np.flatnonzero(fold_of == fold)
-            asked = [examples[place] for place in places.tolist()]
+            rewordings = [examples[place] for place in places.tolist()]
             for number, copies in enumerate(self.fitted):
-                probabilities[places, number] = copies[fold].predict_proba(asked)
+                probabilities[places, number] = copies[fold].predict_proba(rewordings)
         return blended(probabilities, self.weights, self.bias)
 
     def out_of_fold(self) -> Floats:
-        """The blend's probabilities for the examples it was fitted on, each by the copies that had not seen it."""
+        """The blend's probabilities for its training examples, each from the copies that had not seen it."""
         return blended(self.held_out, self.weights, self.bias)
 
     def children(self) -> Mapping[str, Block]:
@@ -145,13 +145,13 @@ def geometric_mean(answers: Sequence[Floats]) -> Floats:
 
 
 def blended(answers: Floats, weights: Floats, bias: Floats) -> Floats:
-    """Probabilities of examples × members × labels as those of the blend."""
+    """Blend probabilities of shape examples × members × labels."""
     logs = np.log(np.maximum(answers, _TINY))
     return softmax(np.einsum("nml,m->nl", logs, weights) + bias)
 
 
 def blend_weights(answers: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    """The members' weights, none negative, and the labels' biases under which the targets are most likely.
+    """The members' non-negative weights and the labels' biases that maximise the likelihood of the targets.
 
     >>> sure, unsure = np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([[0.5, 0.5], [0.5, 0.5]])
     >>> weights, _ = blend_weights(np.stack([sure, unsure], 1), np.eye(2))
@@ -166,7 +166,7 @@ def blend_weights(answers: Floats, targets: Floats) -> tuple[Floats, Floats]:
         likely = softmax(np.einsum("nml,m->nl", logs, values[:members]) + values[members:])
         wrong = (likely - targets) / len(targets)
         gradient = np.concatenate([np.einsum("nl,nml->m", wrong, logs), wrong.sum(0)])
-        # A little pull towards equal weights and no bias, for data too few to tell.
+        # A little regularisation towards equal weights and no bias, for small data.
         pull = values - start
         value = -(targets * np.log(np.maximum(likely, _TINY))).sum() / len(targets) + 1e-4 * (pull**2).sum()
         return float(value), np.asarray(gradient + 2e-4 * pull)

@@ -14,30 +14,30 @@ from emoscope.models.block import Block, Floats, Prediction, Truncated, one_hot,
 
 
 class Ensemble(Block):
-    """A block that asks its children and combines their probabilities."""
+    """A block that combines the probabilities of its children."""
 
     @abstractmethod
     def children(self) -> Mapping[str, Block]: ...
 
-    def asked(self) -> Mapping[str, Block]:
-        """The children that see the examples: all of them, unless one only sees what the others say."""
+    def predictors(self) -> Mapping[str, Block]:
+        """The children that see the examples: all, unless one reads only the others' probabilities."""
         return self.children()
 
     @abstractmethod
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        """The probability of each label, from those that each child gives to its own labels."""
+        """The probability of each label, from the children's probabilities of their own labels."""
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
         if not examples:
             return Prediction(np.zeros((0, len(self.labels))))
-        asked = self.asked()
-        predictions = {name: block.infer(examples) for name, block in asked.items()}
+        blocks = self.predictors()
+        predictions = {name: block.infer(examples) for name, block in blocks.items()}
         combined = self.combine({name: each.probabilities for name, each in predictions.items()})
-        readers = [each for name, each in predictions.items() if not asked[name].bag_of_words]
+        readers = [each for name, each in predictions.items() if not blocks[name].bag_of_words]
         return Prediction(combined, read_by_none(readers))
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
-        readers = [block for block in self.asked().values() if not block.bag_of_words]
+        readers = [block for block in self.predictors().values() if not block.bag_of_words]
         overlong = [block.overlong(examples) for block in readers]
         return np.logical_and.reduce(overlong) if overlong else super().overlong(examples)
 
@@ -67,7 +67,7 @@ class Combination(Ensemble):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:
-        # Older files say the number of parts, too.
+        # Older files also store the number of parts.
         return cls(list(children.values()), **{name: value for name, value in config.items() if name != "parts"})
 
 
@@ -90,7 +90,7 @@ class Mean(Combination):
         return {"weights": self.weights}
 
 
-# How much the probabilities count beside the votes: enough to break ties, too little to do more.
+# The weight of the probabilities beside the votes: enough to break ties, too little for more.
 _TIE = 1e-3
 
 
@@ -138,7 +138,7 @@ def chosen(mask: Iterable[bool], examples: Sequence[Example], labels: Sequence[s
 
 
 def dialogue_folds(examples: Sequence[Example], folds: int, seed: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """A fold for each example; the turns of one dialogue stay together, and with them its rewordings.
+    """A fold for each example; the turns and rewordings of a dialogue stay together.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> whole = Dialogue.of(["a", "b"])
@@ -148,7 +148,7 @@ def dialogue_folds(examples: Sequence[Example], folds: int, seed: int) -> np.nda
     """
     dialogues = list(dict.fromkeys(example.family for example in examples))
     if len(dialogues) < folds:
-        raise EmoscopeError(f"{len(dialogues)} different dialogues cannot be cut into {folds} folds")
+        raise EmoscopeError(f"{len(dialogues)} different dialogues cannot be divided into {folds} folds")
     order = np.random.default_rng(seed).permutation(len(dialogues))
     fold_of = {dialogues[index]: position % folds for position, index in enumerate(order)}
     return np.array([fold_of[example.family] for example in examples])
@@ -186,7 +186,7 @@ class Cascade(Combination):
 
 
 class Stack(Combination):
-    """The last part learns from the probabilities that the others give to examples they did not see.
+    """The last part learns from the others' out-of-fold probabilities.
 
     The last part must be a block with `fit_features` and `predict_features` (a linear or boosted model).
     """
@@ -198,21 +198,21 @@ class Stack(Combination):
         self.folds = folds
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Out-of-fold probabilities teach the top; then the lower parts are fitted on everything."""
+        """Fit the top on out-of-fold probabilities, then the lower parts on everything."""
         lower, top = self.parts[:-1], self.parts[-1]
         fold_of = dialogue_folds(examples, self.folds, fit_context.seed)
         features = np.zeros((len(examples), sum(len(part.labels) for part in lower)))
         for fold in range(self.folds):
             for number, part in enumerate(lower):
                 part.fit(*chosen(fold_of != fold, examples, labels), fit_context.part(f"fold{fold}-part{number}"))
-            asked = chosen(fold_of == fold, examples, labels)[0]
-            features[fold_of == fold] = np.concatenate([part.predict_proba(asked) for part in lower], axis=1)
+            held_out = chosen(fold_of == fold, examples, labels)[0]
+            features[fold_of == fold] = np.concatenate([part.predict_proba(held_out) for part in lower], axis=1)
         for number, part in enumerate(lower):
             part.fit(examples, labels, fit_context.part(f"part{number}"))
         top.fit_features(features, one_hot(labels, self.labels), fit_context.part("top"))  # type: ignore[attr-defined]
         return self
 
-    def asked(self) -> Mapping[str, Block]:
+    def predictors(self) -> Mapping[str, Block]:
         return dict(list(self.children().items())[:-1])
 
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:

@@ -36,7 +36,7 @@ def fit_members(
 ) -> Iterator[tuple[int, Block, Floats]]:
     """Yield each member's number, its fitted block and its probabilities.
 
-    With a checkpoint folder, members that were finished before a kill are read from there and not fitted again.
+    With a checkpoint folder, members finished before an interruption are loaded and not fitted again.
     """
     with TemporaryDirectory() as temporary:
         root = context.checkpoints or Path(temporary)
@@ -65,7 +65,7 @@ def _fit_and_save(
     member.block.fit([examples[i] for i in member.fit_on], [labels[i] for i in member.fit_on], own)
     probabilities = member.block.predict_proba([examples[i] for i in member.predict_on])
     member.block.save(folder)
-    with atomic_write(folder / PROBABILITIES, "wb") as handle:  # last: the sign that the member is complete
+    with atomic_write(folder / PROBABILITIES, "wb") as handle:  # written last, to mark the member as complete
         np.save(handle, probabilities)
     if own.checkpoints is not None:
         shutil.rmtree(own.checkpoints, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Folds that follow from the dialogues themselves: the same in whichever file and order a dialogue is met."""
+"""Folds that depend on the dialogues alone, not on their file or order."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -8,22 +8,22 @@ from emoscope.core.errors import EmoscopeError
 
 
 def fold_numbers(examples: Sequence[Example], folds: int) -> list[int]:
-    """The fold of each example: the same for all turns of a dialogue, in whichever file and order it is met.
+    """The fold of each example: the same for all turns of a dialogue, whatever its file and order.
 
-    It follows from the dialogue's letters and digits alone, so a repaired apostrophe does not move a dialogue.
+    It depends on the dialogue's letters and digits alone, so a repaired apostrophe does not change it.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> numbers = fold_numbers([Example(Dialogue.of([text]), 0) for text in ("it's", "It’s", *"abcdefgh")], 2)
     >>> numbers[0] == numbers[1], sorted(set(numbers))
     (True, [0, 1])
     """
-    fold_of = {said: fold_number(said, folds) for said in dict.fromkeys(example.family for example in examples)}
+    fold_of = {family: fold_number(family, folds) for family in {example.family for example in examples}}
     if len(set(fold_of.values())) < folds:
-        raise EmoscopeError(f"{len(fold_of)} different dialogues are too few to be cut into {folds} folds")
+        raise EmoscopeError(f"{len(fold_of)} different dialogues are too few for {folds} folds")
     return [fold_of[example.family] for example in examples]
 
 
-def fold_number(said: Sequence[str], folds: int) -> int:
+def fold_number(texts: Sequence[str], folds: int) -> int:
     """The fold of one dialogue."""
-    plain = "|".join("".join(filter(str.isalnum, text.lower())) for text in said)
+    plain = "|".join("".join(filter(str.isalnum, text.lower())) for text in texts)
     return int.from_bytes(sha256(plain.encode("utf-8", "replace")).digest()[:8]) % folds

@@ -1,4 +1,4 @@
-"""Voting in several steps: sets of classifiers that were asked different questions decide together."""
+"""Voting in several steps by sets of classifiers with different questions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -66,7 +66,7 @@ class MultiStepVote(Ensemble):
         return np.insert((1 - neutral)[:, None] * shares, column, neutral, axis=1)
 
     def _votes(self, name: str, labels: Sequence[str], probabilities: Mapping[str, Floats]) -> Floats:
-        """What each classifier of a set gives to each label: shape (classifiers, examples, labels)."""
+        """The votes of each classifier of a set: shape (classifiers, examples, labels)."""
         votes = []
         for number, part in enumerate(self.sets[name]):
             decided = self._decided(probabilities[f"{name}{number}"])

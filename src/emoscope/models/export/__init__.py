@@ -1,1 +1,1 @@
-"""Writing fine-tuned encoders as ONNX graphs. Needs torch and onnx; what it writes needs neither."""
+"""Exporting networks as ONNX graphs. Needs torch and onnx; the exported model needs neither."""

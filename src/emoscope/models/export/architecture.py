@@ -35,8 +35,8 @@ class Layer:
     narrow_norm: Linear
 
 
-# The places in a layer where linear layers read, and which: what comes in, attention's answer, what it became, and the
-# widened.
+# The inputs of a layer's linear layers, and which layers read them: the layer's input, the attention's output, the
+# first normalisation's output, and the widened activations.
 SITES = {"attention": ("query", "key", "value"), "output": ("output",), "wide": ("wide",), "narrow": ("narrow",)}
 
 
@@ -56,7 +56,7 @@ class Architecture:
 
     @property
     def width(self) -> int:
-        """The size of a piece's vector."""
+        """The size of a token's vector."""
         return int(self.pieces.shape[1])
 
 
@@ -82,7 +82,7 @@ _ACTIVATIONS = ("gelu", "relu")
 
 
 def read_architecture(encoder: Encoder, longest: int) -> Architecture:
-    """An encoder's weights, for rows of at most `longest` pieces; or a line that says what cannot be exported."""
+    """An encoder's weights, for rows of at most `longest` tokens; an EmoscopeError if it cannot be exported."""
     config = encoder.model.config
     if config.model_type not in FAMILIES:
         raise EmoscopeError(f"cannot export an encoder of type {config.model_type}: expected {', '.join(FAMILIES)}")
@@ -121,7 +121,7 @@ def _linear(weights: Mapping[str, Floats], name: str) -> Linear:
 
 
 def _relative(model: Any, longest: int) -> Floats:
-    """MPNet's attention knows how far apart two pieces are: a number for each head and pair of places."""
+    """MPNet's relative attention bias: a number for each head and pair of positions."""
     import torch
 
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Ways to multiply with an encoder's weights: as they are, as bytes, or with the bytes made plain again."""
+"""Ways to multiply with an encoder's weights: single precision, 8-bit, or dequantised 8-bit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Plain:
         products = []
         for name, linear in layers.items():
             weight = graph.constant(f"{name}.weight", linear.weight.astype(np.float16) if self.half else linear.weight)
-            if self.half:  # made plain when the graph is loaded
+            if self.half:  # dequantised when the graph is loaded
                 weight = graph.cast(weight, np.float32)
             products.append(graph.node("Gemm", value, weight, graph.constant(f"{name}.bias", linear.bias)))
         return products
@@ -37,10 +37,10 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """How what comes in at a site becomes whole numbers from 0 to 255, of which `zero` stands for 0.
+    """How the inputs at a site are quantised to integers from 0 to 255, of which `zero` stands for 0.
 
-    `smoothing` divides each column first: outliers live in a few columns, and the weights make up for it. A `step`
-    of None gives each row a step of its own, by its largest value but at least `smallest_step`.
+    `smoothing` divides each column first, as outliers are in a few columns; the weights compensate. A `step` of None
+    gives each row its own step, from its largest value but at least `smallest_step`.
     """
 
     zero: int
@@ -51,7 +51,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class ByteTable:
-    """Weights as whole numbers, with a scale for each column (or for each row of the table of pieces)."""
+    """Weights as integers, with a scale for each column (for each row in the token embeddings)."""
 
     numbers: Bytes
     scales: Floats
@@ -59,7 +59,7 @@ class ByteTable:
 
 @dataclass(frozen=True, slots=True)
 class ByteWeights:
-    """All large tables of an encoder as bytes: that of pieces, and the linear layers' with what comes in to them."""
+    """All large tables of an encoder as bytes: the token embeddings, and the linear layers with their input sites."""
 
     pieces: ByteTable
     sites: Mapping[str, Site]
@@ -68,7 +68,7 @@ class ByteWeights:
 
 @dataclass(frozen=True)
 class Int8:
-    """Sums of products of bytes, which are exact; so no row of a batch depends on another."""
+    """8-bit products and integer sums, which are exact, so no row of a batch depends on another."""
 
     weights: ByteWeights
 
@@ -95,7 +95,7 @@ class Int8:
     def by_row(
         self, graph: GraphWriter, how: Site, value: str, largest: str, layers: Mapping[str, Linear]
     ) -> list[str]:
-        """Each row has a step of its own, by the largest value of it that is given."""
+        """Quantise each row with its own step, from its given largest value."""
         zero = graph.constant(f"zero.{how.zero}", np.array(how.zero, np.uint8))
         step = graph.node("Mul", largest, graph.number(1 / (255 - how.zero)))
         step = graph.node("Max", step, graph.number(how.smallest_step))
@@ -125,7 +125,7 @@ class Int8:
 
 
 class Dequantised(Int8):
-    """The same bytes made plain weights when the graph is loaded: slower, and right on every processor."""
+    """The same bytes, dequantised when the graph is loaded: slower, but right on every processor."""
 
     def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
         smoothing = self.weights.sites[site].smoothing

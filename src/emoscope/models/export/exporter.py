@@ -1,4 +1,4 @@
-"""What a component asks to write the graph of its network: see `Component.export`."""
+"""Writes the graphs of networks for `Component.export`."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exporter:
-    """Where graphs are written while a block is exported, and how transformers are: see `export_network`."""
+    """Where graphs are written during an export, and the options for transformers: see `export_network`."""
 
     folder: Path
     reference: Sequence[Dialogue]
@@ -31,7 +31,7 @@ class Exporter:
         return self.folder / f"graph{next(self._numbers)}"
 
     def encoder(self, network: "Network", block: Exported, columns: Sequence[int] | None = None) -> Exported:
-        """A transformer's graphs, opened by a block; `columns` are the outputs to keep, all if not given."""
+        """Export a transformer and open it as a block; `columns` are the outputs to keep, by default all."""
         from emoscope.models.export.network import export_network
 
         folder = self.new_folder()
@@ -47,7 +47,7 @@ class Exporter:
         return block
 
     def words(self, network: Any, labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> Exported:
-        """The graph of a network over words, and of the frozen encoder that it reads them with."""
+        """Export a network over words, and the frozen encoder whose features it reads, if any."""
         from emoscope.models.export.words import export_words
         from emoscope.models.onnx.exported_words import ExportedWords
 
@@ -59,7 +59,7 @@ class Exporter:
         return block
 
     def _frozen(self, features: "FrozenFeatures", folder: Path) -> None:
-        """A frozen encoder as a graph; the networks of an ensemble that share one get the same files."""
+        """Export a frozen encoder; networks that share one get the same files."""
         from emoscope.models.export.features import export_features
 
         key = (id(features.frozen), features.layers)

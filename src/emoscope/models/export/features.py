@@ -1,4 +1,4 @@
-"""A frozen encoder as a folder that gives the vectors of words without torch."""
+"""Export a frozen encoder as a folder that computes word vectors without torch."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ ONE_ROW: Inputs = {"pieces": (np.int32, ["places", 1])}
 
 
 def export_features(features: FrozenFeatures, folder: Path) -> None:
-    """Write the graph, whose weights have half precision as the frozen encoder's have, and the tokenizer."""
+    """Write the graph, with half-precision weights like the frozen encoder's, and the tokenizer."""
     weights = WeightFile(WEIGHTS)
     graph = GraphWriter(weights)
     last = encoder_layers(features.frozen.encoder, graph, features.longest)[-features.layers :]
@@ -36,7 +36,7 @@ def export_features(features: FrozenFeatures, folder: Path) -> None:
 
 
 def encoder_layers(encoder: Encoder, graph: GraphWriter, longest: int) -> list[str]:
-    """Add an encoder to a graph that reads one row; what comes out of its embeddings and of each layer."""
+    """Add an encoder to a graph that reads one row; the outputs of its embeddings and of each layer."""
     architecture = read_architecture(encoder, longest)
     return EncoderLayers(architecture, Plain(architecture.pieces, half=True), graph).layers()
 
@@ -49,7 +49,7 @@ def write_graph(
     about_file: str,
     about: Mapping[str, Any],
 ) -> None:
-    """Write a graph with its weights, its tokenizer and what is to be known of it."""
+    """Write a graph with its weights, tokenizer and description."""
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / TOKENIZER, tokenizer.description())
     write_file(folder / FLOAT, content)

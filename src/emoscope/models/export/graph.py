@@ -15,16 +15,16 @@ SCORES = "scores"
 
 @dataclass
 class EncoderLayers:
-    """An encoder. All pieces of a batch are rows of one table, place by place; only attention looks at dialogues."""
+    """An encoder. All tokens of a batch are rows of one table, by position; only attention separates dialogues."""
 
     architecture: Architecture
     arithmetic: Arithmetic
     graph: GraphWriter
     segments: bool = False
-    sites: dict[str, str] = field(default_factory=dict)  # what comes in at each site of each layer
+    sites: dict[str, str] = field(default_factory=dict)  # the inputs at each site of each layer
 
     def layers(self) -> list[str]:
-        """Add the encoder: what comes out of its embeddings and of each layer."""
+        """Add the encoder; the outputs of its embeddings and of each layer."""
         graph = self.graph
         self._shape = graph.node("Shape", "pieces")
         self._places = graph.node("Slice", self._shape, graph.numbers(0), graph.numbers(1))
@@ -70,7 +70,7 @@ class EncoderLayers:
         return self.arithmetic.linear(self.graph, name, value, named)
 
     def _attention(self, query: str, key: str, value: str) -> str:
-        """Tables are read in place as (places, rows, heads, size); only the answer has to be put in order again."""
+        """Tables are read in place as (positions, rows, heads, size); only the output is transposed."""
         graph = self.graph
         size = self.architecture.width // self.architecture.heads
         query, key, value = (graph.node("Reshape", each, self._by_head) for each in (query, key, value))
@@ -109,7 +109,7 @@ class EncoderGraph(EncoderLayers):
     def write(self, head: Sequence[Linear], probed_layer: int | None = None) -> bytes:
         """The content of the `.onnx` file, with the scores as output.
 
-        What comes in at the probed layer's sites are further outputs, in the order of `SITES`.
+        The inputs at the probed layer's sites are further outputs, in the order of `SITES`.
         """
         self._head(self._pooled(self.layers()[-1]), head)
         probed = [] if probed_layer is None else [self.sites[f"{probed_layer}.{site}"] for site in SITES]
@@ -128,17 +128,17 @@ class EncoderGraph(EncoderLayers):
         if self.layout.takes_maximum:
             by_row = graph.node("Transpose", vectors, perm=[1, 0, 2])
             places = graph.node("Transpose", "pooling", perm=[0, 2, 1])
-            made = graph.node("ReduceMax", graph.node("Add", by_row, places), axes=[1], keepdims=0)
+            pooled = graph.node("ReduceMax", graph.node("Add", by_row, places), axes=[1], keepdims=0)
         else:
             joined = graph.node("FusedMatMul", "pooling", vectors, own=True, transBatchB=1)
-            made = graph.node("Reshape", joined, graph.numbers(-1, self.layout.vectors * width))
-        return self._as_rounded(made)
+            pooled = graph.node("Reshape", joined, graph.numbers(-1, self.layout.vectors * width))
+        return self._as_rounded(pooled)
 
     def _as_rounded(self, value: str) -> str:
         return self.graph.cast(self.graph.cast(value, np.float16), np.float32) if self.rounded else value
 
     def _head(self, value: str, head: Sequence[Linear]) -> None:
-        """In double precision: the order in which numbers are summed depends on the batch, and must not show."""
+        """In double precision, so that the order of summation, which depends on the batch, does not show."""
         graph = self.graph
         value = graph.cast(value, np.float64)
         for number, linear in enumerate(head):

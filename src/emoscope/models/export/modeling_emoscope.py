@@ -76,13 +76,13 @@ class EmoscopeClassifier(PreTrainedModel):
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
     def _labelled(self, input_ids: Tensor, inside: Tensor) -> Tensor:
-        """Where the turn to be labelled lies, its separator included: the last one, or with `reverse` the first."""
+        """A mask of the turn to label, its separator included: the last turn or, with `reverse`, the first."""
         ends = (input_ids == self.config.separator) & inside
-        ends[:, 0] = False  # of encoders that begin with the sign they end with
+        ends[:, 0] = False  # some encoders use the same token at the start and the end
         before = ends.cumsum(1) - ends.long()  # turns that have ended before this token
-        found = (before == (0 if self.config.reverse else ends.sum(1, True) - 1)) & inside
-        found[:, 0] = False
-        return found
+        labelled = (before == (0 if self.config.reverse else ends.sum(1, True) - 1)) & inside
+        labelled[:, 0] = False
+        return labelled
 
     def _pooled(self, states: Tensor, input_ids: Tensor, inside: Tensor, labelled: Tensor) -> Tensor:
         pooling = self.config.pooling

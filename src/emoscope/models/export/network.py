@@ -24,7 +24,7 @@ from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.torch.network import Network
 from emoscope.models.torch.transformer import Transformer
 
-# In single precision processors differ by less; a graph that is off by more computes something else.
+# In single precision, processors differ by less than this; a larger difference means a wrong graph.
 FLOAT_TOLERANCE = 1e-3
 
 
@@ -39,9 +39,9 @@ def export_network(
 ) -> None:
     """Write a network's graphs, tokenizer and description.
 
-    With `calibration`, dialogues like those to come, weights become whole numbers of 8 bits. `vocabulary` are texts
-    whose pieces are kept, and others dropped. `columns` are the outputs wanted, all if not given. The graphs are
-    checked with `reference` wherever they are loaded.
+    `calibration`, dialogues like the ones to be labelled, quantises the weights to 8 bits. Tokens that do not occur in
+    the texts `vocabulary` are dropped. `columns` are the outputs to keep, by default all. The graphs are checked with
+    `reference` whenever they are loaded.
     """
     source = Source(network, vocabulary, columns)
     feeds = source.feeds(reference)
@@ -63,7 +63,7 @@ def export_network(
 
 
 class Source:
-    """What of a network goes into its graphs."""
+    """The parts of a network that go into its graphs."""
 
     def __init__(
         self, network: Network, vocabulary: Sequence[str] | None = None, columns: Sequence[int] | None = None
@@ -82,7 +82,7 @@ class Source:
             self.tokenizer_json, numbers = pruned_tokenizer(self.tokenizer_json, used_pieces(tokenizer, vocabulary))
         self.architecture = replace(architecture, pieces=architecture.pieces[numbers])
         special = {role: numbers.index(getattr(tokenizer, role)) for role in ROLES}
-        # A frozen encoder is not told of segments.
+        # A frozen encoder gets no segment ids.
         segments = network.settings.segments and architecture.segments is not None and not self.rounded
         self.layout = Layout(network.window, network.settings.pooling, segments, special)
         self.tokenizer = Tokenizer.read(self.tokenizer_json, **special)
@@ -91,7 +91,7 @@ class Source:
             self.head[-1] = Linear(self.head[-1].weight[:, columns], self.head[-1].bias[list(columns)])
 
     def feeds(self, dialogues: Iterable[Dialogue]) -> list[Feed]:
-        """The inputs for each dialogue's last turn, one by one."""
+        """The inputs for the last turn of each dialogue."""
         rows = self.layout.window.rows([Example.last(dialogue) for dialogue in dialogues], self.tokenizer)
         return [self.layout.feed([row]) for row in rows]
 
@@ -107,7 +107,7 @@ def _linear(module: Any) -> Linear:
 
 
 def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int], list[Floats]]:
-    """What comes in at a layer's sites when dialogues are read."""
+    """The inputs at a layer's sites for some dialogues."""
 
     def seen(architecture: Architecture, layer: int) -> list[Floats]:
         weights = WeightFile(WEIGHTS)
@@ -124,14 +124,14 @@ def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int]
 
 
 def _measured(folder: Path, files: Sequence[str], feeds: Sequence[Feed]) -> tuple[Graph, ...]:
-    """The graphs with their scores here. Elsewhere 8 bits may be off by as much as they cost, and not more."""
+    """The graphs with their scores here; on other machines 8-bit scores may differ by the cost of quantisation."""
     scores = {}
     for file in files:
         run = open_graph(folder / file)
         scores[file] = np.concatenate([run(feed)[0] for feed in feeds])
     cost = float(np.abs(scores[files[0]] - scores[FLOAT]).max())
-    made = []
+    graphs = []
     for file in files:
         rows = tuple(tuple(float(f"{score:.6g}") for score in row) for row in scores[file].tolist())
-        made.append(Graph(file, rows, FLOAT_TOLERANCE if file == FLOAT else max(cost, FLOAT_TOLERANCE)))
-    return tuple(made)
+        graphs.append(Graph(file, rows, FLOAT_TOLERANCE if file == FLOAT else max(cost, FLOAT_TOLERANCE)))
+    return tuple(graphs)

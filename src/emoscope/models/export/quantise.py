@@ -1,4 +1,4 @@
-"""An encoder's weights as bytes, chosen so that the layers' outputs on real dialogues change least."""
+"""8-bit quantisation of an encoder, chosen so that the layers' outputs on real dialogues change least."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -9,20 +9,20 @@ from emoscope.models.export.architecture import SITES, Architecture, Floats, Lay
 from emoscope.models.export.arithmetic import ByteTable, ByteWeights, Site
 
 LARGEST = 127
-# How much of an outlier is moved from what comes in to the weights: tried one by one, the best is kept.
+# How much of an outlier is moved from the inputs to the weights: each is tried, the best is kept.
 STRENGTHS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-MARGINS = (1.0, 0.9, 0.8)  # steps for a little less than the largest value seen: rare ones are cut off
+MARGINS = (1.0, 0.9, 0.8)  # shares of the largest value seen; rare larger values are clipped
 ZEROS = (4, 8, 12, 16, 24, 32)
 LOWEST_GELU = 0.17
 SAMPLE = 2048
 BLOCK = 128
 
-# What comes in at a layer's sites, in the order of `SITES`: a table with a row for each piece.
+# The inputs at a layer's sites, in the order of `SITES`: a table with a row for each token.
 Probe = Callable[[Architecture, int], Sequence[Floats]]
 
 
 def quantise(architecture: Architecture, probe: Probe) -> tuple[Architecture, ByteWeights]:
-    """The encoder with attention's values balanced, and its tables as bytes. `probe` computes with plain weights."""
+    """The encoder with balanced attention values, and its tables as bytes. `probe` computes in single precision."""
     sites: dict[str, Site] = {}
     tables: dict[str, ByteTable] = {}
     layers = []
@@ -55,7 +55,7 @@ def byte_rows(table: Floats) -> ByteTable:
 def byte_columns(weight: Floats, rows: Floats) -> ByteTable:
     """Weights as bytes with a scale for each column, rounded one row after the other.
 
-    What rounding changed so far is made up for by the rows still to come, as far as the inputs go together in `rows`
+    The remaining rows compensate for the rounding error so far, as far as the inputs in `rows` are correlated
     (GPTQ: Frantar, Ashkboos, Hoefler and Alistarh 2023).
     """
     scales = _scales(np.abs(weight).max(0, keepdims=True))
@@ -81,7 +81,7 @@ def _scales(largest: Floats) -> Floats:
 
 
 def _balanced(layer: Layer, answers: Floats) -> tuple[Layer, Floats]:
-    """The same layer with attention's answers of equal size in all columns, which costs nothing at run time."""
+    """The same layer with attention outputs of equal size in all columns, which costs nothing at run time."""
     largest = np.maximum(np.abs(answers).max(0), 1e-3)
     factors = (largest / largest.mean()).astype(np.float32)
     value = Linear(layer.value.weight / factors, layer.value.bias / factors)
@@ -90,16 +90,16 @@ def _balanced(layer: Layer, answers: Floats) -> tuple[Layer, Floats]:
 
 
 def _best_site(name: str, activation: str, rows: Floats, weight: Floats) -> Site:
-    """How to round what comes in, so that what goes out changes least."""
+    """The quantisation of the inputs that changes the outputs least."""
     sample = rows[np.linspace(0, len(rows) - 1, min(SAMPLE, len(rows))).astype(int)]
-    wanted = sample @ weight
+    exact = sample @ weight
     tried = list(_sites_by_row(activation) if name == "narrow" else _fixed_sites(rows, smooth=name != "output"))
-    losses = [float(np.square(_through_bytes(sample, site, weight) - wanted).mean()) for site in tried]
+    losses = [float(np.square(_through_bytes(sample, site, weight) - exact).mean()) for site in tried]
     return tried[int(np.argmin(losses))]
 
 
 def _sites_by_row(activation: str) -> Iterator[Site]:
-    """After the activation nothing lies far under 0; most of the range is for what lies above it."""
+    """After the activation no value is far below 0, so most of the range is for positive ones."""
     if activation == "relu":
         yield Site(zero=0, smallest_step=1e-8)
     else:
@@ -117,7 +117,7 @@ def _fixed_sites(rows: Floats, *, smooth: bool) -> Iterator[Site]:
 
 
 def _through_bytes(rows: Floats, site: Site, weight: Floats) -> Floats:
-    """What the graph will compute, in plain numbers."""
+    """The result of the quantised graph, computed in floats."""
     if site.smoothing is not None:
         rows, weight = rows / site.smoothing, weight * site.smoothing[:, None]
     step = site.step
@@ -125,5 +125,5 @@ def _through_bytes(rows: Floats, site: Site, weight: Floats) -> Floats:
         step = np.maximum(rows.max(1, keepdims=True) / (255 - site.zero), site.smallest_step)
     numbers = np.clip(np.rint(rows / step) + site.zero, 0, 255) - site.zero
     scales = _scales(np.abs(weight).max(0))
-    made: Floats = (numbers * step).astype(np.float32) @ (np.rint(weight / scales) * scales)
-    return made
+    product: Floats = (numbers * step).astype(np.float32) @ (np.rint(weight / scales) * scales)
+    return product

@@ -1,4 +1,4 @@
-"""A fine-tuned transformer as a folder of the `transformers` library: configuration, weights, tokenizer, and code."""
+"""Write a fine-tuned transformer as a `transformers` folder: configuration, weights, tokenizer, and code."""
 
 import shutil
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ def write_transformers(
     temperature: float = 1.0,
     shift: NDArray[np.float64] | None = None,
 ) -> None:
-    """Write a network with some of its outputs, those at `places`, which are the `labels`.
+    """Write a network with those of its outputs that are at `places`, named `labels`.
 
-    Temperature and `shift`, the log of how much likelier labels are than in training, become part of the last layer:
-    what transformers answers is what the detector does.
+    Temperature and `shift`, the log-ratio of the prior to the training prior, become part of the last layer, so that
+    transformers gives the same probabilities as the detector.
     """
     if not isinstance(network, Transformer) or network.frozen is not None or network.window.special:
         kind = "it marks speakers" if isinstance(network, Transformer) and network.window.special else "it is none"
@@ -36,7 +36,7 @@ def write_transformers(
     import torch
     from safetensors.torch import save_file
 
-    model: Any = network  # whose parts torch types as tensors or modules
+    model: Any = network  # torch types its attributes as tensors or modules
     settings, encoder = network.settings, model.encoder.model
     described = encoder.config.to_dict()
     number = dict(enumerate(labels))

@@ -1,4 +1,4 @@
-"""A language model that guesses IEST's trigger words as a folder that `ExportedTriggerWords` loads."""
+"""Export a language model that guesses IEST's trigger words, for `ExportedTriggerWords`."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from emoscope.models.torch.trigger_lm import TriggerWords
 
 
 def export_triggers(extractor: TriggerWords, folder: Path) -> None:
-    """Write the graph: pieces of one row and the places of its masks in, a row of guesses for each mask out."""
+    """Write the graph: from the tokens of one row and the positions of its masks to a row of guesses for each mask."""
     model = extractor.model
     if model is None:
         raise EmoscopeError("this language model has not been trained")

@@ -1,4 +1,4 @@
-"""A sentence encoder as a folder that gives vectors without torch."""
+"""Export a sentence encoder as a folder that computes vectors without torch."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +17,8 @@ def export_vectors(
 ) -> None:
     """Write a pretrained encoder, as it is, so that `SentenceEncoder(folder)` gives vectors of last turns.
 
-    Its head is the identity, so its scores are what was pooled: the last turn's pieces, read within `context` turns.
-    `encoder` is a folder or a name on the hub; with `calibration`, its weights become 8-bit whole numbers.
+    Its head is the identity, so its scores are the pooled vector of the last turn, read within `context` turns.
+    `encoder` is a folder or a name on the hub; `calibration` quantises its weights to 8 bits.
     """
     import torch
 

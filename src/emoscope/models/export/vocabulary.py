@@ -1,4 +1,4 @@
-"""A smaller WordPiece vocabulary: what chat does not use is spelled with shorter pieces."""
+"""Pruning a WordPiece vocabulary: tokens that chat does not use are spelled with shorter ones."""
 
 import json
 from collections import Counter
@@ -12,7 +12,7 @@ _CONTINUES = "##"
 
 
 def used_pieces(tokenizer: Tokenizer, texts: Iterable[str], *, least: int = 1) -> set[int]:
-    """The numbers of pieces that occur at least `least` times in texts, and of those in the names of emoji."""
+    """The ids of tokens that occur at least `least` times in texts, and of those in the names of emoji."""
     from emoji import EMOJI_DATA
 
     counts: Counter[int] = Counter()
@@ -23,26 +23,26 @@ def used_pieces(tokenizer: Tokenizer, texts: Iterable[str], *, least: int = 1) -
 
 
 def pruned_tokenizer(description: str, used: Collection[int]) -> tuple[str, list[int]]:
-    """A `tokenizer.json` with the used pieces, the special ones and all single characters; and their former numbers.
+    """A `tokenizer.json` with the used tokens, the special ones and all single characters; and their former ids.
 
-    Because every character stays, no text that had pieces becomes unknown.
+    Because every character stays, no text becomes unknown that was not before.
     """
     content: dict[str, Any] = json.loads(description)
     model = content["model"]
     if model.get("type") != "WordPiece" or model.get("continuing_subword_prefix") != _CONTINUES:
-        raise EmoscopeError("only a WordPiece vocabulary can be pruned; export this encoder with all its pieces")
+        raise EmoscopeError("only a WordPiece vocabulary can be pruned; export this encoder without --prune")
     added = {int(token["id"]) for token in content["added_tokens"]}
     unknown = model["vocab"][model["unk_token"]]
-    known = {**{token["content"]: int(token["id"]) for token in content["added_tokens"]}, **model["vocab"]}
+    ids = {**{token["content"]: int(token["id"]) for token in content["added_tokens"]}, **model["vocab"]}
     kept = sorted(
         number
-        for piece, number in known.items()
+        for piece, number in ids.items()
         if number in used or number in added or number == unknown or len(piece.removeprefix(_CONTINUES)) == 1
     )
     renumbered = {number: place for place, number in enumerate(kept)}
     model["vocab"] = {piece: renumbered[number] for piece, number in model["vocab"].items() if number in renumbered}
     for token in content["added_tokens"]:
         token["id"] = renumbered[int(token["id"])]
-    # It puts special pieces around a text, which the layout does; and it knows their former numbers.
+    # It adds special tokens, by their former ids; the layout adds them instead.
     content["post_processor"] = None
     return json.dumps(content, ensure_ascii=False), kept

@@ -1,4 +1,4 @@
-"""A network over words, or over a frozen encoder's features, as a folder that `ExportedWords` loads."""
+"""Export a network over words or over a frozen encoder's features, for `ExportedWords`."""
 
 import warnings
 from pathlib import Path
@@ -20,7 +20,7 @@ _TRACED = Example(Dialogue.of(["so how was it", "it was fine I think", "good"]),
 
 
 class _Positional(nn.Module):
-    """The network with its tensors one after the other, as a graph has them."""
+    """The network with positional inputs, as in a graph."""
 
     def __init__(self, network: Network, names: list[str]) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class _Positional(nn.Module):
 def export_words(network: WordNetwork | Contextual, folder: Path) -> list[str]:
     """Write the graph in single precision, for one example at a time, and the words it knows.
 
-    Returns the names of the graph's inputs: what it has no use for is not among them.
+    Returns the names of the graph's inputs; unused ones are dropped by the exporter.
     """
     import onnx
 
@@ -46,7 +46,7 @@ def export_words(network: WordNetwork | Contextual, folder: Path) -> list[str]:
     network.cpu().eval()
     batch = network.collate(network.encode([_TRACED]))
     with warnings.catch_warnings():
-        # Tracing warns of what is fixed in the graph: that there is one example, and the widths of filters.
+        # Tracing warns about what becomes constant: the single example, and the widths of filters.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             _Positional(network, list(batch)).eval(),
@@ -55,7 +55,7 @@ def export_words(network: WordNetwork | Contextual, folder: Path) -> list[str]:
             input_names=list(batch),
             output_names=["scores"],
             dynamic_axes={name: {axis: f"{name}{axis}" for axis in range(each.ndim)} for name, each in batch.items()},
-            dynamo=False,  # the other exporter needs a further package
+            dynamo=False,  # the newer exporter needs another package
             opset_version=17,
         )
     return [each.name for each in onnx.load(folder / FLOAT).graph.input]

@@ -19,7 +19,7 @@ _ALIGNMENT = 64
 
 
 class WeightFile:
-    """Arrays one after the other in a file; graphs refer to them by name and place."""
+    """Arrays one after the other in a file; graphs refer to them by name and offset."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -27,7 +27,7 @@ class WeightFile:
         self._end = 0
 
     def tensor(self, name: str, array: NDArray[Any]) -> Any:
-        """The array as a graph's constant; an array of that name that is there already is not stored again."""
+        """The array as a graph's constant; an array with a name that exists is not stored again."""
         onnx = require("onnx", extra="train")
         array = np.ascontiguousarray(array)
         if array.nbytes <= _INLINE_BYTES:
@@ -52,7 +52,7 @@ class WeightFile:
 
 
 class GraphWriter:
-    """A graph that grows: each call adds a node or a constant and gives its name."""
+    """Builds a graph: each call adds a node or a constant and returns its name."""
 
     def __init__(self, weights: WeightFile) -> None:
         self._onnx = require("onnx", extra="train")
@@ -61,13 +61,13 @@ class GraphWriter:
         self._constants: dict[str, Any] = {}
 
     def constant(self, name: str, value: NDArray[Any]) -> str:
-        """A constant under a name that is the same in all graphs of the file."""
+        """A constant under a name shared by all graphs of the file."""
         if name not in self._constants:
             self._constants[name] = self._weights.tensor(name, value)
         return name
 
     def numbers(self, *values: int) -> str:
-        """A list of whole numbers, as shapes and axes are given."""
+        """A list of integers, for shapes and axes."""
         return self.constant("numbers." + ".".join(map(str, values)), np.array(values, np.int64))
 
     def number(self, value: float) -> str:
@@ -75,25 +75,25 @@ class GraphWriter:
         return self.constant(f"number.{value!r}", np.array(value, np.float32))
 
     def node(self, kind: str, *inputs: str, own: bool = False, name: str | None = None, **attributes: Any) -> str:
-        """A node with one output. `own` takes the operator from onnxruntime's own set."""
+        """A node with one output; `own` selects onnxruntime's operator set."""
         output = name or f"{kind}.{len(self._nodes)}"
         attributes |= {"name": output, "domain": MICROSOFT if own else ""}
         self._nodes.append(self._onnx.helper.make_node(kind, inputs, [output], **attributes))
         return output
 
     def cast(self, value: str, kind: type[np.generic]) -> str:
-        """A value as another kind of number."""
+        """A value converted to another type."""
         return self.node("Cast", value, to=self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
 
     def model(self, inputs: Inputs, outputs: list[str]) -> bytes:
-        """The whole graph as the content of an `.onnx` file."""
+        """The graph as the content of an `.onnx` file."""
         helper = self._onnx.helper
         given = [
             helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
             for name, (kind, shape) in inputs.items()
         ]
-        made = [self._onnx.ValueInfoProto(name=name) for name in outputs]
-        graph = helper.make_graph(self._nodes, "encoder", given, made, list(self._constants.values()))
+        results = [self._onnx.ValueInfoProto(name=name) for name in outputs]
+        graph = helper.make_graph(self._nodes, "encoder", given, results, list(self._constants.values()))
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(MICROSOFT, 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="emoscope")
         return bytes(model.SerializeToString())

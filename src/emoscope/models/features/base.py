@@ -1,4 +1,4 @@
-"""What every feature extractor can do, and how several stand side by side."""
+"""The interface of feature extractors, and how their features are joined."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ def side_by_side(parts: Sequence[Matrix]) -> Matrix:
 
 
 def turn_texts(examples: Sequence[Example], back: int) -> list[str]:
-    """The text said `back` turns before the one to be labelled (0 is that one); empty where there was none.
+    """The text `back` turns before the one to label (0 is that one); empty if there is none.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> turn_texts([Example(Dialogue.of(["hi", "hello"]), 1), Example(Dialogue.of(["yes"]), 0)], 1)
@@ -59,12 +59,12 @@ def turn_texts(examples: Sequence[Example], back: int) -> list[str]:
 
 
 def as_rows(values: NDArray[Any]) -> Matrix:
-    """A dense matrix in the form that all extractors give."""
+    """A dense matrix as the sparse rows that extractors return."""
     return require("scipy.sparse", extra="features").csr_matrix(np.asarray(values, np.float32))
 
 
 def column_counts(rows: Iterable[Iterable[int]], width: int) -> Matrix:
-    """How often each row names each of `width` columns.
+    """How often each row contains each of `width` columns.
 
     >>> column_counts([[0, 2, 2], []], 3).toarray().tolist()
     [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]

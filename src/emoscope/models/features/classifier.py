@@ -1,4 +1,4 @@
-"""A classifier over features: what linear and boosted models share."""
+"""The base of linear and boosted classifiers over features."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ class FeatureClassifier(Block):
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
-        """What the constructor takes beside labels and features."""
+        """The constructor's arguments besides labels and features."""
 
     @abstractmethod
     def load_model(self, folder: Path) -> None:
@@ -90,5 +90,5 @@ def hard_targets(targets: Floats) -> NDArray[np.int64]:
 
 
 def not_fitted() -> EmoscopeError:
-    """What to raise when an unfitted model is asked."""
+    """The error for predicting with an unfitted model."""
     return EmoscopeError("this model has not been fitted")

@@ -22,15 +22,15 @@ FILE = "ngrams.npz"
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Ngrams(Extractor):
-    """N-grams that at least `min_count` training texts hold; of those the `max_features` most frequent, if given.
+    """N-grams in at least `min_count` training texts; of those the `max_features` most frequent, if given.
 
     `lengths` are the shortest and the longest n-gram. `weighting` is "boolean" (is it there?), "count", or "tfidf":
     1 + log of the count, times rarity, each turn's row scaled to length 1. `turns` count back from the labelled one.
 
     >>> from emoscope.core.dialogue import Dialogue
-    >>> said = [Example(Dialogue.of([text]), 0) for text in ("so sad", "so so happy")]
-    >>> grams = Ngrams(lengths=(1, 1), weighting="boolean", turns=(0,), min_count=1).fit(said, ["a", "b"], FitContext())
-    >>> grams.vocabularies, grams.transform(said).toarray().tolist()
+    >>> examples = [Example(Dialogue.of([text]), 0) for text in ("so sad", "so so happy")]
+    >>> grams = Ngrams(lengths=(1, 1), weighting="boolean", turns=(0,), min_count=1)
+    >>> grams.fit(examples, ["a", "b"], FitContext()).vocabularies, grams.transform(examples).toarray().tolist()
     ([['happy', 'sad', 'so']], [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
     """
 
@@ -46,8 +46,8 @@ class Ngrams(Extractor):
 
     def __post_init__(self) -> None:
         if self.unit not in ("word", "char") or self.weighting not in ("boolean", "count", "tfidf"):
-            asked = f"{self.unit} and {self.weighting}"
-            raise EmoscopeError(f"n-grams are of words or chars, boolean, count or tfidf; not {asked}")
+            given = f"{self.unit} and {self.weighting}"
+            raise EmoscopeError(f"n-grams are of words or chars, boolean, count or tfidf; not {given}")
         self._cut = tokeniser(self.tokens)
 
     @property
@@ -74,8 +74,8 @@ class Ngrams(Extractor):
         return side_by_side([self._turn(turn_texts(examples, back), names, rarity) for back, names, rarity in turns])
 
     def _turn(self, texts: Sequence[str], columns: dict[str, int], rarity: NDArray[np.float32]) -> Matrix:
-        known = ((columns[gram] for gram in grams if gram in columns) for grams in self._grams(texts))
-        matrix = column_counts(known, len(columns))
+        rows = ((columns[gram] for gram in grams if gram in columns) for grams in self._grams(texts))
+        matrix = column_counts(rows, len(columns))
         if self.weighting == "boolean":
             matrix.data[:] = 1
         elif self.weighting == "tfidf":

@@ -22,9 +22,9 @@ class RankedWords(Extractor):
     """The `top` words of each label by TF-IDF, all texts of a label taken as one document; one-hot, per turn.
 
     >>> from emoscope.core.dialogue import Dialogue
-    >>> said = [Example(Dialogue.of([text]), 0) for text in ("what joy joy", "what a pity")]
-    >>> words = RankedWords(top=1, turns=(0,)).fit(said, ["joy", "sadness"], FitContext())
-    >>> words.words, words.transform(said).toarray().tolist()
+    >>> examples = [Example(Dialogue.of([text]), 0) for text in ("what joy joy", "what a pity")]
+    >>> words = RankedWords(top=1, turns=(0,)).fit(examples, ["joy", "sadness"], FitContext())
+    >>> words.words, words.transform(examples).toarray().tolist()
     (['a', 'joy'], [[0.0, 1.0], [1.0, 0.0]])
     """
 
@@ -49,8 +49,8 @@ class RankedWords(Extractor):
         parts = []
         for back in self.turns:
             tokens = (set(chat_tokens(text)) for text in turn_texts(examples, back))
-            known = (sorted(column_of[token] for token in words if token in column_of) for words in tokens)
-            parts.append(column_counts(known, len(self.words)))
+            rows = (sorted(column_of[token] for token in words if token in column_of) for words in tokens)
+            parts.append(column_counts(rows, len(self.words)))
         return side_by_side(parts)
 
     def save_weights(self, folder: Path) -> None:

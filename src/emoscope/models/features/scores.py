@@ -1,4 +1,4 @@
-"""What small classifiers of other questions say of each turn: how positive it is, how offensive."""
+"""Scores of small auxiliary classifiers for each turn: how positive, how offensive."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from emoscope.tasks.datasets.auxiliary import source
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ClassifierScores(Extractor):
-    """Probabilities of classifiers that are trained here, on tweets of the resources, before the main one.
+    """Probabilities of classifiers that are trained first, on tweets in the resources.
 
     `questions` are "sentiment" (SemEval-2017 task 4A) and "offensive" (TweetEval); `limit` bounds the tweets for each.
     """
@@ -36,7 +36,7 @@ class ClassifierScores(Extractor):
                 raise EmoscopeError(f"unknown scores {question!r}; expected one of {', '.join(_QUESTIONS)}")
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Train the classifiers; the examples themselves teach them nothing."""
+        """Train the classifiers; the examples are not used."""
         del examples, labels
         self.classifiers = []
         for question in self.questions:
@@ -49,7 +49,7 @@ class ClassifierScores(Extractor):
                 field_weights=(1.0,),
                 char_lengths=(3, 4),
                 strength=1.0,
-                calibration_folds=0,  # a tree, or the weights above, will find the right scale
+                calibration_folds=0,  # trees, or the weights above, will find the right scale
                 seed=fit_context.seed,
             )
             self.classifiers.append(classifier.fit(_rows(texts), answers))
@@ -60,8 +60,8 @@ class ClassifierScores(Extractor):
         blocks = []
         for back in self.turns:
             texts = turn_texts(examples, back)
-            said = np.array([bool(text) for text in texts])[:, None]
-            blocks += [classifier.predict_proba(_rows(texts))[:, 1:] * said for classifier in self.classifiers]
+            present = np.array([bool(text) for text in texts])[:, None]
+            blocks += [classifier.predict_proba(_rows(texts))[:, 1:] * present for classifier in self.classifiers]
         return as_rows(np.concatenate(blocks, axis=1))
 
     def corpora(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""How something was written rather than what: marks, capitals, stretched words, emoji, length."""
+"""Style features: punctuation, capitals, elongated words, emoji, length."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields

@@ -1,4 +1,4 @@
-"""How texts are cut into tokens, by name, so that a saved extractor can say which way it used."""
+"""Tokenisers by name, so that a saved extractor can record which one it used."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -25,9 +25,9 @@ def chat_tokens(text: str) -> list[str]:
 
 
 def iest_tokens(text: str) -> list[str]:
-    """The IEST baseline's tokens: its pattern, then without signs and without anything that holds a #.
+    """The IEST baseline's tokens: its pattern, then without marks and without anything that contains a #.
 
-    The masked word holds a # too, so the classifier does not see it.
+    The masked word contains a # too, so the classifier does not see it.
 
     >>> iest_tokens("I'm [#TRIGGERWORD#] that @USERNAME left :( #alone")
     ['I', 'm', 'that', 'USERNAME', 'left']
@@ -39,7 +39,7 @@ TOKENISERS: Mapping[str, Callable[[str], list[str]]] = {"chat": chat_tokens, "ie
 
 
 def tokeniser(name: str) -> Callable[[str], list[str]]:
-    """The way of cutting that a name stands for."""
+    """The tokeniser of a name."""
     if name not in TOKENISERS:
         raise EmoscopeError(f"unknown tokens {name!r}; expected one of {', '.join(TOKENISERS)}")
     return TOKENISERS[name]

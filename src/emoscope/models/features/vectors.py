@@ -25,7 +25,7 @@ class AveragedVectors(WordTable):
     """
 
     file = "vectors.npz"
-    stored_as = np.float16  # half precision is plenty
+    stored_as = np.float16  # half precision is enough
     vectors: Literal["glove", "emoji2vec", "random"] = "glove"
     size: int = 100
 
@@ -42,9 +42,9 @@ class AveragedVectors(WordTable):
             from emoscope.models.torch.vectors import read_vectors
 
             read = read_vectors(fit_context.resource(_SOURCES[self.vectors]))
-            # Tokens are cut without the sign that asks for the coloured form of an emoji.
+            # Tokens have no variation selector, which asks for the coloured form of an emoji.
             words, values = [word.replace("\ufe0f", "") for word in read.words], read.matrix
-        # Rounded as they are saved, so that a model answers the same before and after.
+        # Rounded as when saved, so that a model gives the same probabilities before and after.
         self.table = dict(zip(words, values.astype(np.float16).astype(np.float32), strict=True))
         return self
 

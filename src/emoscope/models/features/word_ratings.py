@@ -1,4 +1,4 @@
-"""Lexicons that rate words: what a turn's words say on average, at most and at least."""
+"""Lexicons that rate words: the mean, highest and lowest rating of a turn's words."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ from emoscope.models.features.word_table import Floats32, WordTable
 
 Ratings = Mapping[str, Floats32]  # 0 says nothing either way
 
-# How many comments' worth of doubt a rare word starts with, and how often a word must occur to be rated at all.
+# The strength of smoothing for rare words, in comments, and how often a word must occur to be rated at all.
 _DOUBT = 10.0
 _MIN_COMMENTS = 5
 
@@ -41,7 +41,7 @@ class WordRatings(WordTable):
             raise EmoscopeError(f"unknown word ratings {self.source!r}; expected one of {', '.join(_SOURCES)}")
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Read the lexicon; the examples themselves teach nothing."""
+        """Read the lexicon; the examples are not used."""
         del examples, labels
         name, read = _SOURCES[self.source]
         self.table = read(fit_context.resource(name))
@@ -64,7 +64,7 @@ def read_vad(path: Path) -> Ratings:
         cells = line.split("\t")
         if row == 1 and cells[0].lower() in ("word", "term"):
             continue
-        # The published file has a number with a letter after it ("0.445z"), so only the number is asked for.
+        # The published file has a number with a letter after it ("0.445z"), so only the number is read.
         numbers = [_NUMBER.match(cell) for cell in cells[1:]]
         if len(numbers) != 3 or not all(numbers):
             raise InputError(path, "expected a word and three numbers between tabs", row=row)
@@ -75,7 +75,7 @@ def read_vad(path: Path) -> Ratings:
 
 
 def learn_intensity(comments: Iterable[tuple[str, Sequence[int]]]) -> Ratings:
-    """How much oftener than usual each emotion was seen in texts with a word; rare words are drawn to 0.
+    """How much more often than usual each emotion occurs in texts with a word; rare words are shrunk towards 0.
 
     >>> ratings = learn_intensity([("good day", [0])] * 5 + [("bad day", [1])] * 5)
     >>> {word: [round(float(value), 2) for value in values] for word, values in ratings.items()}

@@ -1,4 +1,4 @@
-"""Features from a table that has numbers for each of many words."""
+"""Features from a table of numbers for each word."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ Floats32 = NDArray[np.float32]
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class WordTable(Extractor):
-    """Per turn a summary of the rows of its known words; zeros where it has none. The table is saved whole."""
+    """Per turn a summary of the rows of its known words; zeros if it has none. The whole table is saved."""
 
     file: ClassVar[str]
     stored_as: ClassVar[type[np.floating]] = np.float32
@@ -32,16 +32,16 @@ class WordTable(Extractor):
 
     @abstractmethod
     def summarise(self, known: Floats32, tokens: int) -> Floats32:
-        """The summary of the known words' rows, in a turn of so many tokens."""
+        """The summary of the known words' rows, in a turn of `tokens` tokens."""
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
         values = np.zeros((len(examples), len(self.turns), self.summary_size()), np.float32)
         for number, back in enumerate(self.turns):
             for row, text in enumerate(turn_texts(examples, back)):
                 tokens = chat_tokens(text)
-                known = [self.table[token] for token in tokens if token in self.table]
-                if known:
-                    values[row, number] = self.summarise(np.array(known), len(tokens))
+                word_rows = [self.table[token] for token in tokens if token in self.table]
+                if word_rows:
+                    values[row, number] = self.summarise(np.array(word_rows), len(tokens))
         return as_rows(values.reshape(len(examples), -1))
 
     def save_weights(self, folder: Path) -> None:

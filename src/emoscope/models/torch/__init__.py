@@ -1,1 +1,1 @@
-"""Everything that only trains. Needs torch."""
+"""Networks and their training. Needs torch."""

@@ -1,4 +1,4 @@
-"""The state of a training at the end of an epoch, kept on disk so that a killed run resumes."""
+"""Checkpoints: the state of a training at the end of an epoch, from which an interrupted run resumes."""
 
 import json
 from collections.abc import Mapping
@@ -25,10 +25,9 @@ class Epoch:
 
 
 class Checkpoint:
-    """The last whole epoch of a training, in its own folder: tensors as safetensors, the rest as JSON.
+    """The last complete epoch of a training, in its own folder: tensors as safetensors, the rest as JSON.
 
-    Without a folder nothing is written. `settings` say what is trained and how; a checkpoint of other settings is
-    ignored.
+    Without a folder nothing is written. `settings` identify the training; a checkpoint with others is ignored.
     """
 
     def __init__(self, folder: Path | None, settings: Mapping[str, Any]) -> None:
@@ -36,7 +35,7 @@ class Checkpoint:
         self.settings = json.loads(json.dumps(dict(settings)))
 
     def write(self, tensors: Mapping[str, Tensor], curve: list[Epoch]) -> None:
-        """Replace the checkpoint; the JSON is written last, as the sign that the tensors are whole."""
+        """Replace the checkpoint; the JSON is written last, to mark the tensors as complete."""
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +50,7 @@ class Checkpoint:
                 old.unlink()
 
     def read(self) -> tuple[dict[str, Tensor], list[Epoch]] | None:
-        """The tensors and the curve, if there is a checkpoint of the same settings."""
+        """The tensors and the curve, if there is a checkpoint with the same settings."""
         if self.folder is None or not (self.folder / FILE).is_file():
             return None
         content = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
@@ -68,7 +67,7 @@ class Checkpoint:
 class TrainingState:
     """The weights, the optimiser and the curve of a training, with the best and the averaged weights.
 
-    Of several processes that train together all read a checkpoint, and only the one that `writes` saves it.
+    If several processes train together, all read the checkpoint, but only the one with `writes` saves it.
     """
 
     def __init__(
@@ -116,14 +115,14 @@ class TrainingState:
             self.checkpoint.write(tensors, self.curve)
 
     def restore_best(self, device: torch.device) -> None:
-        """Give the model its final weights: the best epoch's, or the averaged ones, or those it has."""
+        """Set the model's final weights: the best epoch's, else the averaged ones, else the current ones."""
         final = self.best or self.averaged
         if final is not None:
             self.model.load_state_dict({**self.model.state_dict(), **final})
             self.model.to(device)
 
     def resume(self, device: torch.device) -> None:
-        """Continue from the last whole epoch, if there is a checkpoint of the same settings."""
+        """Continue from the last complete epoch, if there is a checkpoint with the same settings."""
         saved = self.checkpoint.read()
         if saved is None:
             return

@@ -47,7 +47,7 @@ class AuxiliaryHead:
 
 
 class NeuralClassifier(TrainedNetwork, Block):
-    """Any registered network, trained by the one loop.
+    """Any registered network, trained by the common loop.
 
     Extra `heads` let the network also predict coarser classes (others or an emotion?); the probability of a label is
     then the main head's times those of the groups it is in, normalised.
@@ -144,7 +144,7 @@ class NeuralClassifier(TrainedNetwork, Block):
 
 @dataclass(frozen=True, slots=True)
 class _BalancedWarming:
-    """Moves the class weights from balanced to equal in the course of training."""
+    """Moves the class weights from balanced to equal during training."""
 
     balanced: Tensor
 

@@ -23,7 +23,7 @@ from emoscope.models.torch.training import device_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextualSettings:
-    """What a `Contextual` network is made of."""
+    """The settings of a `Contextual` network."""
 
     encoder: str = "bert-base-uncased"
     num_layers: int = 1
@@ -61,7 +61,7 @@ class ContextualSettings:
 
 
 class Contextual(TurnRows, Network):
-    """A reader of the encoder's word vectors, perhaps a reader of turns above it, and a dense layer."""
+    """A reader of the encoder's word vectors, optionally a reader of turns above it, and a dense layer."""
 
     graph = "words"
 
@@ -148,7 +148,7 @@ class Contextual(TurnRows, Network):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ContextualHierarchical(WordAndVectorRows, HierarchicalNetwork):
-    """A hierarchical network in which each word is its own vector and, beside it, a frozen encoder's.
+    """A hierarchical network that reads each word's own vector joined with a frozen encoder's.
 
     The last `encoder_layers` of the encoder are averaged.
     """

@@ -1,4 +1,4 @@
-"""Convolutions over words (Kim 2014), of all turns in one row or of each turn apart."""
+"""Convolutions over words (Kim 2014), of all turns in one row or of each turn separately."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from emoscope.models.torch.word_network import WordNetwork, by_example
 
 
 class Convolutions(nn.Module):
-    """Filters of several sizes, each with its maximum over the row.
+    """Filters of several sizes, max-pooled over the row.
 
-    Rows are padded at both ends: they may be shorter than a filter.
+    Rows are padded at both ends, as they may be shorter than a filter.
     """
 
     def __init__(self, input_size: int, num_filters: int, kernel_sizes: Sequence[int]) -> None:
@@ -44,7 +44,7 @@ class Convolutions(nn.Module):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ConvolutionalNetwork(EitherRows, WordNetwork):
-    """Convolutions of several sizes, pooled by their maximum, then perhaps a dense layer of `dense_size`.
+    """Convolutions of several sizes, max-pooled, then optionally a dense layer of `dense_size`.
 
     turns: `joined` reads all turns as one row; `separate` reads each as its own row, with the same filters, and puts
     the results side by side, the last turn's last.
@@ -72,9 +72,9 @@ class ConvolutionalNetwork(EitherRows, WordNetwork):
         return cast(Tensor, self.between(maxima))
 
     def _side_by_side(self, rows: Tensor, counts: Tensor) -> Tensor:
-        """Each example's turns in one long row, filled up with zeros in front, where turns are missing."""
+        """Each example's turns in one long row, padded with zeros in front where turns are missing."""
         table = by_example(rows, counts)
         missing = self.context - counts[:, None]
         source = torch.arange(self.context, device=rows.device)[None, :] - missing
-        taken = table.gather(1, source.clamp_min(0)[..., None].expand(-1, -1, rows.shape[-1]))
-        return (taken * (source >= 0)[..., None]).flatten(1)
+        shifted = table.gather(1, source.clamp_min(0)[..., None].expand(-1, -1, rows.shape[-1]))
+        return (shifted * (source >= 0)[..., None]).flatten(1)

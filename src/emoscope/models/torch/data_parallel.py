@@ -1,4 +1,4 @@
-"""Training one network in several processes: each takes its share of every batch, and all make the same step.
+"""Training one network in several processes: each takes a share of every batch, and all take the same step.
 
 Not DistributedDataParallel, which averages the gradients of losses that each process computes alone. Ours is the loss
 of the whole batch (a weighted mean is not the mean of the shares' weighted means), so that N devices learn what one
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """One of `world_size` processes that hold a copy of the network; alone, none of its methods does anything."""
+    """One of `world_size` processes with a copy of the network; with a single one, all methods are no-ops."""
 
     rank: int = 0
     world_size: int = 1
@@ -28,7 +28,7 @@ class Replica:
         return self.rank == 0
 
     def share(self, batch: Sequence[T]) -> Sequence[T]:
-        """The part of a batch this process works on; a batch is sorted by length, so the rows are dealt out.
+        """This process's part of a batch: every `world_size`-th row, since batches are sorted by length.
 
         >>> Replica(rank=1, world_size=2).share([10, 11, 12, 13, 14])
         [11, 13]
@@ -52,7 +52,7 @@ class Replica:
         if self.world_size == 1:
             return
         learning = [parameter for parameter in parameters if parameter.requires_grad]
-        # On the CPU, so that no GPU is waited for.
+        # On the CPU, so as not to wait for a GPU.
         users = torch.tensor([parameter.grad is not None for parameter in learning], dtype=torch.int32)
         distributed.all_reduce(users)
         used = [parameter for parameter, count in zip(learning, users.tolist(), strict=True) if count]

@@ -29,7 +29,7 @@ class Decoder(Network):
     """Any causal language model of transformers, by hub name or folder, as a classifier of dialogues.
 
     `heads` maps each label set to its labels. The prompt asks for one of them, and the logits of its labels are read
-    off the state of the prompt's last token. A head begins as the language model's own guess: its rows are the
+    off the state of the prompt's last token. A head starts as the language model's own guess: its rows are the
     embeddings of the label words. Sequences are padded on the right, so causal attention needs no mask, and padding
     cannot reach a gradient.
 
@@ -68,8 +68,8 @@ class Decoder(Network):
         del examples, fit_context
         model, tokenizer = _pretrained(self.name)
         self._build(deepcopy(model), tokenizer)
-        kept = Path(self.name) / HEADS
-        weights = load_file(kept) if kept.is_file() else {}
+        heads_file = Path(self.name) / HEADS
+        weights = load_file(heads_file) if heads_file.is_file() else {}
         for name, labels in self.labels.items():
             weight = weights.get(f"{name}.weight")
             layer = self.head[_key(name)]
@@ -100,7 +100,7 @@ class Decoder(Network):
 
     def _label_embeddings(self, labels: Sequence[str]) -> Tensor:
         table = self.decoder.get_input_embeddings().weight
-        # Numbers stand for labels without a name, and two of them would begin alike.
+        # Labels without a name are numbers, and two of them may begin with the same token.
         words = [f" {label}" if not label.isdigit() else f" {label}:" for label in labels]
         rows = [table[self.tokenizer(word, add_special_tokens=False)["input_ids"]].mean(0) for word in words]
         return torch.stack(rows).float()
@@ -109,15 +109,15 @@ class Decoder(Network):
         return self.encode_for(examples, [next(iter(self.labels))] * len(examples))
 
     def encode_for(self, examples: Sequence[Example], heads: Sequence[str]) -> list[Item]:
-        """Token ids of the prompts, each of which asks for the labels of one head."""
+        """Token ids of the prompts, each for the labels of one head."""
         turns = [self._lines(example) for example in examples]
-        lines = list(dict.fromkeys(line for said in turns for line in said))
+        lines = list(dict.fromkeys(line for turn_lines in turns for line in turn_lines))
         ids = dict(zip(lines, self._ids(lines), strict=True))
         suffixes = {name: self._ids([self._question(name)])[0] for name in self.labels}
         items = []
-        for example, said, head in zip(examples, turns, heads, strict=True):
-            token_ids, cut = self._fit_length([ids[line] for line in said], suffixes[head])
-            items.append({"token_ids": token_ids, "truncated": cut or example.turn + 1 > len(said)})
+        for example, turn_lines, head in zip(examples, turns, heads, strict=True):
+            token_ids, cut = self._fit_length([ids[line] for line in turn_lines], suffixes[head])
+            items.append({"token_ids": token_ids, "truncated": cut or example.turn + 1 > len(turn_lines)})
         return items
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
@@ -146,9 +146,11 @@ class Decoder(Network):
     def _question(self, head: str) -> str:
         labels = self.labels[head]
         named = "" if labels[0].isdigit() else f" ({', '.join(labels)})"
-        asked = {"iest": f"Emotion of the word {BLANK}", "sentiment": "Sentiment of the last message"}
+        questions = {"iest": f"Emotion of the word {BLANK}", "sentiment": "Sentiment of the last message"}
         return (
-            asked.get(head, "Emoji of the last message" if not named else "Emotion of the last message") + named + ":"
+            questions.get(head, "Emoji of the last message" if not named else "Emotion of the last message")
+            + named
+            + ":"
         )
 
     def collate(self, items: Sequence[Item]) -> Batch:
@@ -179,7 +181,7 @@ class Decoder(Network):
         return [*without_decay_of_vectors([(rest, learning_rate)]), head]
 
     def save_pretrained(self, folder: Path) -> None:
-        """Write a Hugging Face folder, weights at half precision, and the heads beside it: another run's start."""
+        """Write a Hugging Face folder with half-precision weights and the heads, from which another run can start."""
         folder.mkdir(parents=True, exist_ok=True)
         model = deepcopy(self.decoder)
         if self.lora_rank:
@@ -207,24 +209,24 @@ class Decoder(Network):
 
 @lru_cache(maxsize=1)
 def _pretrained(name: str) -> tuple[Any, Any]:
-    """A pretrained decoder and its tokenizer; the members of an ensemble share what was read."""
+    """A pretrained decoder and its tokenizer; cached, as members of an ensemble share them."""
     transformers = require("transformers", extra="train")
     try:
         with quiet():
             model = transformers.AutoModel.from_pretrained(name, dtype=torch.bfloat16, use_safetensors=True)
             tokenizer = transformers.AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
-        raise EmoscopeError(f"{name}: is no language model that transformers can read ({error})") from None
+        raise EmoscopeError(f"{name}: is not a language model that transformers can read ({error})") from None
     return model, tokenizer
 
 
 def _key(head: str) -> str:
-    """A head's name as that of a module, which may hold no dots."""
+    """A head's name as a module name, which may not contain dots."""
     return head.replace(".", "_")
 
 
 def _speaker(turns: Sequence[Turn], place: int) -> str:
-    """Who said a turn; of unknown speakers the last one is the user, and turns alternate."""
+    """The speaker of a turn; if unknown, the last one is the user and turns alternate."""
     return turns[place].speaker or ("User", "Agent")[(len(turns) - 1 - place) % 2]
 
 

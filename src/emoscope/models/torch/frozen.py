@@ -1,4 +1,4 @@
-"""A pretrained encoder that only gives features. It is never trained, so several networks can share one."""
+"""A pretrained encoder that only provides features. It is never trained, so several networks can share it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,21 +25,21 @@ from emoscope.models.torch.pretrained import (
 )
 
 _WEIGHTS = "frozen.safetensors"
-_MOST_BYTES_KEPT = 3 << 30
+_MAX_CACHE_BYTES = 3 << 30
 _BATCH = 128
 
 
 class FrozenEncoder:
-    """Vectors of tokens at half precision, remembered, so that an ensemble over one encoder computes them once.
+    """Half-precision vectors of tokens, cached, so that an ensemble over one encoder computes them once.
 
-    The weights are rounded to half precision when it is made: what is saved gives the same vectors.
+    The weights are rounded to half precision from the start, so a saved encoder gives the same vectors.
     """
 
     def __init__(self, encoder: Encoder, tokenizer: PretrainedTokenizer) -> None:
         self.encoder = encoder.half().float().eval().requires_grad_(False)
         self.tokenizer = tokenizer
-        self._kept: dict[tuple[int, bytes], HalfFloats] = {}
-        self._kept_bytes = 0
+        self._cache: dict[tuple[int, bytes], HalfFloats] = {}
+        self._cache_bytes = 0
         self._saved: Path | None = None
 
     @property
@@ -50,17 +50,17 @@ class FrozenEncoder:
     def vectors(self, rows: Sequence[NDArray[np.int32]], device: torch.device, *, layers: int = 1) -> list[HalfFloats]:
         """The vectors of each row's tokens: the last layer's, or the mean of the last `layers`."""
         keys = [(layers, row.tobytes()) for row in rows]
-        missing = {key: row for key, row in zip(keys, rows, strict=True) if key not in self._kept}
-        found = {key: self._kept[key] for key in keys if key in self._kept}
+        missing = {key: row for key, row in zip(keys, rows, strict=True) if key not in self._cache}
+        vectors_of = {key: self._cache[key] for key in keys if key in self._cache}
         order = sorted(missing, key=lambda key: len(missing[key]))
         self.encoder.to(device)
         for start in range(0, len(order), _BATCH):
             chosen = order[start : start + _BATCH]
             vectors = self._computed([missing[key] for key in chosen], device, layers)
             for key, vector in zip(chosen, vectors, strict=True):
-                found[key] = vector
+                vectors_of[key] = vector
                 self._keep(key, vector)
-        return [found[key] for key in keys]
+        return [vectors_of[key] for key in keys]
 
     def features(self, device: torch.device, layers: int = 1) -> "FrozenFeatures":
         return FrozenFeatures(self, device, layers)
@@ -69,18 +69,18 @@ class FrozenEncoder:
         table = torch.from_numpy(padded(rows, self.tokenizer.padding)).to(device)
         mask = (table != self.tokenizer.padding).long()
         with torch.inference_mode(), torch.autocast(device.type, torch.float16, enabled=device.type == "cuda"):
-            made = self.encoder(table, mask, torch.zeros_like(table), layers).half().cpu().numpy()
-        return [made[number, : len(row)].copy() for number, row in enumerate(rows)]
+            vectors = self.encoder(table, mask, torch.zeros_like(table), layers).half().cpu().numpy()
+        return [vectors[number, : len(row)].copy() for number, row in enumerate(rows)]
 
     def _keep(self, key: tuple[int, bytes], vector: HalfFloats) -> None:
-        if self._kept_bytes + vector.nbytes > _MOST_BYTES_KEPT:
-            self._kept.clear()
-            self._kept_bytes = 0
-        self._kept[key] = vector
-        self._kept_bytes += vector.nbytes
+        if self._cache_bytes + vector.nbytes > _MAX_CACHE_BYTES:
+            self._cache.clear()
+            self._cache_bytes = 0
+        self._cache[key] = vector
+        self._cache_bytes += vector.nbytes
 
     def save(self, folder: Path) -> None:
-        """Write the encoder whole; copies within one run are links to the first, where the file system can."""
+        """Write the whole encoder; copies within one run become hard links, where the file system supports them."""
         save_architecture(folder, self.encoder, self.tokenizer)
         path = folder / FOLDER / _WEIGHTS
         path.unlink(missing_ok=True)
@@ -96,7 +96,7 @@ class FrozenEncoder:
 
 @dataclass(frozen=True, slots=True)
 class FrozenFeatures:
-    """The vectors of words, from a number of the encoder's last layers."""
+    """The vectors of words, from the encoder's last layers."""
 
     frozen: FrozenEncoder
     device: torch.device
@@ -122,23 +122,23 @@ _SHARED: WeakValueDictionary[str, FrozenEncoder] = WeakValueDictionary()
 
 
 def frozen_encoder(name: str) -> FrozenEncoder:
-    """A pretrained encoder by hub name or folder; the same one for all who ask while someone uses it."""
+    """A pretrained encoder by hub name or folder; the same object for all while it is in use."""
     key = f"name:{Path(name).resolve() if Path(name).is_dir() else name}"
     if key in _SHARED:
         return _SHARED[key]
-    made = _SHARED[key] = _shared(FrozenEncoder(*load_encoder(name)))
-    return made
+    encoder = _SHARED[key] = _shared(FrozenEncoder(*load_encoder(name)))
+    return encoder
 
 
 def load_frozen(folder: Path) -> FrozenEncoder:
-    """What `save` wrote; the parts of an ensemble that were saved with equal encoders get one together."""
+    """Read what `save` wrote; members of an ensemble with equal encoders share one object."""
     encoder, tokenizer = load_architecture(folder)
     encoder.load_state_dict(load_file(folder / FOLDER / _WEIGHTS))
     return _shared(FrozenEncoder(encoder, tokenizer))
 
 
 def _shared(made: FrozenEncoder) -> FrozenEncoder:
-    """An encoder with the same weights and vocabulary that is in use already, or else this one."""
+    """An encoder in use that has the same weights and vocabulary, else this one."""
     digest = sha256(str((made.encoder.model.config.model_type, len(made.tokenizer))).encode())
     for name, value in sorted(half_precision(made.encoder).items()):
         digest.update(name.encode())
@@ -150,7 +150,7 @@ def _shared(made: FrozenEncoder) -> FrozenEncoder:
 
 
 def half_precision(module: nn.Module) -> dict[str, Tensor]:
-    """The weights of a module as they are saved, at half precision."""
+    """The weights of a module at half precision, as they are saved."""
     return {
         name: (value.half() if value.is_floating_point() else value).cpu().contiguous()
         for name, value in module.state_dict().items()

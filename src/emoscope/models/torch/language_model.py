@@ -20,7 +20,7 @@ State = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Dropouts:
-    """How much is dropped where; the values are ULMFiT's.
+    """Dropout rates by place; the values are ULMFiT's.
 
     >>> Dropouts().times(0.5).inputs
     0.2
@@ -33,12 +33,12 @@ class Dropouts:
     weights: float = 0.5  # of the recurrent weights
 
     def times(self, factor: float) -> "Dropouts":
-        """All of them scaled: less data need more, smaller models less."""
+        """All rates scaled: less data needs more dropout, a smaller model less."""
         return Dropouts(**{name: min(value * factor, 0.9) for name, value in asdict(self).items()})
 
 
 class LockedDropout(nn.Module):
-    """Dropout that leaves out the same features at every position of a row."""
+    """Dropout of the same features at every position of a row."""
 
     def __init__(self, share: float) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class LockedDropout(nn.Module):
 
 
 class DroppedLSTM(nn.Module):
-    """One LSTM layer; in training a part of its recurrent weights is left out, the same for all positions."""
+    """One LSTM layer with dropout on its recurrent weights, the same for all positions."""
 
     def __init__(self, input_size: int, hidden_size: int, share: float) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class DroppedLSTM(nn.Module):
         self.recurrent_bias = nn.Parameter(torch.zeros(4 * hidden_size))
 
     def forward(self, states: Tensor, start: State | None = None) -> tuple[Tensor, State]:
-        """The state at every position, and where the layer ended."""
+        """The state at every position, and the final state."""
         if start is None:
             nothing = states.new_zeros(1, len(states), self.hidden_size, dtype=torch.float32)
             start = (nothing, nothing)
@@ -98,7 +98,7 @@ class LanguageEncoder(nn.Module):
         self.between = LockedDropout(dropouts.between)
 
     def forward(self, tokens: Tensor, starts: Sequence[State] | None = None) -> tuple[Tensor, list[State]]:
-        """The last layer's state at every position of (rows, positions) tokens, and where each layer ended."""
+        """The last layer's state at every position of (rows, positions) tokens, and each layer's final state."""
         states = self.inputs(self._embedded(tokens))
         ends: list[State] = []
         for number, layer in enumerate(self.layers):
@@ -129,7 +129,7 @@ class LanguageModel(nn.Module):
         self.bias = nn.Parameter(torch.zeros(len(encoder.embedding)))
 
     def forward(self, tokens: Tensor, starts: Sequence[State] | None = None) -> tuple[Tensor, Tensor, list[State]]:
-        """The logits of every next word at each position; the encoder's states; where each layer ended."""
+        """The logits of every next word at each position; the encoder's states; each layer's final state."""
         states, ends = self.encoder(tokens, starts)
         return functional.linear(self.outputs(states), self.encoder.embedding, self.bias), states, ends
 

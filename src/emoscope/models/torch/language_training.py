@@ -1,4 +1,4 @@
-"""Training a language model on a stream of words, window by window, the state carried from each to the next."""
+"""Training a language model on a stream of words, window by window, with the state carried over."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.torch.language_model import LanguageModel, State, discriminative_groups
 from emoscope.models.torch.training import Schedule, StepLoss, Trainer, Training, mixed_precision
 
-Window = tuple[Tensor, Tensor]  # the words that are read, and the word that follows each
+Window = tuple[Tensor, Tensor]  # the words that are read, and the next word of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class LanguageTraining(Training):
 
 @dataclass(eq=False)
 class LanguageTrainer(Trainer[Window]):
-    """Trains a language model in place on texts of token ids, in another order each epoch.
+    """Trains a language model in place on texts of token ids, shuffled each epoch.
 
-    Its batches are the windows of the text, in order; its curve is that of log perplexities.
+    Its batches are the windows of the text, in order; its curve shows log perplexities.
     """
 
     model: LanguageModel
@@ -94,7 +94,7 @@ class LanguageTrainer(Trainer[Window]):
 
 
 def token_rows(texts: Sequence[Sequence[int]], batch_size: int, order: np.random.Generator | None) -> Tensor:
-    """All texts as one stream, cut into `batch_size` rows of the same length; the rest at the end is dropped.
+    """All texts as one stream, cut into `batch_size` rows of the same length; the remainder is dropped.
 
     >>> token_rows([[1, 2, 3], [4, 5]], 2, None).tolist()
     [[1, 2], [3, 4]]

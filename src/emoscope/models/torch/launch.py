@@ -28,7 +28,7 @@ _LONGEST = 1000  # characters of a message: what fits the pipe's buffer arrives 
 
 
 def check_devices(device: str, devices: int) -> None:
-    """Raise an error that says why this machine cannot train on so many devices.
+    """Raise an error if this machine cannot train on that many devices.
 
     >>> check_devices("cpu", 1)
     """
@@ -47,13 +47,15 @@ def check_devices(device: str, devices: int) -> None:
 def on_devices(function: Callable[..., R], fit_context: FitContext) -> R:
     """What `function(fit_context=..., replica=...)` returns in the first of `devices` processes.
 
-    The processes are started afresh, so all must be importable or picklable. If one dies, all are ended.
+    The processes are spawned, so everything must be importable or picklable. If one dies, all are terminated.
     """
     check_devices(fit_context.device, fit_context.devices)
     with tempfile.TemporaryDirectory(prefix="emoscope-train-") as name:
         folder = Path(name)
         torch.save((function, replace(fit_context, progress=no_progress)), folder / "call")
-        logging.getLogger(start_processes.__module__).setLevel(logging.ERROR)  # the user gets one line, ours
+        logging.getLogger(start_processes.__module__).setLevel(
+            logging.ERROR
+        )  # the user gets our one-line message instead
         inbox, outbox = multiprocessing.get_context("spawn").Pipe(duplex=False)
         threads = max(1, torch.get_num_threads() // fit_context.devices)
         with inbox, outbox:
@@ -96,7 +98,7 @@ def _on_gpus(device: str) -> bool:
 
 
 def _run(rank: int, folder: Path, world_size: int, threads: int, outbox: Connection) -> None:
-    # Libraries below torch greet on standard output, which is for the user's results.
+    # Native libraries print to standard output, which is for results.
     sys.stdout.flush()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
@@ -107,7 +109,7 @@ def _run(rank: int, folder: Path, world_size: int, threads: int, outbox: Connect
         problem = str(error) if expected else f"{type(error).__name__}: {error}".splitlines()[0]
         with suppress(OSError):
             outbox.send(_Failure(rank, problem[:_LONGEST], expected))
-        # At once: a normal exit would wait for processes that wait for this one.
+        # Exit at once: a normal exit would wait for processes that wait for this one.
         os._exit(1)
 
 
@@ -118,7 +120,7 @@ def _call(replica: Replica, folder: Path, outbox: Connection) -> None:
     if _on_gpus(fit_context.device):
         torch.cuda.set_device(replica.rank)
         backend, device = "cpu:gloo,cuda:nccl", f"cuda:{replica.rank}"
-    # A file to meet at and the loopback interface: nobody on the network can join.
+    # Rendezvous by a file, and the loopback interface: nobody on the network can join.
     if sys.platform in _LOOPBACK:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", _LOOPBACK[sys.platform])
     meeting = (folder / "meeting").as_uri()
@@ -144,7 +146,7 @@ def _receive(inbox: Connection, fit_context: FitContext, failures: list[_Failure
 
 
 def _what_happened(processes: Sequence[BaseProcess], failures: Sequence[_Failure], fit_context: FitContext) -> str:
-    """One line for the first cause: when a process is killed, the others fail because of it or are ended."""
+    """One line for the first cause: when one process is killed, the others fail because of it or are terminated."""
     for failure in failures:
         if failure.expected:
             return failure.problem

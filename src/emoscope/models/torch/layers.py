@@ -1,4 +1,4 @@
-"""Layers that give a row the same result alone, in any batch and at any padding.
+"""Layers whose result for a row does not depend on the batch or the padding.
 
 All take padded states of shape (rows, positions, width) and the rows' lengths, each at least 1.
 """
@@ -24,7 +24,7 @@ def mask_of(lengths: Tensor, width: int) -> Tensor:
 
 
 def reverse_rows(states: Tensor, lengths: Tensor) -> Tensor:
-    """Each row backwards, its padding left where it is.
+    """Each row reversed, with its padding left in place.
 
     >>> reverse_rows(torch.tensor([[[1.0], [2.0], [0.0]]]), torch.tensor([2])).flatten().tolist()
     [2.0, 1.0, 0.0]

@@ -38,7 +38,7 @@ class ClassLoss(nn.Module):
 
 
 class GroupedLoss(nn.Module):
-    """The weighted sum of the losses of several heads, each of which predicts groups of the same labels.
+    """The weighted sum of the losses of several heads, each predicting groups of the same labels.
 
     `groupings` gives, per head, the group of each label: `[0, 1, 1, 1]` asks "others or an emotion?". Labels in group
     -1 do not count for that head.
@@ -67,7 +67,7 @@ class GroupedLoss(nn.Module):
 
 
 class MultiTaskLoss(nn.Module):
-    """The mean cross-entropy of several label sets side by side; targets that are not numbers do not count.
+    """The mean cross-entropy of several label sets side by side; targets that are NaN do not count.
 
     A row with targets for two heads counts twice.
 
@@ -85,7 +85,7 @@ class MultiTaskLoss(nn.Module):
         total = logits.new_zeros(len(logits))
         heads = zip(torch.split(logits, self.sizes, -1), torch.split(targets, self.sizes, -1), strict=True)
         for (head, wanted), weight in zip(heads, self.loss_weights, strict=True):
-            # Zero targets give zero loss: no row need be picked out, which would make a GPU wait.
+            # Zero targets give zero loss, so no rows need to be selected, which would make a GPU wait.
             loss = -(torch.nan_to_num(wanted) * functional.log_softmax(head.float(), -1)).sum(-1)
             total = total + weight * loss
         return total.mean()

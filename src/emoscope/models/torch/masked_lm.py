@@ -1,4 +1,4 @@
-"""Further pretraining of an encoder on text without labels: masked words, and whether a turn follows the one before."""
+"""Further pretraining of an encoder on unlabelled text: masked words, and next-turn prediction."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _MASKED = 0.15
 _FAVOURED = 0.5
-_NOT_ASKED = -1
+_NO_TARGET = -1
 
-# The last pretraining of this process: the folds of an ensemble read the same text from the same start.
+# The last pretraining of this process, as the folds of an ensemble pretrain on the same text from the same weights.
 _LAST: dict[str, tuple[dict[str, Tensor], list[Epoch]]] = {}
 
 
@@ -40,9 +40,9 @@ def pretrain_encoder(
 ) -> list[Epoch]:
     """Train the encoder of `network`, in place, on every turn of the dialogues in the network's own layout.
 
-    15 % of the tokens are to be guessed (Devlin et al. 2019), and half of the network's `pretraining_words` that are
-    one token. With `following`, half of the turns that have another before them are exchanged for others of the batch,
-    and the encoder also learns to say which. Returns the curve.
+    15 % of the tokens are predicted (Devlin et al. 2019), and half of those `pretraining_words` that are one token.
+    With `following`, half of the turns that have a turn before them are swapped within the batch, and the encoder also
+    learns to tell which. Returns the curve.
     """
     examples = [Example(dialogue, turn) for dialogue in dialogues for turn in range(len(dialogue))]
     if not examples:
@@ -71,10 +71,10 @@ def pretrain_encoder(
 
 
 class MeanLoss(nn.Module):
-    """The loss of a network whose output is a loss already."""
+    """The loss of a network whose output is already a loss."""
 
     def forward(self, losses: Tensor, targets: Tensor) -> Tensor:
-        """The mean loss; the text itself holds the targets."""
+        """The mean loss; the targets are in the text itself."""
         del targets
         return losses.mean()
 
@@ -117,9 +117,9 @@ class MaskedLanguageModel(Trainable):
         return NetworkTrainer(self, [{"row": row} for row in rows], nothing, MeanLoss(), training, fit_context).train()
 
     def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
-        """Exchange turns, mask tokens, and pad."""
+        """Swap turns, mask tokens, and pad."""
         rows: list[TokenRow] = [item["row"] for item in items]
-        answers = np.full(len(rows), _NOT_ASKED, np.int64)
+        answers = np.full(len(rows), _NO_TARGET, np.int64)
         if self.following:
             rows, answers = self._exchanged(rows)
         arrays = self.window.arrays(rows, self.tokenizer)
@@ -129,9 +129,9 @@ class MaskedLanguageModel(Trainable):
         return arrays
 
     def _exchanged(self, rows: Sequence[TokenRow]) -> tuple[list[TokenRow], NDArray[np.int64]]:
-        """Every second turn, by chance, gives its place to that of the next row; 1 where the turn is the true one."""
+        """Swap a random half of the turns with those of the next row; 1 where a turn is the true one."""
         with_context = [number for number, row in enumerate(rows) if len(row.token_ids) > 1 + row.last - row.first]
-        answers = np.full(len(rows), _NOT_ASKED, np.int64)
+        answers = np.full(len(rows), _NO_TARGET, np.int64)
         exchanged = list(rows)
         if len(with_context) < 2:
             return exchanged, answers
@@ -144,7 +144,7 @@ class MaskedLanguageModel(Trainable):
         return exchanged, answers
 
     def _masked(self, token_ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Which tokens are to be guessed, and what is shown: 8 of 10 times a mask, else a random token or the token."""
+        """The tokens to predict, and what is shown instead: 80 % a mask, else a random token or the token itself."""
         # torch's numbers, because the training loop seeds those for each epoch.
         chance = torch.rand(2, *token_ids.shape).numpy()
         open_to_chance = ~np.isin(token_ids, self._special)
@@ -162,11 +162,11 @@ class MaskedLanguageModel(Trainable):
         loss = functional.cross_entropy(guesses.float(), batch["hidden"], reduction="sum")
         loss = loss / max(1, len(batch["hidden"]))
         if self.following:
-            asked = batch["follows"] != _NOT_ASKED
+            has_target = batch["follows"] != _NO_TARGET
             answers = functional.cross_entropy(
-                self.follows(vectors[:, 0]).float(), batch["follows"], ignore_index=_NOT_ASKED, reduction="sum"
+                self.follows(vectors[:, 0]).float(), batch["follows"], ignore_index=_NO_TARGET, reduction="sum"
             )
-            loss = loss + answers / asked.sum().clamp_min(1)
+            loss = loss + answers / has_target.sum().clamp_min(1)
         return loss.expand(len(batch["token_ids"]), 1)
 
     def length(self, item: Item) -> int:
@@ -177,7 +177,7 @@ class MaskedLanguageModel(Trainable):
 
 
 def _with_turn(row: TokenRow, other: TokenRow, longest: int) -> TokenRow:
-    """A row whose turn is that of another, cut if it would become too long."""
+    """A row with the turn of another row, cut if it would become too long."""
     turn = other.token_ids[other.first : other.last]
     room = longest - (len(row.token_ids) - (row.last - row.first))
     if len(turn) > room:

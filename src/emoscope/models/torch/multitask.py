@@ -29,8 +29,8 @@ CONFIG = "headed.json"
 class MultiTaskClassifier(TrainedNetwork):
     """A network whose logits are those of several `heads`, each with its own labels, side by side.
 
-    A row of targets that are not numbers teaches that head nothing; `shares` weight the heads' losses. `learnt` is what
-    it learnt, where whoever fitted it has said so.
+    Targets that are NaN do not train a head; `shares` weight the heads' losses. `learnt` records the items it learnt,
+    if the caller of `fit` has set it.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class MultiTaskClassifier(TrainedNetwork):
         return sum(map(len, self.heads.values()))
 
     def columns(self, head: str) -> slice:
-        """Where a head's labels lie among the logits."""
+        """The columns of a head's labels."""
         return head_columns(self.heads, head)
 
     def targets(self, labelled: Mapping[str, Sequence[Example]]) -> tuple[list[Example], Floats]:
@@ -63,7 +63,7 @@ class MultiTaskClassifier(TrainedNetwork):
         return [example for examples in labelled.values() for example in examples], np.concatenate(tables)
 
     def table(self, head: str, targets: Floats) -> Floats:
-        """The targets of one head as rows of all heads, in which the others teach nothing."""
+        """The targets of one head as rows for all heads; those of the others are NaN."""
         table = np.full((len(targets), self.outputs), np.nan)
         table[:, self.columns(head)] = targets
         return table
@@ -71,7 +71,7 @@ class MultiTaskClassifier(TrainedNetwork):
     def fit(
         self, examples: Sequence[Example], targets: Floats, fit_context: FitContext, start: Network | None = None
     ) -> Self:
-        """Train on a table of targets; from `start`, if given, a network with the same heads."""
+        """Train on a table of targets, from scratch or from `start`, a network with the same heads."""
         loss = MultiTaskLoss([len(labels) for labels in self.heads.values()], list(self.shares.values()))
         table = torch.tensor(targets, dtype=torch.float32)
         self.train_network(examples, table, loss, fit_context, start=start, heads=self._asked(table))
@@ -80,11 +80,11 @@ class MultiTaskClassifier(TrainedNetwork):
     def _asked(self, targets: torch.Tensor) -> list[str]:
         """The first head that each row has targets for."""
         names = list(self.heads)
-        asked = torch.stack([~targets[:, self.columns(name).start].isnan() for name in names], 1)
-        return [names[place] for place in asked.int().argmax(1).tolist()]
+        has_targets = torch.stack([~targets[:, self.columns(name).start].isnan() for name in names], 1)
+        return [names[place] for place in has_targets.int().argmax(1).tolist()]
 
     def scores(self, examples: Sequence[Example], head: str | None = None) -> Floats:
-        """The logits of all heads side by side; a network that reads a question is asked for `head`."""
+        """The logits of all heads side by side; a network that reads a prompt is asked for `head`."""
         heads = [head or next(iter(self.heads))] * len(examples)
         return self.logits(self.fitted().encode_for(examples, heads)) if examples else np.zeros((0, self.outputs))
 
@@ -94,15 +94,15 @@ class MultiTaskClassifier(TrainedNetwork):
         return np.asarray(torch.softmax(logits, -1).numpy())
 
     def export(self, exporter: "Exporter", heads: Mapping[str, Sequence[str]]) -> Block:
-        """The network as a graph with some of its heads, the labels of each in the order wanted."""
+        """The network as a graph with some of its heads, their labels in the given order."""
         from emoscope.models.onnx.exported_encoder import ExportedEncoder
 
         places: list[int] = []
         for name, labels in heads.items():
-            known = self.heads.get(name, ())
-            if set(known) != set(labels):
-                raise EmoscopeError(f"head {name} has the labels {', '.join(known)}")
-            places += [self.columns(name).start + known.index(label) for label in labels]
+            own_labels = self.heads.get(name, ())
+            if set(own_labels) != set(labels):
+                raise EmoscopeError(f"head {name} has the labels {', '.join(own_labels)}")
+            places += [self.columns(name).start + own_labels.index(label) for label in labels]
         return exporter.encoder(self.fitted(), ExportedEncoder(heads=heads), columns=places)
 
     def save(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the training loop needs of a network: examples to tensors, and tensors to logits."""
+"""What the training loop needs from a network: examples to tensors, and tensors to logits."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class Trainable(nn.Module):
         super().__init__()
 
     def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
-        """Items padded into tables; a network overrides this, or `collate` where it needs more than that."""
+        """Items padded into arrays; a network overrides this, or `collate` if it needs more."""
         raise NotImplementedError
 
     def collate(self, items: Sequence[Item]) -> Batch:
@@ -67,19 +67,19 @@ class Network(Trainable):
 
     @abstractmethod
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
-        """Learn vocabularies, read pretrained weights and make the layers; called once, before training."""
+        """Learn vocabularies, load pretrained weights and build the layers; called once, before training."""
 
     @abstractmethod
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """The unpadded numbers of each example, on the CPU; `truncated` says whether a part of it is not read."""
+        """The unpadded numbers of each example, on the CPU; `truncated` says whether it was cut."""
 
     def encode_for(self, examples: Sequence[Example], heads: Sequence[str]) -> list[Item]:
-        """`encode`, where each example is asked about one head; most networks answer all heads at once."""
+        """`encode` for one head per example; most networks answer all heads at once and ignore it."""
         del heads
         return self.encode(examples)
 
     def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
-        """The network as a graph with these labels, and coarser questions beside them."""
+        """The network as a graph with these labels and coarser auxiliary questions."""
         from emoscope.models.onnx.exported_encoder import ExportedEncoder
 
         match self.graph:
@@ -90,7 +90,7 @@ class Network(Trainable):
         raise EmoscopeError(f"cannot export {type(self).__name__}: it has no graph")
 
     def replace_head(self, outputs: int) -> None:
-        """Put in a new output layer for other labels and keep the rest."""
+        """Replace the output layer by one for other labels, and keep the rest."""
         del outputs
         raise EmoscopeError(f"{type(self).__name__} cannot learn another task: it has no head to replace")
 
@@ -100,7 +100,7 @@ class Network(Trainable):
 
     @abstractmethod
     def load_assets(self, folder: Path) -> None:
-        """Read what `save_assets` wrote and make the layers."""
+        """Read what `save_assets` wrote and build the layers."""
 
 
 def without_decay_of_vectors(stages: Sequence[tuple[Sequence[nn.Parameter], float]]) -> list[dict[str, Any]]:
@@ -115,9 +115,9 @@ def without_decay_of_vectors(stages: Sequence[tuple[Sequence[nn.Parameter], floa
 def batches_of_like_length(
     lengths: Sequence[int], batch_size: int, generator: torch.Generator, batch_tokens: int = 0
 ) -> Iterator[list[int]]:
-    """Random batches of positions whose items are about equally long.
+    """Random batches of positions of items of similar length.
 
-    With `batch_tokens` a batch has as many items as, padded, make up that many tokens.
+    With `batch_tokens` a batch holds as many items as fit into that many tokens, padding included.
 
     >>> drawn = list(batches_of_like_length([5, 1, 5, 1], 2, torch.Generator().manual_seed(0)))
     >>> sorted(sorted(batch) for batch in drawn)
@@ -126,7 +126,7 @@ def batches_of_like_length(
     order = torch.randperm(len(lengths), generator=generator).tolist()
     if batch_tokens:
         batch_size = max(1, batch_tokens * len(lengths) // max(1, sum(lengths)))
-    pool = batch_size * 50  # sorted within pools only, so that each epoch draws other batches
+    pool = batch_size * 50  # sorted within pools only, so that batches differ between epochs
     batches: list[list[int]] = []
     for start in range(0, len(order), pool):
         part = sorted(order[start : start + pool], key=lambda position: lengths[position])

@@ -37,11 +37,11 @@ class PretrainedTokenizer(Tokenizer):
         return int(number)
 
     def add(self, names: Sequence[str]) -> None:
-        """Give each name a special token of its own, `[name]`, if it has none."""
+        """Add a special token `[name]` for each name that has none."""
         self._tokenizer.add_tokens([f"[{name}]" for name in names], special_tokens=True)
 
     def save(self, folder: Path, max_length: int | None = None) -> None:
-        """Write the tokenizer as a plain Hugging Face folder; with a length, it cuts texts from the left."""
+        """Write the tokenizer as a plain Hugging Face folder; with a length, it truncates texts on the left."""
         if max_length is not None:
             self._tokenizer.model_max_length, self._tokenizer.truncation_side = max_length, "left"
         with quiet():
@@ -57,7 +57,7 @@ class Encoder(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         if hasattr(model, "pooler"):
-            model.pooler = None  # we pool ourselves, and unused weights would only be stored
+            model.pooler = None  # we pool ourselves; unused weights would only take space
         self.model = model
 
     @property
@@ -67,7 +67,7 @@ class Encoder(nn.Module):
 
     @property
     def longest(self) -> int:
-        # RoBERTa's family counts positions from the padding's number on.
+        # RoBERTa-like models number positions from the padding id on.
         return int(self.model.config.max_position_embeddings) - 2
 
     @property
@@ -94,9 +94,9 @@ class Encoder(nn.Module):
         return torch.stack(result.hidden_states[-layers:]).mean(0)
 
     def add_tokens(self, tokenizer: PretrainedTokenizer, names: Sequence[str]) -> None:
-        """Room for special tokens of names, each beginning as what the encoder knows of the name's own tokens.
+        """Add vectors for the special tokens of names, initialised from the tokens of the name itself.
 
-        A name that has a token already, from further pretraining, keeps it.
+        A name that already has a token, from further pretraining, keeps it.
         """
         new = [name for name in names if not tokenizer.has(name)]
         tokenizer.add(new)
@@ -132,7 +132,7 @@ def load_encoder(name: str) -> tuple[Encoder, PretrainedTokenizer]:
 
 
 def load_architecture(folder: Path) -> tuple[Encoder, PretrainedTokenizer]:
-    """An encoder whose weights are still to be loaded, made from what `save_architecture` wrote."""
+    """An encoder from what `save_architecture` wrote; its weights are loaded later."""
     transformers = require("transformers", extra="train")
     options = {"local_files_only": True, "trust_remote_code": False}
     path = folder / FOLDER
@@ -147,7 +147,7 @@ def load_architecture(folder: Path) -> tuple[Encoder, PretrainedTokenizer]:
 
 
 def save_architecture(folder: Path, encoder: Encoder, tokenizer: PretrainedTokenizer) -> None:
-    """Write configuration and tokenizer; the weights lie with those of the network around the encoder."""
+    """Write configuration and tokenizer; the weights are saved with those of the whole network."""
     with quiet():
         encoder.model.config.save_pretrained(folder / FOLDER)
     tokenizer.save(folder / FOLDER)
@@ -155,7 +155,7 @@ def save_architecture(folder: Path, encoder: Encoder, tokenizer: PretrainedToken
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without the library's progress bars and advice, which are meant for notebooks."""
+    """Silence the library's progress bars and advice."""
     logging = require("transformers", extra="train").utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

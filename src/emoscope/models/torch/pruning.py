@@ -1,4 +1,4 @@
-"""An encoder of another size: fewer layers, smaller feed-forward networks, or larger ones."""
+"""Resizing an encoder: fewer layers, smaller or larger feed-forward networks."""
 
 from collections.abc import Iterator
 
@@ -38,10 +38,10 @@ def prune_ffn(encoder: Encoder, size: int) -> None:
 
 
 def widen_ffn(encoder: Encoder, size: int) -> None:
-    """Give, in place, each feed-forward network units up to `size`; nothing follows from a new one until it learns.
+    """Widen, in place, each feed-forward network to `size` units, without changing the encoder's output.
 
-    Its incoming weights are drawn like those that are there, its outgoing ones are zero (as in Net2Net, Chen et al.
-    2016), so the encoder answers what it answered before.
+    The incoming weights of new units are drawn like the existing ones, the outgoing ones are zero (as in Net2Net, Chen
+    et al. 2016).
     """
     for inner, outer in _feed_forward(encoder):
         more = size - inner.out_features

@@ -1,4 +1,4 @@
-"""Recurrent networks over words: one row of turns, a hierarchy over turns, and something between the two."""
+"""Recurrent networks over words: turns in one row, a hierarchy over turns, and a semi-hierarchical one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class ReaderNetwork(WordNetwork):
 
     @property
     def input_size(self) -> int:
-        """The width of what `embed` gives for a word."""
+        """The width of a word's vector from `embed`."""
         return self.embedding_size
 
     def make_layers(self) -> int:
@@ -53,7 +53,7 @@ class ReaderNetwork(WordNetwork):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RecurrentNetwork(JoinedRows, ReaderNetwork):
-    """All turns in one row (`context=1`: the last turn alone), and perhaps a dense layer of `dense_size`."""
+    """All turns in one row (`context=1`: the last turn alone), and optionally a dense layer of `dense_size`."""
 
     pooling: str = "last"
     dense_size: int = 0
@@ -93,9 +93,9 @@ class TweetRecurrentNetwork(RecurrentNetwork):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class HierarchicalNetwork(ReaderNetwork):
-    """A reader of words makes a vector of each turn; a second one reads those vectors in order.
+    """One reader turns the words of each turn into a vector; a second one reads those vectors in order.
 
-    With `skip` the last turn's own vector stands beside the second reader's.
+    With `skip` the last turn's own vector is joined to the second reader's.
     """
 
     context_hidden_size: int | None = None
@@ -134,9 +134,9 @@ class SpellingEncoder(nn.Module):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SemiHierarchicalNetwork(SpelledRows, WordNetwork):
-    """Words and their spellings; the last turn is read a second time, now knowing what was said before.
+    """Words and their spellings; the last turn is read a second time, with a summary of the turns before it.
 
-    A first reader makes states of every turn. The previous turns are pooled and summed up by a GRU; the summary joins
+    A first reader computes states of every turn. A GRU summarises the pooled previous turns; the summary is joined to
     each state of the last turn, and a second reader goes over them.
     """
 
@@ -174,7 +174,7 @@ class SemiHierarchicalNetwork(SpelledRows, WordNetwork):
         return torch.cat([self.second_pool(again, lengths[last]), before], dim=-1)
 
     def _summary(self, turns: Tensor, counts: Tensor) -> Tensor:
-        """The previous turns' vectors summed up; zeros where nothing was said before."""
+        """A summary of the previous turns' vectors; zeros if there are none."""
         at_least_one = counts.clamp_min(1)
         read: Tensor = self.context_pool(self.context_reader(turns, at_least_one), at_least_one)
         return read * (counts > 0)[:, None]

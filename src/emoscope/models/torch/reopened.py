@@ -1,4 +1,4 @@
-"""An exported model as a network that learns again: for those who have the model, but not what it was exported from."""
+"""Reopen an exported model as a network, to train it further without the network it was exported from."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ _ROLES = {"start": "cls_token", "end": "sep_token", "mask": "mask_token", "paddi
 
 
 def reopen(folder: Path) -> MultiTaskClassifier:
-    """The classifier that a bundle was exported from, with the weights the bundle has: those of 8 bits are rounded.
+    """The classifier that a bundle was exported from, with the bundle's weights (8-bit ones stay rounded).
 
     >>> reopen(Path("src/emoscope/detector/assets/default")).heads["emotionx"]  # doctest: +SKIP
     ('neutral', 'joy', 'sadness', 'anger')
@@ -91,7 +91,7 @@ def _encoder(graph: GraphFile, layout: Layout) -> Encoder:
 
 
 def _plain(graph: GraphFile, name: str) -> NDArray[Any]:
-    """A table of bytes as the numbers the graph computes with."""
+    """A table of bytes, dequantised as in the graph."""
     constants = graph.constants
     weight: NDArray[Any] = constants[f"{name}.numbers"] * constants[f"{name}.scales"]
     layer, part = name.split(".")
@@ -101,7 +101,7 @@ def _plain(graph: GraphFile, name: str) -> NDArray[Any]:
 
 
 def _attention_heads(graph: GraphFile) -> int:
-    """How many heads a row is cut into: what the graph appends to the shape of its input says so."""
+    """The number of attention heads, from the shape to which the graph reshapes its input."""
     appended = next(node for node in graph.nodes if node.kind == "Concat").inputs[1]
     heads, _ = graph.constants[appended]
     return int(heads)

@@ -26,7 +26,7 @@ CURVE = "curve.json"
 
 
 class TrainedNetwork:
-    """What classifiers that hold one network share."""
+    """The base class of classifiers with one network."""
 
     def __init__(
         self, network: str, settings: Mapping[str, Any] | None, training: Training | Mapping[str, Any] | None
@@ -54,7 +54,7 @@ class TrainedNetwork:
         heads: Sequence[str] | None = None,
         on_progress: Callable[[nn.Module, float], None] | None = None,
     ) -> None:
-        """Train on rows of targets, each asked about one of `heads`; from `start`, if given, not from scratch."""
+        """Train on rows of targets, each for one of `heads`, from scratch or from `start`."""
         seed_everything(fit_context.seed)
         self._device = fit_context.device
         network = start

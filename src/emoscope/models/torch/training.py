@@ -1,4 +1,4 @@
-"""The one training loop: mixed precision, schedules, early stopping, averaged weights, resumable checkpoints."""
+"""The training loop: mixed precision, schedules, early stopping, averaged weights, resumable checkpoints."""
 
 import math
 from abc import ABC, abstractmethod
@@ -26,7 +26,7 @@ B = TypeVar("B")
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How to train a network: the numbers a system takes from its paper."""
+    """How to train a network: the hyperparameters that papers report."""
 
     epochs: int = 3
     batch_size: int = 32
@@ -64,7 +64,7 @@ class Training:
 
     @classmethod
     def of(cls, values: "Training | Mapping[str, Any] | None") -> "Training":
-        """From a mapping, in which settings may have former names."""
+        """From a mapping, which may use former names of settings."""
         return values if isinstance(values, Training) else cls(**current_names(values or {}))
 
 
@@ -88,7 +88,7 @@ def seed_everything(seed: int) -> None:
 
 
 def learning_rate_factor(progress: float, training: Training) -> float:
-    """What the learning rate is multiplied by when a share of the steps, from 0 to 1, is done.
+    """The factor on the learning rate when a share of the steps, from 0 to 1, is done.
 
     >>> learning_rate_factor(0.05, Training(warmup_ratio=0.1, schedule="linear"))
     0.5
@@ -115,9 +115,9 @@ class StepLoss(NamedTuple):
 
 
 class Trainer(ABC, Generic[B]):
-    """The loop over epochs and batches; a subclass says what a batch is and what its loss is.
+    """The loop over epochs and batches; subclasses define the batches and their loss.
 
-    Batches and dropout of an epoch follow from the seed and the epoch's number alone, so a run that was killed and
+    Batches and dropout of an epoch depend on the seed and the epoch's number alone, so a run that was interrupted and
     resumed ends with the same weights as one that was not.
     """
 
@@ -131,16 +131,16 @@ class Trainer(ABC, Generic[B]):
 
     @abstractmethod
     def make_optimizer(self) -> torch.optim.Optimizer:
-        """An optimiser of all parameters."""
+        """The optimiser of all parameters."""
 
     def sizes(self) -> dict[str, int]:
-        """What a checkpoint must agree with beside the training plan."""
+        """What a checkpoint must agree with besides the training plan."""
         return {}
 
     @property
     @abstractmethod
     def steps_per_epoch(self) -> int:
-        """How many batches an epoch has."""
+        """The number of batches in an epoch."""
 
     @abstractmethod
     def batches(self, epoch: int) -> Iterable[B]:
@@ -167,16 +167,16 @@ class Trainer(ABC, Generic[B]):
         checkpoint = Checkpoint(self.fit_context.checkpoints, {**asdict(training), **self.sizes()})
         state = self.state = TrainingState(self.model, self.optimizer, checkpoint, writes=self.replica.is_main)
         rates = [float(group["lr"]) for group in self.optimizer.param_groups]
-        steps_per_epoch = self.steps_per_epoch  # which may draw a whole epoch's batches to count them
+        steps_per_epoch = self.steps_per_epoch  # counting may draw a whole epoch's batches
         steps = steps_per_epoch * training.epochs
         state.resume(self.device)
         for epoch in range(len(state.curve), training.epochs):
             if state.should_stop(training.patience):
                 break
-            # Each process drops other units; the main one those that it would drop alone.
+            # Each process drops different units; the main one the same as if it were alone.
             seed_everything(self.fit_context.seed * 1_000_003 + epoch + self.replica.rank * 15_485_863)
             self.model.train()
-            # Kept on the device: reading the loss at every step would make a GPU wait for its own answer.
+            # Stays on the device: reading the loss at every step would make the CPU wait for the GPU.
             total, rows = torch.zeros((), dtype=torch.float64, device=self.device), 0
             for number, batch in enumerate(self.batches(epoch)):
                 step = epoch * steps_per_epoch + number
@@ -202,7 +202,7 @@ class Trainer(ABC, Generic[B]):
         self.replica.sum_gradients(self.model.parameters())
         if self.training.max_grad_norm:
             norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.training.max_grad_norm)
-            # A large model in bfloat16 overflows now and then: such a step must not get into the weights.
+            # A large model in bfloat16 overflows now and then: skip such a step.
             if self.training.batch_tokens and not bool(norm.isfinite()):
                 return
         self.optimizer.step()
@@ -211,7 +211,7 @@ class Trainer(ABC, Generic[B]):
 
 @dataclass(eq=False)
 class NetworkTrainer(Trainer[list[int]]):
-    """Trains a network on items with targets; a batch holds positions of items that are about equally long.
+    """Trains a network on items with targets, in batches of items of similar length.
 
     Items of one family (the turns of a dialogue) are held out together or not at all. `on_progress` is called with the
     loss before every step.
@@ -311,7 +311,7 @@ class NetworkTrainer(Trainer[list[int]]):
             return self.replica.broadcast(float(loss))
 
     def _unfreeze(self, epoch: int | None) -> None:
-        """Let the stages learn that are due in an epoch; all of them without one."""
+        """Unfreeze the stages that are due in an epoch; all of them without an epoch."""
         if self.training.gradual_unfreezing:
             for number, stage in enumerate(self.model.stages()):
                 for parameter in stage:
@@ -319,7 +319,7 @@ class NetworkTrainer(Trainer[list[int]]):
 
 
 def predict(network: Trainable, items: Sequence[Item], device: torch.device, batch_size: int | None = None) -> Tensor:
-    """The logits of items, in their order, computed in batches of like length."""
+    """The logits of items, in their order, computed in batches of similar length."""
     batch_size = batch_size or (512 if device.type == "cuda" else 128)
     network.to(device)
     network.eval()
@@ -335,9 +335,9 @@ def predict(network: Trainable, items: Sequence[Item], device: torch.device, bat
 
 
 def mixed_precision(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[Any]:
-    """bfloat16 where it is wanted or, with `auto`, on a GPU: on most CPUs it is slower."""
-    wanted = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
-    return torch.autocast(device.type, dtype=torch.bfloat16) if wanted else nullcontext()
+    """Autocast to bfloat16 if requested or, with `auto`, on a GPU: on most CPUs it is slower."""
+    enabled = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+    return torch.autocast(device.type, dtype=torch.bfloat16) if enabled else nullcontext()
 
 
 def _collated(network: Trainable, items: Sequence[Item], device: torch.device) -> Batch:

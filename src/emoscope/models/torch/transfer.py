@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class Transferred(Ensemble):
-    """A network that is prepared once, learns the `sources` one after the other, and then the task, `copies` times.
+    """A network that is prepared once, trained on the `sources` in turn, and then on the task, `copies` times.
 
-    The copies differ in their seeds alone; their probabilities are averaged. Costly preparation, such as a language
+    The copies differ only in their seeds; their probabilities are averaged. Costly preparation, such as a language
     model's, is shared by all of them. `limit` bounds the examples of each source; 0 leaves the sources out.
     """
 
@@ -53,38 +53,38 @@ class Transferred(Ensemble):
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         network = self._learnt_from_sources(examples, fit_context)
-        wanted = one_hot(labels, self.labels)
+        targets = one_hot(labels, self.labels)
         for number, each in enumerate(self.copies):
             part = fit_context.part(f"copy{number}", seed=fit_context.seed * 101 + number)
             seed_everything(part.seed)
             start = self._copy(network) if number + 1 < len(self.copies) else network
             start.replace_head(len(self.labels))
             assert isinstance(each, NeuralClassifier)
-            each.fit_soft(examples, wanted, part, start=start)
+            each.fit_soft(examples, targets, part, start=start)
         return self
 
     def _learnt_from_sources(self, examples: Sequence[Example], fit_context: FitContext) -> Network:
         names = self.sources if self.limit != 0 else ()
-        known = {name: source_examples(name, fit_context, self.limit) for name in names}
+        sources = {name: source_examples(name, fit_context, self.limit) for name in names}
         seed_everything(fit_context.seed)
         network = NETWORKS[self.target.network_name](len(self.labels), **self.target.settings)
-        network.prepare([*examples, *(example for found in known.values() for example in found)], fit_context)
-        for name, found in known.items():
-            answers = source(name).labels
-            network.replace_head(len(answers))
-            learner = NeuralClassifier(answers, self.target.network_name, self.target.settings, self.source_training)
-            wanted = one_hot([str(example.label) for example in found], answers)
-            learner.fit_soft(found, wanted, fit_context.part(name), start=network)
+        network.prepare([*examples, *(example for corpus in sources.values() for example in corpus)], fit_context)
+        for name, corpus in sources.items():
+            labels = source(name).labels
+            network.replace_head(len(labels))
+            learner = NeuralClassifier(labels, self.target.network_name, self.target.settings, self.source_training)
+            targets = one_hot([str(example.label) for example in corpus], labels)
+            learner.fit_soft(corpus, targets, fit_context.part(name), start=network)
         return network
 
     def _copy(self, network: Network) -> Network:
-        """Made the way a saved network is loaded: what a network holds beside its weights need not be copyable."""
-        made = NETWORKS[self.target.network_name](network.outputs, **self.target.settings)
+        """A copy, made by saving and loading the assets, since not everything in a network can be copied."""
+        copy = NETWORKS[self.target.network_name](network.outputs, **self.target.settings)
         with tempfile.TemporaryDirectory() as folder:
             network.save_assets(Path(folder))
-            made.load_assets(Path(folder))
-        made.load_state_dict(network.state_dict())
-        return made
+            copy.load_assets(Path(folder))
+        copy.load_state_dict(network.state_dict())
+        return copy
 
     def children(self) -> Mapping[str, Block]:
         return {f"copy{number}": each for number, each in enumerate(self.copies)}

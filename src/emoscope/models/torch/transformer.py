@@ -32,7 +32,7 @@ POOLINGS = ("cls", "mean", "max", "last-turn", "last-turn-max", "mask", "mean+fo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformerSettings:
-    """What a `Transformer` reads and is made of; `context` to `max_length` are those of `Window`."""
+    """The settings of a `Transformer`; `context` to `max_length` are those of `Window`."""
 
     encoder: str = "bert-base-uncased"
     pooling: str = "mean"
@@ -183,7 +183,7 @@ class Transformer(Network):
         return logits
 
     def pooled(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """One vector of the vectors of tokens."""
+        """Pool the vectors of tokens into one."""
         if self.settings.pooling == "cls":
             return vectors[:, 0]
         if self.settings.pooling == "mean+focus":
@@ -199,7 +199,7 @@ class Transformer(Network):
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         """Learning rates that fall from layer to layer; no weight decay for biases and normalisation."""
         stages = self.stages()
-        if self.settings.layer_decay == 1:  # an optimiser is faster with few groups
+        if self.settings.layer_decay == 1:  # few groups make the optimiser faster
             return without_decay_of_vectors([([parameter for stage in stages for parameter in stage], learning_rate)])
         # The head and the top layer both learn at the full rate.
         rates = [learning_rate * self.settings.layer_decay ** max(0, depth - 1) for depth in range(len(stages))]
@@ -215,7 +215,7 @@ class Transformer(Network):
         return stages
 
     def save_assets(self, folder: Path) -> None:
-        """Write tokenizer and architecture; and a frozen encoder's weights, which are not among the trained ones."""
+        """Write tokenizer and architecture, and a frozen encoder's weights, which are not among the trained ones."""
         if self.frozen is not None:
             self.frozen.save(folder)
         else:

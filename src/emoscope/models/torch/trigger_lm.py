@@ -1,4 +1,4 @@
-"""What a language model would put where IEST masked a word: the chances of the words that the organisers looked for."""
+"""A language model's guesses for the word that IEST masked: the probabilities of the organisers' trigger words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ WEIGHTS = "language_model.safetensors"
 
 
 class TriggerGuesser(MaskedLanguageModel):
-    """A masked language model that must guess every trigger word it meets, and 15 % of the other words as usual."""
+    """A masked language model that masks every trigger word, and 15 % of the other words as usual."""
 
     def __init__(self, encoder: Encoder, tokenizer: PretrainedTokenizer, window: Window) -> None:
         super().__init__(encoder, tokenizer, window, following=False)
@@ -68,8 +68,8 @@ class TriggerGuesser(MaskedLanguageModel):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TriggerWords(Extractor):
-    """Per emotion the logarithm of the probability that the masked word is one of its trigger words, and that of each
-    word; all given that it is one of them.
+    """For each emotion the log-probability that the masked word is one of its trigger words, and that of each word, all
+    given that it is a trigger word.
 
     A pretrained `encoder` (hub name or folder) goes on learning to guess masked words: from `pretraining_text` lines of
     tweets and comments (0: none; null: all there are) and from the examples' own words but the masked ones.
@@ -98,7 +98,9 @@ class TriggerWords(Extractor):
         rows = self.window.rows([Example(Dialogue((Turn(text),)), 0) for text in texts], model.tokenizer)
         plan = Training(self.lm_epochs, self.lm_batch_size, self.lm_learning_rate)
         model.learn(rows, plan, fit_context.part("language-model"))
-        self.model = model.half().float()  # rounded as it is saved, so that it answers the same before and after
+        self.model = (
+            model.half().float()
+        )  # rounded as when saved, so that it gives the same probabilities before and after
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
@@ -145,6 +147,6 @@ class TriggerWords(Extractor):
 
 
 def _whole_words(words: Sequence[str], tokenizer: PretrainedTokenizer) -> list[int]:
-    """The ids of those words that are one token; of the first word's first token if none is."""
+    """The ids of the words that are one token; if none is, the id of the first word's first token."""
     token_ids = tokenizer.token_ids(words)
     return [cut[0] for cut in token_ids if len(cut) == 1] or [token_ids[0][0]]

@@ -1,4 +1,4 @@
-"""ULMFiT (Howard and Ruder 2018): a language model learns much text, then the task's own, then becomes a classifier."""
+"""ULMFiT (Howard and Ruder 2018): a language model is pretrained, tuned on the task's text, and made a classifier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from emoscope.models.torch.network import Batch
 from emoscope.models.torch.word_network import WordNetwork
 from emoscope.tasks.datasets.auxiliary import unlabelled_texts
 
-LAYER_FACTOR = 2.6  # how many times slower each layer learns than the one above it
+LAYER_FACTOR = 2.6  # the factor by which each layer learns slower than the one above it
 
 
 class PatientBatchNorm(nn.BatchNorm1d):
@@ -68,7 +68,7 @@ class UlmFit(LanguageRows, WordNetwork):
             rows = [self.directed([*numbers[text], Vocabulary.end_of_turn]) for text in general]
             part = fit_context.part("pretraining")
             LanguageTrainer(model, rows, plan, part, "language model, general text").run()
-        own = dict.fromkeys(map(tuple, turns_of))  # the turns of one dialogue would else be learnt once per example
+        own = dict.fromkeys(map(tuple, turns_of))  # otherwise the turns of a dialogue would be learnt once per example
         rows = [self.directed(self.row([numbers[text] for text in turns])[1:]) for turns in own]
         plan = replace(plan, epochs=self.tune_epochs, layer_factor=LAYER_FACTOR)
         part = fit_context.part("tuning")

@@ -53,8 +53,8 @@ class WordVectors:
         """These and others of the same size; where both have a word, these win."""
         if others.size != self.size:
             raise EmoscopeError(f"vectors of {self.size} and of {others.size} numbers cannot be joined")
-        known = set(self.words)
-        new = [number for number, word in enumerate(others.words) if word not in known]
+        own = set(self.words)
+        new = [number for number, word in enumerate(others.words) if word not in own]
         words = (*self.words, *(others.words[number] for number in new))
         return WordVectors(words, np.concatenate([self.matrix, others.matrix[new]]))
 
@@ -62,7 +62,7 @@ class WordVectors:
 def pretrained_vectors(
     name: str, texts: Sequence[Sequence[str]], size: int, min_count: int, fit_context: FitContext
 ) -> WordVectors | None:
-    """The vectors that a network's setting names; None for random ones."""
+    """The vectors named by a network's setting; None for random ones."""
     match name:
         case "random":
             return None
@@ -80,7 +80,7 @@ def pretrained_vectors(
 
 
 def read_npz(path: Path) -> WordVectors:
-    """Vectors kept as the two arrays `words` and `vectors`."""
+    """Vectors saved as the two arrays `words` and `vectors`."""
     with open_arrays(path, "a file of word vectors") as arrays:
         return WordVectors(tuple(arrays["words"].tolist()), np.asarray(arrays["vectors"], np.float32))
 
@@ -110,7 +110,7 @@ def read_vectors(path: Path) -> WordVectors:
 def train_word2vec(
     texts: Sequence[Sequence[str]], size: int, *, seed: int = 0, epochs: int = 5, window: int = 5, min_count: int = 2
 ) -> WordVectors:
-    """Skip-gram vectors of tokenised texts. One thread, so that a seed gives the same vectors again."""
+    """Skip-gram vectors of tokenised texts. One thread, so that they are reproducible."""
     word2vec = require("gensim.models.word2vec", extra="train")
     model = word2vec.Word2Vec(
         sentences=[list(text) for text in texts],
@@ -137,21 +137,21 @@ def named_emoji(vectors: WordVectors) -> WordVectors:
 
 
 def reduced(vectors: WordVectors, size: int) -> WordVectors:
-    """Vectors cut to their `size` main directions, so that they fit others; shorter ones filled up with zeros."""
+    """Vectors reduced to their `size` principal components; shorter ones are padded with zeros."""
     matrix = vectors.matrix
     if vectors.size > size:
         centred = matrix - matrix.mean(0)
         directions = np.linalg.svd(centred, full_matrices=False)[2][:size]
-        # A direction is as good as its opposite: choose by the largest number, so that every machine chooses alike.
+        # The sign of a component is arbitrary: fix it by the largest number, so that every machine gets the same.
         signs = np.sign(directions[np.arange(len(directions)), np.abs(directions).argmax(1)])
         matrix = centred @ (directions * signs[:, None]).T
     return WordVectors(vectors.words, np.pad(matrix, ((0, 0), (0, size - matrix.shape[1]))))
 
 
 def scaled_like(vectors: WordVectors, model: WordVectors) -> WordVectors:
-    """Vectors as long, on average, as those of another set."""
-    length, wanted = (float(np.linalg.norm(each.matrix, axis=1).mean()) for each in (vectors, model))
-    return WordVectors(vectors.words, vectors.matrix * np.float32(wanted / max(length, 1e-9)))
+    """Vectors scaled to the mean length of another set."""
+    length, target = (float(np.linalg.norm(each.matrix, axis=1).mean()) for each in (vectors, model))
+    return WordVectors(vectors.words, vectors.matrix * np.float32(target / max(length, 1e-9)))
 
 
 def embedding_matrix(vocabulary: Vocabulary, vectors: WordVectors | None, size: int, seed: int) -> Tensor:
@@ -168,11 +168,11 @@ def embedding_matrix(vocabulary: Vocabulary, vectors: WordVectors | None, size: 
     if vectors is not None:
         rows = {word: number for number, word in enumerate(vectors.words)}
         for number, token in enumerate(vocabulary.tokens):
-            # Ever more distant spellings of the token.
+            # Less and less similar spellings of the token.
             for words in ([token], [token.lower()], token.split("_"), [_DOUBLED.sub(r"\1", token)]):
-                found = [rows[word] for word in words if word in rows]
-                if found:
-                    matrix[number] = vectors.matrix[found].mean(0)
+                word_rows = [rows[word] for word in words if word in rows]
+                if word_rows:
+                    matrix[number] = vectors.matrix[word_rows].mean(0)
                     break
     matrix[vocabulary.padding] = 0
     return torch.from_numpy(matrix)

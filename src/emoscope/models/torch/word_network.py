@@ -1,4 +1,4 @@
-"""What all networks over words share: vocabulary, embedding, the turns of an example, and the output layer."""
+"""The base of networks over words: vocabulary, embedding, the turns of an example, and the output layer."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ class WordNetwork(WordRows, Network):
     whether they learn. min_count and max_features limit the vocabulary, max_length the tokens of a row. word_dropout is
     the share of words replaced by the unknown token in training.
 
-    A subclass gives `make_layers` and `features`; one that does not read turn by turn inherits from another class of
-    `word_rows`.
+    A subclass defines `make_layers` and `features`; one that does not read turn by turn inherits from another class
+    in `word_rows`.
     """
 
     graph = "words"
@@ -68,7 +68,7 @@ class WordNetwork(WordRows, Network):
         return pretrained_vectors(self.vectors, turns, self.embedding_size, self.min_count, fit_context)
 
     def build(self) -> None:
-        """Make all layers, in the sizes of the settings and the vocabulary."""
+        """Build all layers, with the sizes from the settings and the vocabulary."""
         self.embedding = nn.Embedding(len(self.vocabulary), self.embedding_size, padding_idx=Vocabulary.padding)
         self.embedding.weight.requires_grad_(self.trainable)
         self.drop = nn.Dropout(self.dropout)
@@ -76,14 +76,14 @@ class WordNetwork(WordRows, Network):
 
     @abstractmethod
     def make_layers(self) -> int:
-        """Make the layers between embedding and output; return the width of their result."""
+        """Build the layers between embedding and output; return their output width."""
 
     @abstractmethod
     def features(self, batch: Batch) -> Tensor:
         """A vector for each example of a batch."""
 
     def dense_layer(self, width: int, dense_size: int) -> int:
-        """Make `self.between`, a dense layer before the output, or none for size 0; return the width it gives."""
+        """Build `self.between`, a dense layer before the output, or none for size 0; return its output width."""
         self.between: nn.Module = nn.Identity()
         if dense_size:
             self.between = nn.Sequential(nn.Dropout(self.dropout), nn.Linear(width, dense_size), nn.ReLU())

@@ -80,7 +80,7 @@ class BoostedTrees(FeatureClassifier):
         path = existing_file(folder / self.file)
         try:
             self._booster = self._parse(path.read_bytes())
-        except Exception as error:  # the two libraries' errors have nothing narrower in common
+        except Exception as error:  # the libraries' errors have no narrower base class in common
             problem = f"is not a valid {type(self).__name__} model ({str(error).splitlines()[0]})"
             raise InputError(path, problem) from None
 
