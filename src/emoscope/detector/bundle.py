@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from emoscope.core.errors import EmoscopeError, InputError, did_you_mean
-from emoscope.core.files import whole_text, write_file
+from emoscope.core.files import whole_text, write_json
 
 FILE = "bundle.json"
 FORMAT = "emoscope-bundle-2"
@@ -83,7 +82,8 @@ class Bundle:
 
     def save(self, folder: Path) -> None:
         """Write `bundle.json`."""
-        write_file(folder / FILE, json.dumps(_plain(asdict(self)), indent=2, ensure_ascii=False) + "\n")
+        content = asdict(self, dict_factory=lambda fields: {name: value for name, value in fields if value is not None})
+        write_json(folder / FILE, content)
 
     @classmethod
     def load(cls, folder: Path) -> "Bundle":
@@ -113,13 +113,6 @@ class Bundle:
 def _expect(right: bool, what: str) -> None:
     if not right:
         raise ValueError(f"expected {what}")
-
-
-def _plain(value: Any) -> Any:
-    """Without what is not set."""
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items() if inner is not None and inner != ()}
-    return [_plain(inner) for inner in value] if isinstance(value, tuple) else value
 
 
 def resolve(model: str | Path) -> Path:

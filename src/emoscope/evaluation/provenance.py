@@ -31,7 +31,7 @@ def write_provenance(predictions: str | Path, model: str, learnt: Overlap | None
 
     >>> write_provenance("out.txt", "default", Overlap(9591, 9591))  # doctest: +SKIP
     """
-    path = _beside(predictions)
+    path = Path(f"{predictions}{ENDING}")
     if learnt is None or not learnt.items:
         path.unlink(missing_ok=True)
         return
@@ -44,7 +44,7 @@ def learnt_of(predictions: str | Path) -> Overlap | None:
 
     >>> learnt_of("no-such-file.txt")
     """
-    path = _beside(predictions)
+    path = Path(f"{predictions}{ENDING}")
     if not path.is_file():
         return None
     try:
@@ -66,8 +66,3 @@ def learnt_note(learnt: Overlap | None) -> str | None:
     if not learnt.is_learnt:
         return f"the model learnt {learnt}; so few occur by chance"
     return f"the model learnt {learnt}: a score of them says nothing of new text, and has no rank"
-
-
-def _beside(predictions: str | Path) -> Path:
-    path = Path(predictions)
-    return path.with_name(path.name + ENDING)

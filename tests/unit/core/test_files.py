@@ -28,3 +28,4 @@ def test_writing_never_changes_the_umask(tmp_path: Path, monkeypatch: pytest.Mon
         handle.write(b"done")
     with atomic_folder(tmp_path / "made"):
         pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "made"]

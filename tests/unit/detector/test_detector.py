@@ -31,12 +31,12 @@ def in_new_process(code: str) -> str:
 
 def test_import_is_fast_and_light() -> None:
     code = (
-        "import sys, time; t = time.perf_counter(); import emoscope; "
-        f"print(time.perf_counter() - t, sorted(set(sys.modules) & {{*{HEAVY!r}, 'numpy', 'pydantic'}}))"
+        "import sys, time; t = time.process_time(); import emoscope; "
+        f"print(time.process_time() - t, sorted(set(sys.modules) & {{*{HEAVY!r}, 'numpy', 'pydantic'}}))"
     )
     seconds, loaded = in_new_process(code).split(" ", 1)
     assert loaded == "[]"
-    # The promise is 200 ms on a noisy machine; measured well under 20 ms.
+    # CPU time, which other work on the machine does not lengthen. The promise is 200 ms; measured well under 20 ms.
     assert float(seconds) < 0.2
 
 

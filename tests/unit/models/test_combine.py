@@ -43,7 +43,7 @@ def test_folds_teach_each_part_all_but_its_fold() -> None:
     parts = [Fixed(AB, [1.0, 0.0]) for _ in range(3)]
     Folds(parts).fit(EXAMPLES, LABELS, FitContext())
     assert [len(part.taught[0]) for part in parts] == [4, 4, 4]
-    with pytest.raises(EmoscopeError, match="cannot be cut into 9 folds"):
+    with pytest.raises(EmoscopeError, match="cannot be divided into 9 folds"):
         dialogue_folds(EXAMPLES, 9, 0)
 
 

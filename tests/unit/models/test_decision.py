@@ -74,7 +74,8 @@ def test_examples_count_as_often_as_their_label_occurs_outside() -> None:
 def test_a_label_that_nobody_gave_is_no_error() -> None:
     labels, probabilities = timid(400)
     kept = [row for row, label in enumerate(labels) if label != "sad"]
-    choose_multipliers(RARE, NAMES, [labels[row] for row in kept], probabilities[kept], PRIOR)
+    factors = choose_multipliers(RARE, NAMES, [labels[row] for row in kept], probabilities[kept], PRIOR)
+    assert factors is None or (factors.shape == (len(NAMES),) and bool(np.isfinite(factors).all()))
 
 
 @pytest.mark.parametrize("wanted", [(1, 2.0, 0.5), (1, 0.4, 3.0), (1, 1.0, 1.0)])

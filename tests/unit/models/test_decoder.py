@@ -104,7 +104,7 @@ def test_each_head_has_its_own_question(folder: Path) -> None:
 
 
 def test_what_is_no_language_model_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(EmoscopeError, match="is no language model that transformers can read") as error:
+    with pytest.raises(EmoscopeError, match="is not a language model that transformers can read") as error:
         Decoder(2, decoder=str(tmp_path), heads={"mood": LABELS}).prepare([], FitContext())
     assert "\n" not in str(error.value)
 

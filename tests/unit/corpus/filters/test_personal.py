@@ -160,9 +160,9 @@ def test_long_texts_are_looked_at_in_pieces() -> None:
 
 @pytest.mark.parametrize("text", ["a.b." * 1000, "www." * 1000, "a-" * 2000, "1 " * 2000, "x dot " * 660, "A" * 4000])
 def test_no_text_takes_forever(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     _MASK.find(text)
-    assert time.perf_counter() - begun < 30
+    assert time.process_time() - begun < 30
 
 
 def test_presidio_does_not_bring_what_only_its_engines_need() -> None:
