@@ -1,12 +1,14 @@
-"""`emoscope behaviour`: a model's answers to the behaviour suite."""
+"""`emoscope behaviour`: how a model does on the behaviour suite."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
 from emoscope.cli.options import LabelsOption
-from emoscope.cli.output import JsonOption, coloured, console, print_json, table
+from emoscope.cli.output import coloured, console, table
+from emoscope.cli.result import CommandResult
 
 if TYPE_CHECKING:
     from emoscope.core.dialogue import Detection
@@ -16,26 +18,27 @@ if TYPE_CHECKING:
 def behaviour_cli(
     model: Annotated[str, typer.Argument(help="`default`, `open`, `nano`, or a run's folder.")] = "default",
     labels: LabelsOption = None,
-    as_json: JsonOption = False,
     failures: Annotated[
         bool, typer.Option("--failures", help="Also list the failed cases with the model's answers.")
     ] = False,
-) -> None:
+) -> CommandResult:
     """Run the behaviour suite on a model: negation, sarcasm, grief, typos, changed context, ..."""
     from emoscope.detector import load
     from emoscope.evaluation.behaviour import run_suite
 
     report = run_suite(load(model, labels=labels))
-    if as_json:
-        found = {"model": report.model, "labels": report.labels, "head": report.head, "figures": report.figures()}
-        print_json(found | ({"failures": report.failures} if failures else {}))
-        return
-    _print_figures(report)
+    value: dict[str, object] = {
+        "model": report.model,
+        "labels": report.labels,
+        "head": report.head,
+        "figures": report.figures(),
+    }
     if failures:
-        _print_failures(report)
+        value["failures"] = report.failures
+    return CommandResult(value, partial(_print_report, report, failures=failures))
 
 
-def _print_figures(report: "BehaviourReport") -> None:
+def _print_report(report: "BehaviourReport", *, failures: bool) -> None:
     figures = report.figures()
     rows = [
         (each.type, each.kind, each.passed, each.n, f"{each.low:.2f} to {each.high:.2f}", each.skipped or None)
@@ -47,11 +50,7 @@ def _print_figures(report: "BehaviourReport") -> None:
     out.print(table(None, columns, rows, left=2))
     if report.skipped:
         out.print(f"{len(report.skipped)} cases were skipped: no label of the set can express what they expect.")
-
-
-def _print_failures(report: "BehaviourReport") -> None:
-    out = console()
-    for outcome in report.failures:
+    for outcome in report.failures if failures else ():
         case = outcome.case
         out.print(f"\n[bold]{case.kind}[/], {case.situation} ({case.type}): expected {case.expectation}")
         for dialogue, answer in zip(case.dialogues, outcome.answers, strict=True):

@@ -32,14 +32,14 @@ def doctor_cli(
     from emoscope.server.settings import Settings
 
     settings = Settings.from_environment(given={"data_dir": data_dir})
-    found = []
+    checks = []
     for one in examine(settings, url=url, mail_to=mail_to):
-        found.append(one)
+        checks.append(one)
         if not as_json:
             console().print(f"{_MARKS[one.state]} {one.check:<9} {escape(one.detail)}", highlight=False, soft_wrap=True)
             if one.mend:
                 console().print(f"{'':18}-> {escape(one.mend)}", highlight=False, soft_wrap=True)
     if as_json:
-        print_json([asdict(one) for one in found])
-    if any(one.state == "error" for one in found):
+        print_json([asdict(one) for one in checks])
+    if any(one.state == "error" for one in checks):
         raise typer.Exit(1)

@@ -249,11 +249,9 @@ def evaluate(
     if isinstance(predictions, str | Path):
         path, learnt = str(predictions), learnt_of(predictions)
         predictions = read_predictions(task, read, predictions)
-    elif len(predictions) != len(read.labels):
-        raise EmoscopeError(f"{len(read.labels):,} gold labels but {len(predictions):,} predictions")
     if own_labels and outside_labels(task, predictions):
         ranked = False  # the published scores are the official ones
-    return _evaluation(task, read, predictions, path, samples, seed, learnt, ranked=ranked)
+    return evaluate_labels(task, read, predictions, samples=samples, seed=seed, ranked=ranked, path=path, learnt=learnt)
 
 
 def _own_labels(task: Task) -> Metric:
@@ -267,38 +265,29 @@ def _own_labels(task: Task) -> Metric:
 
 def evaluate_labels(
     task: Task,
-    gold: Sequence[str],
+    gold: Sequence[str] | Gold,
     predicted: Sequence[str],
     *,
     samples: int = SAMPLES,
     seed: int = 0,
     ranked: bool = True,
+    path: str | None = None,
+    learnt: Overlap | None = None,
 ) -> Evaluation:
     """Score labels that are already in memory, in the order of the items; see `evaluate`.
+
+    `path` is the file they were read from, `learnt` how many of the items the model had learnt, where that is known.
 
     >>> from emoscope.tasks import get_task
     >>> gold, predicted = ["happy", "sad", "others", "sad"], ["happy", "others", "others", "sad"]
     >>> round(evaluate_labels(get_task("emocontext"), gold, predicted, samples=100).score, 4)
     0.8
     """
-    if len(gold) != len(predicted):
-        raise EmoscopeError(f"{len(gold):,} gold labels but {len(predicted):,} predictions")
-    return _evaluation(task, Gold(gold), predicted, None, samples, seed, ranked=ranked)
-
-
-def _evaluation(
-    task: Task,
-    gold: Gold,
-    answers: Sequence[str],
-    path: str | None,
-    samples: int,
-    seed: int,
-    learnt: Overlap | None = None,
-    *,
-    ranked: bool = True,
-) -> Evaluation:
+    gold = gold if isinstance(gold, Gold) else Gold(gold)
+    if len(gold.labels) != len(predicted):
+        raise EmoscopeError(f"{len(gold.labels):,} gold labels but {len(predicted):,} predictions")
     scored = gold.scored(task)
-    predicted = [answers[item] for item in scored]
+    predicted = [predicted[item] for item in scored]
     names = label_names(task, predicted)
     confusion = confusion_matrix([gold.labels[item] for item in scored], predicted, names)
     scores = scores_of(task, confusion, names)

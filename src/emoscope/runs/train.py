@@ -15,7 +15,7 @@ from emoscope.core.files import write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
-from emoscope.evaluation.score import evaluate_labels
+from emoscope.evaluation.score import evaluate_labels, label_names
 from emoscope.runs.record import FILE, RunRecord, environment, kept_checkpoints, new_run_folder
 from emoscope.systems import SYSTEMS
 from emoscope.systems.base import System
@@ -35,7 +35,7 @@ def official_score(task: Task, examples: Sequence[Example], predicted: Sequence[
     if not pairs:
         raise EmoscopeError(f"none of the {len(examples):,} examples has a label that {task.name} scores")
     gold, answers = zip(*pairs, strict=True)
-    names = [*task.labels, *sorted(set(answers) - set(task.labels))]
+    names = label_names(task, answers)
     return float(task.metric(confusion_matrix(gold, answers, names), names))
 
 

@@ -39,8 +39,7 @@ class LabelMapping:
         """The mapping of one corpus; labels of a corpus without one are mapped by their names."""
         if corpus in self.labels:
             return dict(self.labels[corpus])
-        found = {label: closest_label(label, EMOTIONS) for label in labels}
-        return {label: emotion for label, emotion in found.items() if emotion is not None}
+        return {label: emotion for label in labels if (emotion := closest_label(label, EMOTIONS)) is not None}
 
 
 def read_mapping(path: str | Path | None = None) -> LabelMapping:
@@ -55,12 +54,12 @@ def read_mapping(path: str | Path | None = None) -> LabelMapping:
         content = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(path or str(shipped), f"is not a mapping in TOML ({error})") from None
-    known = {*EMOTIONS, *SENTIMENTS}
+    targets = {*EMOTIONS, *SENTIMENTS}
     tables = {**content.get("labels", {}), "polarity": content.get("polarity", {})}
     for corpus, table in tables.items():
         for label, meaning in table.items() if isinstance(table, dict) else [("", table)]:
-            if meaning not in known:
-                problem = f"{corpus}: {label!r} is mapped to {meaning!r}, expected one of {', '.join(sorted(known))}"
+            if meaning not in targets:
+                problem = f"{corpus}: {label!r} is mapped to {meaning!r}, expected one of {', '.join(sorted(targets))}"
                 raise InputError(path or str(shipped), problem)
     ours = LabelMapping({}, {}) if path is None else read_mapping()
     return LabelMapping({**ours.labels, **content.get("labels", {})}, {**ours.polarity, **tables["polarity"]})
@@ -128,24 +127,24 @@ def transfer(
         raise EmoscopeError("name at least two corpora: tasks, auxiliary sets or folders of corpora")
     context = FitContext(seed=seed, device=device, resources=data_root(root))
     parts = {name: _parts(name, stated, context) for name in names}
-    asked = {name: chosen(held_out, limit) for name, (_, held_out, _) in parts.items()}
-    unseen = {plain(example.text) for examples in asked.values() for example in examples} - {""}
+    tests = {name: chosen(held_out, limit) for name, (_, held_out, _) in parts.items()}
+    unseen = {plain(example.text) for examples in tests.values() for example in examples} - {""}
     answers: dict[str, dict[str, Floats]] = {}
     trained, systems = {}, {}
     for number, (name, (learn, _, mapped)) in enumerate(parts.items()):
         if report is not None:
             report(f"training on {name}", number / len(parts))
-        kept = chosen([example for example in learn if plain(example.text) not in unseen], limit)
+        training = chosen([example for example in learn if plain(example.text) not in unseen], limit)
         systems[name] = SYSTEMS[system_name](_relabelled(name, mapped), seed=seed, settings=settings)
-        systems[name].fit(kept, context)
-        trained[name] = len(kept)
-        answers[name] = {other: systems[name].predict_proba(asked[other]) for other in names}
+        systems[name].fit(training, context)
+        trained[name] = len(training)
+        answers[name] = {other: systems[name].predict_proba(tests[other]) for other in names}
     cells = [
-        _cell(one, other, systems[one], systems[other], answers, asked[other], stated.polarity)
+        _cell(one, other, systems[one], systems[other], answers, tests[other], stated.polarity)
         for one in names
         for other in names
     ]
-    held_out = {name: len(examples) for name, examples in asked.items()}
+    held_out = {name: len(examples) for name, examples in tests.items()}
     used = {name: mapped for name, (_, _, mapped) in parts.items()}
     return TransferMatrix(system_name, seed, limit, names, trained, held_out, used, tuple(cells))
 
@@ -178,8 +177,11 @@ def _parts(name: str, stated: LabelMapping, context: FitContext) -> Parts:
 
 
 def _mapped(examples: Sequence[Example], mapped: Mapping[str, str]) -> list[Example]:
-    known = (example for example in examples if example.label in mapped)
-    return [Example(example.dialogue, example.turn, mapped[str(example.label)]) for example in known]
+    return [
+        Example(example.dialogue, example.turn, mapped[str(example.label)])
+        for example in examples
+        if example.label in mapped
+    ]
 
 
 def _relabelled(name: str, mapped: Mapping[str, str]) -> Task:
