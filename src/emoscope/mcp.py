@@ -45,10 +45,10 @@ def _with_message(function: Callable[..., dict[str, Any]]) -> Callable[..., dict
     error_class = require("mcp.server.mcpserver.exceptions", extra="mcp").ToolError
 
     @wraps(function)
-    def told(*arguments: Any, **options: Any) -> dict[str, Any]:
+    def wrapper(*arguments: Any, **options: Any) -> dict[str, Any]:
         try:
             return function(*arguments, **options)
         except EmoscopeError as error:
             raise error_class(str(error)) from None
 
-    return told
+    return wrapper

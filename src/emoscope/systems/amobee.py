@@ -19,7 +19,7 @@ class AmobeeSettings(FurtherPretrainingSettings):
     source_batch_size: int = 64
     """Examples per training step on the other tasks."""
     pretraining_text: int | None = None
-    """Most lines for the language model, and examples of each other task; 0 leaves them out."""
+    """Maximum number of lines for the language model, and of examples of each other task; 0 for none."""
     C: float = 1.0
     """Inverse of the L2 penalty of the linear model over the language model's guesses."""
     weights: tuple[float, ...] = (1.0, 1.0, 1.0)

@@ -29,7 +29,7 @@ class AntennaSettings(TrainingSettings):
     dropout: float = 0.3
     """Share of units dropped of the word vectors."""
     max_length: int = 128
-    """Most tokens that are read of an utterance."""
+    """Maximum number of tokens read of an utterance."""
 
 
 class Antenna(System):

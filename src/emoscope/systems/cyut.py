@@ -20,7 +20,7 @@ class CyutSettings(WordNetworkSettings):
     epochs: int = 6
     vectors: str = "glove"
     context: int = 1
-    """Turns that are read, the labelled one included."""
+    """Number of turns read, the labelled one included."""
 
 
 class Cyut(System):

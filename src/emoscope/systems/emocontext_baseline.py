@@ -9,7 +9,7 @@ class EmoContextBaselineSettings(WordNetworkSettings):
     """The starter kit's values."""
 
     epochs: int = 30
-    """Most passes over the training data: a tenth of them says when to stop."""
+    """Maximum number of passes over the training data; a tenth is held out for early stopping."""
     patience: int = 3
     """Epochs without a better held-out loss before training stops."""
     batch_size: int = 200
@@ -18,7 +18,7 @@ class EmoContextBaselineSettings(WordNetworkSettings):
     dropout: float = 0.2
     min_count: int = 1
     max_length: int = 100
-    """Most words that are read, the last ones."""
+    """Maximum number of words read; the last ones are kept."""
 
 
 class EmoContextBaseline(System):

@@ -20,21 +20,21 @@ class FigureEightSettings(LanguageModelSettings):
     dense_size: int = 50
     """Units of the layer before the output."""
     dropout: float = 0.5
-    """Factor of all of AWD-LSTM's dropouts."""
+    """Factor on all of AWD-LSTM's dropout rates."""
     directions: Literal["forward", "backward", "both"] = "both"
     """In which directions language models read."""
     seeds: int = 3
     """Fine-tunings for each direction."""
     context: int = 3
-    """Turns that are read, the labelled one included."""
+    """Number of turns read, the labelled one included."""
     max_length: int = 100
-    """Most words that are read, the last ones."""
+    """Maximum number of words read; the last ones are kept."""
     min_count: int = 2
-    """How often a word must occur to get a vector of its own."""
+    """How often a word must occur to be in the vocabulary."""
     max_features: int = 30_000
-    """Most words in the vocabulary."""
+    """Maximum size of the vocabulary."""
     pretraining_text: int | None = None
-    """Most lines of tweets and comments for the language model; 0 for none, all without a number."""
+    """Maximum number of lines of tweets and comments for the language model; 0 for none, null for all."""
     epochs: int = 12
     learning_rate: float = 1e-2
 

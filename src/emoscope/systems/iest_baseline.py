@@ -15,7 +15,7 @@ class IestBaselineSettings(SystemSettings):
     min_count: int = 1
     """How many tweets must hold an n-gram."""
     max_features: int | None = None
-    """Most n-grams; all without a number."""
+    """Maximum number of n-grams; null for all."""
 
 
 class IestBaseline(System):

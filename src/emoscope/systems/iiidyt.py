@@ -25,7 +25,7 @@ class IiidytSettings(TrainingSettings):
     output_dropout: float = 0.1
     """Share of units dropped before the output layer."""
     max_length: int = 128
-    """Most tokens that are read."""
+    """Maximum number of tokens read."""
 
 
 class Iiidyt(System):

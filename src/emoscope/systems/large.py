@@ -62,11 +62,11 @@ class LargeSettings(TrainingSettings):
     encoder: str = "sentence-transformers/all-mpnet-base-v2"
     """Pretrained encoder: a name on the Hugging Face hub or a folder."""
     max_length: int = 96
-    """Most tokens that are read."""
+    """Maximum number of tokens read."""
     dropout: float = 0.1
     """Share of units dropped before the output layer."""
     layer_decay: float = 1.0
-    """Factor of the learning rate from each layer to the one below."""
+    """Factor on the learning rate from each layer to the one below."""
     learning_rate: float = 4e-5
     label_smoothing: float = 0.0
     """Share of the targets spread over all labels."""
@@ -98,17 +98,17 @@ class LargeSettings(TrainingSettings):
     gradient_checkpointing: bool = False
     """Whether its layers are computed twice to save memory."""
     pretraining_text: int | None = 20_000
-    """Most examples of each auxiliary task that the encoder is taught first; 0 leaves that out."""
+    """Maximum number of examples of each auxiliary task that the encoder is taught first; 0 turns that off."""
     lm_epochs: int = 2
     """Passes over the auxiliary tasks."""
     lm_batch_size: int = 128
     """Examples per training step on auxiliary tasks and unlabelled text."""
     lm_learning_rate: float = 8e-5
-    """Highest learning rate on auxiliary tasks and unlabelled text."""
+    """Peak learning rate on auxiliary tasks and unlabelled text."""
     adaptation: str | None = IN_DOMAIN
     """Unlabelled text whose masked words the encoder learns to predict before the auxiliary tasks."""
     adaptation_text: int | None = None
-    """Most turns of that text; all without a number."""
+    """Maximum number of turns of that text; null for all."""
     adaptation_epochs: int = 2
     """Passes over that text."""
     adaptation_words: bool = False

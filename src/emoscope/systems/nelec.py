@@ -19,7 +19,7 @@ class NelecSettings(SystemSettings):
     learning_rate: float = 0.1
     """Learning rate of LightGBM."""
     num_leaves: int = 31
-    """Most leaves of a tree."""
+    """Maximum number of leaves of a tree."""
     min_data_in_leaf: int = 20
     """Fewest examples in a leaf."""
     feature_fraction: float = 0.3
@@ -27,7 +27,7 @@ class NelecSettings(SystemSettings):
     min_count: int = 10
     """How many texts must hold an n-gram."""
     max_features: int = 4000
-    """Most n-grams of each kind and turn."""
+    """Maximum number of n-grams of each kind and turn."""
     pretraining_text: int = 60_000
     """Tweets that each classifier score is learnt from; 0 leaves out all that needs resources, word ratings too."""
 

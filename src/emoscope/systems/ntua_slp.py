@@ -11,7 +11,7 @@ class NtuaSlpSettings(WordNetworkSettings, LanguageModelSettings):
 
     vectors: str = "word2vec"
     pretraining_text: int | None = None
-    """Most tweets and comments for vectors and language model, and of the sentiment task; 0 leaves all of them out."""
+    """Maximum number of texts for the vectors, the language model and the sentiment task; 0 for none."""
     max_features: int = 30_000
     embedding_size: int = 300
     hidden_size: int = 400
@@ -24,13 +24,13 @@ class NtuaSlpSettings(WordNetworkSettings, LanguageModelSettings):
     seeds: int = 3
     """Fine-tunings of the language model."""
     lm_hidden_size: int | None = None
-    """Units of the language model's layers; 2.5 times `hidden_size` without a number."""
+    """Units of the language model's layers; by default 2.5 times `hidden_size`."""
     lm_dropout: float = 0.5
-    """Factor of all of AWD-LSTM's dropouts."""
+    """Factor on all of AWD-LSTM's dropout rates."""
     lm_classifier_epochs: int = 12
     """Passes over the training data in fine-tuning the language model."""
     lm_classifier_learning_rate: float = 1e-2
-    """Highest learning rate in fine-tuning the language model."""
+    """Peak learning rate in fine-tuning the language model."""
 
 
 class NtuaSlp(System):

@@ -74,7 +74,7 @@ class TrainingSettings(SystemSettings):
     batch_size: int = 64
     """Examples per training step."""
     learning_rate: float = 1e-3
-    """Highest learning rate of AdamW."""
+    """Peak learning rate of AdamW."""
 
     def training(self, **changes: Any) -> "Training":
         """The training plan, with changes."""
@@ -101,9 +101,9 @@ class VocabularySettings(SystemSettings):
     hidden_size: int = 128
     """Units of a recurrent layer, in each direction."""
     min_count: int = 2
-    """How often a word must occur to get a vector of its own."""
+    """How often a word must occur to be in the vocabulary."""
     max_features: int = 20_000
-    """Most words in the vocabulary."""
+    """Maximum size of the vocabulary."""
 
     def words(self, **more: Any) -> dict[str, Any]:
         """The settings of a network, without the hidden size, which not every network has."""
@@ -114,7 +114,7 @@ class WordNetworkSettings(VocabularySettings, TrainingSettings):
     """A network over words and its training."""
 
     max_length: int = 60
-    """Most words that are read of a turn, the last ones."""
+    """Maximum number of words read of a turn; the last ones are kept."""
     dropout: float = 0.4
     """Share of units dropped in training."""
 
@@ -130,13 +130,13 @@ class FineTuningSettings(TrainingSettings):
     pooling: str = "mean"
     """How the tokens' vectors become one: cls, mean, max, last-turn, last-turn-max, mask or mean+focus."""
     context: int = 1
-    """Turns that are read, the labelled one included."""
+    """Number of turns read, the labelled one included."""
     max_length: int = 128
-    """Most tokens that are read."""
+    """Maximum number of tokens read."""
     dropout: float = 0.1
     """Share of units dropped before the output layer."""
     layer_decay: float = 1.0
-    """Factor of the learning rate from each layer to the one below."""
+    """Factor on the learning rate from each layer to the one below."""
     batch_size: int = 32
     learning_rate: float = 2e-5
 
@@ -162,13 +162,13 @@ class PretrainingSettings(TrainingSettings):
     """A language model that learns from unlabelled text."""
 
     pretraining_text: int | None = None
-    """Most lines of unlabelled text; 0 leaves pretraining out."""
+    """Maximum number of lines of unlabelled text; 0 turns pretraining off."""
     lm_epochs: int = 1
     """Passes over the unlabelled text."""
     lm_batch_size: int = 64
     """Rows of unlabelled text per training step."""
     lm_learning_rate: float = 5e-5
-    """Highest learning rate of the language model."""
+    """Peak learning rate of the language model."""
 
 
 class LanguageModelSettings(PretrainingSettings):
@@ -201,7 +201,7 @@ class MixedSettings(VocabularySettings, FineTuningSettings):
     network_batch_size: int = 64
     """Examples per training step, for the networks over words."""
     network_learning_rate: float = 1e-3
-    """Highest learning rate of the networks over words."""
+    """Peak learning rate of the networks over words."""
     network_dropout: float = 0.4
     """Share of units dropped in the networks over words."""
 

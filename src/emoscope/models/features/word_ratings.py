@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 class WordRatings(WordTable):
     """Mean, highest and lowest rating of a turn's rated words in each dimension, and how many of its words are rated.
 
-    `source` is "vad" (NRC-VAD: valence, arousal, dominance, less the neutral 0.5) or "intensity" (how much oftener
+    `source` is "vad" (NRC-VAD: valence, arousal, dominance, less the neutral 0.5) or "intensity" (how much more often
     than usual GoEmotions' annotators saw each emotion in comments with that word).
     """
 

@@ -27,7 +27,7 @@ class ContextualSettings:
 
     encoder: str = "bert-base-uncased"
     num_layers: int = 1
-    """The encoder's last layers that are averaged."""
+    """How many of the encoder's last layers are averaged."""
     reader: str = "lstm"
     """`lstm` or `gru` in both directions (`hidden_size` units each, then `pooling`), `cnn` (`num_filters` of each of
     `kernel_sizes`, then their maximum), or `none` (the words are pooled as they are)."""
@@ -36,7 +36,7 @@ class ContextualSettings:
     num_filters: int = 100
     kernel_sizes: Sequence[int] = (3, 4, 5)
     sentence: bool = False
-    """Whether the encoder's vector of the whole turn stands beside the reader's."""
+    """Whether the encoder's vector of the whole turn is joined to the reader's."""
     context: int = 1
     future: int = 0
     context_reader: str = "none"

@@ -52,7 +52,7 @@ class TransformerSettings:
     hidden_size: int = 0
     """Units of a layer before the output; 0 for none."""
     layer_decay: float = 1.0
-    """Factor of the learning rate from each layer to the one below."""
+    """Factor on the learning rate from each layer to the one below."""
     num_layers: int | None = None
     ffn_size: int | None = None
     """Sizes to which the encoder is pruned (see `pruning`)."""
@@ -62,9 +62,9 @@ class TransformerSettings:
     pretraining_source: str = "dialogues"
     """The text of that pretraining (see `tasks.datasets.unlabelled`)."""
     pretraining_text: int | None = None
-    """Most lines of it; 0 leaves pretraining out."""
+    """Maximum number of lines of it; 0 turns pretraining off."""
     pretraining_words: Sequence[str] = ()
-    """Those that are one token are masked every second time."""
+    """Words that are masked half of the time, if they are one token."""
     lm_epochs: int = 1
     lm_batch_size: int = 32
     lm_learning_rate: float = 5e-5
