@@ -24,7 +24,7 @@ def test_every_setting_is_documented_and_has_its_name_of_today(name: str) -> Non
 def test_a_changed_default_keeps_its_meaning() -> None:
     documented = {setting.name: setting for setting in KuSettings.documented()}
     assert documented["context"].default == 4
-    assert documented["context"].meaning == "Turns that are read, the labelled one included."
+    assert documented["context"].meaning == "Number of turns read, the labelled one included."
 
 
 def test_former_names_lead_to_names_of_today() -> None:
