@@ -97,11 +97,12 @@ def measure_personal(write: bool) -> dict[str, Any]:
     with printed_section("filters", "personal", write=write):
         print_kinds(tallies)
     print()
-    for part, tally in tallies.items():
-        print(
-            f"{part}: {tally.sentences} sentences; {tally.stopped} of {tally.harmless} look-alikes stopped; something "
-            f"left unmasked in {tally.leaked} of {tally.sentences - tally.harmless} with personal data"
-        )
+    with printed_section("filters", "personal-look-alikes", write=write):
+        for part, tally in tallies.items():
+            print(
+                f"- {part}: {tally.sentences} sentences; {tally.stopped} of {tally.harmless} look-alikes stopped; "
+                f"something left unmasked in {tally.leaked} of {tally.sentences - tally.harmless} with personal data"
+            )
     fresh = count_fresh()
     with printed_section("filters", "personal-fresh", write=write):
         print(

@@ -27,7 +27,8 @@ from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import read_rows, replace_row
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.corpus.mining.embedder import Embedder, open_embedder
-from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, MiningSettings, mine, with_judged
+from emoscope.corpus.mining.judged import with_judged
+from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, MiningSettings, mine
 from emoscope.tables import open_writer, read_records
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split

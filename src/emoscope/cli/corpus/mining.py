@@ -27,7 +27,8 @@ def mine_cli(
     judged: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Candidates of earlier rounds with the judges' `label`: learnt from, and not shown again; repeatable."
+            help="Judgements of earlier rounds (task,worker,label by the pool's `id`), or candidates with a `label`: "
+            "learnt from, and not shown again; repeatable."
         ),
     ] = None,
     recall: Annotated[
@@ -64,7 +65,8 @@ def mine_cli(
 ) -> CommandResult:
     """Find dialogues that resemble labelled ones, as EmoContext did, so that judges see fewer without emotion."""
     from emoscope.corpus.mining.embedder import open_embedder
-    from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds, with_judged
+    from emoscope.corpus.mining.judged import read_judged, with_judged
+    from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds
     from emoscope.corpus.mining.pruning import PruneReason
 
     settings = MiningSettings(
@@ -74,7 +76,7 @@ def mine_cli(
     embedder = open_embedder(encoder)
     known = read_seeds(seeds)
     for path in judged or ():
-        known = with_judged(known, read_seeds(path, any_class=True))
+        known = with_judged(known, read_judged(path, pool, format))
     counts = mine(pool, known, output, embedder, settings, format=format, progress=progress, executor=executor)
     rows: list[list[object]] = [
         [name, each.seeds, each.threshold, each.near, each.candidates] for name, each in counts.classes.items()

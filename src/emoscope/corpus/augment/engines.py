@@ -14,10 +14,12 @@ DEFAULT_VIA: Mapping[EngineName, str] = MappingProxyType(
 )
 
 
-def open_engine(name: EngineName, model: str | None = None) -> Engine:
-    """The named engine; `model` names Marian's models."""
+def open_engine(name: EngineName, model: str | None = None, beam_size: int | None = None) -> Engine:
+    """The named engine; `model` names Marian's models, `beam_size` how many translations they weigh at a time."""
     if (name == "marian") != (model is not None):
         raise EmoscopeError("the engine marian needs a model, and no other engine takes one")
+    if beam_size is not None and name != "marian":
+        raise EmoscopeError(f"the engine {name} takes no beam size")
     if name == "apertium":
         from emoscope.corpus.augment.apertium import Apertium
 
@@ -26,6 +28,6 @@ def open_engine(name: EngineName, model: str | None = None) -> Engine:
         from emoscope.corpus.augment.argos import Argos
 
         return Argos()
-    from emoscope.corpus.augment.marian import Marian
+    from emoscope.corpus.augment.marian import BEAM_SIZE, Marian
 
-    return Marian(str(model))
+    return Marian(str(model), beam_size=beam_size or BEAM_SIZE)

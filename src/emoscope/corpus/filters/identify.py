@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.core.language_words import WordCounts, count_words
-from emoscope.corpus.filters.listed_languages import is_hardly_english, listed_language
+from emoscope.corpus.filters.listed_languages import is_hardly_english, listed_language, sure_of_few
 
 UNKNOWN = "und"
 ENGLISH, SPANISH, HINDI = "en", "es", "hi"
@@ -90,6 +90,9 @@ class LanguageIdentifier:
         if found in (UNKNOWN, ENGLISH) and is_hardly_english(text):
             guess = self._confident(text, 0.0)
             return OTHER if guess in (UNKNOWN, ENGLISH) else guess
+        if found in (UNKNOWN, ENGLISH) and (least := sure_of_few(text)) is not None:
+            guess = self._confident(text, least)
+            return found if guess == UNKNOWN else guess
         return found
 
     def _by_words_or_lingua(self, turns: Sequence[str], counts: WordCounts) -> str:

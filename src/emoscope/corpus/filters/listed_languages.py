@@ -8,6 +8,7 @@ from emoscope.corpus.filters.shipped import listed_words, read_toml
 
 _MOST = 0.5  # of a text's words
 _UNENGLISH = re.compile("[ẹọṣàèìòùáéíóúâêîôûäöüßçñãõłśżźćńąęğışőűřšžčě]")
+_NEVER_ENGLISH = re.compile("[\u0100-\u024f\u1e00-\u1eff]")  # not even in borrowed words, as é and ï are
 
 
 @cache
@@ -51,10 +52,33 @@ def is_hardly_english(text: str) -> bool:
     >>> is_hardly_english("sto andando in palestra"), is_hardly_english("Rahul and Priya went to palestra")
     (True, False)
     """
+    words, known = _words_known(text)
+    return len(words) >= 4 and len(known - _others()) * 4 <= len(words) and len(known) * 2 <= len(words)
+
+
+def sure_of_few(text: str) -> float | None:
+    """How likely lingua must find a language for two words or more of which none is only English; otherwise None.
+
+    >>> sure_of_few("figurati, nessun problema"), sure_of_few("chiudi la porta"), sure_of_few("come on, so nice")
+    (0.2, 0.4, None)
+    """
+    words, known = _words_known(text)
+    if any(map(_NEVER_ENGLISH.search, words)):
+        known = {word for word in known if len(word) > 2}
+    if len(words) < 2 or known == words or not known <= _others():
+        return None
+    return 0.4 if known else 0.2
+
+
+def _words_known(text: str) -> tuple[set[str], set[str]]:
+    """The different words of a text, and those that are English, names or sounds."""
     words = set(words_in(text))
-    others = frozenset().union(*_other_lists().values())
-    known = {word for word in words if word in _english() or is_sound(word)}
-    return len(words) >= 4 and len(known - others) * 4 <= len(words) and len(known) * 2 <= len(words)
+    return words, {word for word in words if word in _english() or is_sound(word) or word_languages().get(word) == ""}
+
+
+@cache
+def _others() -> frozenset[str]:
+    return frozenset().union(*_other_lists().values())
 
 
 @cache

@@ -21,6 +21,7 @@ def identity_numbers(text: str) -> Iterator[Span]:
     >>> [text[span.start : span.end] for span in identity_numbers(text)]
     ['4321 8765 2109']
     """
+    yield from spans_of(_PATTERN["payment_address"].finditer(text) if "@" in text else (), Kind.ID, "value")
     if not re.search(r"\d", text):
         return
     for name in _NAMED:

@@ -119,7 +119,8 @@ def _is_person(text: str, word: re.Match[str], last: re.Match[str], *, shouted: 
     first = word["first"].lower()
     before, after = _before(text, word), text[last.end() : last.end() + _NEAR]
     starts = bool(_PATTERN["sentence_start"].search(before))
-    if first in _ONLY_NAMES or (first.split("-")[0] in _ONLY_NAMES and "-" in first):
+    two_letters = word is not last and _PATTERN["short_surname"].fullmatch(first)
+    if two_letters or first in _ONLY_NAMES or (first.split("-")[0] in _ONLY_NAMES and "-" in first):
         return True
     capitals = shouted or (word["first"].isupper() and len(first) > 1)
     if first in _WORDS or first in _PLACES or is_common(first) or first in _NOT_NAMES:

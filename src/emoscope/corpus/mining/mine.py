@@ -113,22 +113,6 @@ def read_seeds(path: str | Path, *, any_class: bool = False) -> dict[str, list[D
     return seeds
 
 
-def with_judged(seeds: Seeds, judged: Seeds) -> dict[str, list[Dialogue]]:
-    """Seeds with what people have judged since: emotional ones are seeds, the others counterexamples.
-
-    Dialogues judged are then left out of the next candidates, as all seeds are: `mine` and judging, in turns, is active
-    learning.
-
-    >>> hi, ho = Dialogue.of(["hi"]), Dialogue.of(["ho"])
-    >>> {name: len(each) for name, each in with_judged({"sad": [hi]}, {"sad": [hi, ho], "others": [ho]}).items()}
-    {'sad': 2, 'others': 1}
-    """
-    return {
-        name: list(dict.fromkeys([*seeds.get(name, ()), *judged.get(name, ())]))
-        for name in dict.fromkeys([*seeds, *judged])
-    }
-
-
 def mine(
     pool: str,
     seeds: Seeds,

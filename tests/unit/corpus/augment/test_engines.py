@@ -13,7 +13,7 @@ from emoscope.corpus.augment.translator import UNTRANSLATED
 
 needs_apertium = pytest.mark.skipif(shutil.which("apertium") is None, reason="Apertium is not installed")
 needs_marian = pytest.mark.skipif(
-    not all(map(find_spec, ("transformers", "torch", "sentencepiece", "sacremoses"))),
+    not all(map(find_spec, ("transformers", "torch", "sentencepiece", "sacremoses", "ctranslate2"))),
     reason="the extra 'marian' is not installed",
 )
 needs_argos = pytest.mark.skipif(
@@ -131,6 +131,38 @@ def test_marian_answers_alone_as_in_any_company(tmp_path: Path) -> None:
     assert together[::-1] == translate(texts[::-1])
     assert together != engine.translator("es", "en")(texts)
     assert BackTranslator(engine, ["es"])(["i love you 😂"])[0]["es"].reason == "too unlike"
+
+
+@needs_marian
+def test_a_converted_marian_translates_as_the_original(tmp_path: Path) -> None:
+    import ctranslate2
+
+    from emoscope.corpus.augment.marian import Marian
+    from kits.tiny_marian import write_tiny_marian
+
+    tokenizer_files = ["source.spm", "target.spm", "vocab.json", "tokenizer_config.json"]
+    for number, pair in enumerate(("en-es", "es-en")):
+        model = write_tiny_marian(tmp_path / "original" / pair, seed=number)
+        ctranslate2.converters.TransformersConverter(str(model), copy_files=tokenizer_files).convert(
+            str(tmp_path / "converted" / pair)
+        )
+    texts = ["i love you", "hello there how are you", "the cat"]
+    engines = [Marian(str(tmp_path / kind / "{source}-{target}"), beam_size=1) for kind in ("original", "converted")]
+    original, converted = (engine.translator("en", "es") for engine in engines)
+    assert converted(texts) == converted(texts[::-1])[::-1]
+    # They stop at different lengths: random weights never say that a sentence ends.
+    assert all(one[:20] == other[:20] for one, other in zip(original(texts), converted(texts), strict=True))
+    assert "1 beams" in engines[1].name
+    (tmp_path / "converted" / "en-es" / "vocab.json").unlink()
+    with pytest.raises(EmoscopeError, match="expected what `ct2-transformers-converter --copy_files"):
+        engines[1].translator("en", "es")
+
+
+def test_only_marian_has_beams() -> None:
+    from emoscope.corpus.augment.engines import open_engine
+
+    with pytest.raises(EmoscopeError, match="apertium takes no beam size"):
+        open_engine("apertium", beam_size=2)
 
 
 @needs_marian

@@ -7,7 +7,9 @@ from emoscope.corpus.filters.shipped import error_rates
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 
-from benchmarks.filters.language import count_language, language_set
+from benchmarks.filters.abuse import count_abuse
+from benchmarks.filters.language import count_kept, count_language, language_set
+from benchmarks.filters.names import count_names, total_of
 from benchmarks.filters.personal import count_personal, personal_set, unmarked
 from benchmarks.filters.sensitive import count_sensitive, sensitive_set
 from benchmarks.filters.sets import PARTS
@@ -50,6 +52,27 @@ def test_languages() -> None:
     for group, (lines, named, kept) in groups.items():
         assert named / lines == pytest.approx(reported[group]["named_rightly"], abs=1e-4)
         assert kept / lines == pytest.approx(reported[group]["kept_or_dropped_rightly"], abs=1e-4)
+
+
+def test_little_of_other_languages_is_kept_as_english() -> None:
+    identifier = LanguageIdentifier()
+    for name in ("fresh", "fresh_held_out"):
+        counts = count_kept(identifier, name).values()
+        assert sum(kept for _, kept in counts) <= 0.03 * sum(number for number, _ in counts)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_names_of_ten_cultures(part: str) -> None:
+    found = total_of(count_names(part)[0])
+    assert found.recall >= 0.97
+    assert found.precision >= 0.9
+
+
+def test_abuse_is_dropped_and_anger_kept() -> None:
+    assert count_abuse("tuned") == {"to_drop": 66, "dropped": 66, "to_pass": 50, "stopped": 0}
+    fresh, reported = count_abuse("fresh"), error_rates()["abuse"]
+    assert fresh == {name: reported[name] for name in fresh}
+    assert fresh["dropped"] >= 19
 
 
 def test_sensitive_topics() -> None:

@@ -46,6 +46,12 @@ def test_what_is_too_short_to_tell_stays(english: LanguageFilter, turns: list[st
         ("en+es", ["i told my mom que no quiero ir a la escuela"]),
         ("ru", ["привет как дела"]),
         ("fr", ["je suis très fatigué ce soir"]),
+        ("it", ["lascia stare"]),
+        ("it", ["chiudi la porta"]),
+        ("it", ["figurati, nessun problema"]),
+        ("tr", ["nasılsın bugün"]),
+        ("vi", ["em buồn quá"]),
+        ("en", ["naïve of me"]),
     ],
 )
 def test_languages_and_mixtures(identifier: LanguageIdentifier, expected: str, turns: list[str]) -> None:

@@ -43,6 +43,15 @@ def masked(text: str) -> str:
         ("my name is lakshmi", "my name is <NAME>"),
         ("im Peter and Jessica Miller is my boss", "im <NAME> and <NAME> is my boss"),
         ("mera naam rohit hai", "mera naam <NAME> hai"),
+        ("hit me up at 555-0163", "hit me up at <PHONE>"),
+        ("whatsapp no +44 7700 900461", "whatsapp no <PHONE>"),
+        ("upi id ravi.k@okaxis", "upi id <ID>"),
+        ("DL no KA05 20110012345", "DL no <ID>"),
+        ("#45, 2nd Cross, Indiranagar, Bangalore", "<ADDRESS>"),
+        ("H.No 12-3-456, Banjara Hills, Hyderabad - 500034", "<ADDRESS>"),
+        ("to No. 7, Gandhi Nagar, 4th Main, Adyar, Chennai 600020", "to <ADDRESS>"),
+        ("Hauptstraße 12, 10115 Berlin", "<ADDRESS>"),
+        ("I think Li Na is angry", "I think <NAME> is angry"),
     ],
 )
 def test_what_is_masked(text: str, expected: str) -> None:

@@ -54,3 +54,27 @@ def test_judged_candidates_join_the_seeds_and_are_not_shown_again(tmp_path: Path
     # A round in which nobody found an emotion teaches what to leave out.
     write_jsonl(tmp_path / "none.jsonl", [{"turns": ["the train leaves at ten"], "label": "others"}])
     assert run(*options, "--judged", tmp_path / "none.jsonl").exit_code == 0
+
+
+def test_a_round_may_be_what_the_judges_said_of_the_pools_ids(tmp_path: Path) -> None:
+    words = {"sad": "i miss my old dog", "happy": "what a lovely sunny day", "others": "the train leaves at nine"}
+    pool = [{"id": f"{label}-{n}", "turns": [f"{text} {n}"]} for n in range(20) for label, text in words.items()]
+    write_jsonl(tmp_path / "pool.jsonl", pool)
+    seeds = [{"turns": [f"{text} again {n}"], "label": label} for n in range(5) for label, text in words.items()]
+    write_jsonl(tmp_path / "seeds.jsonl", seeds)
+    options = ["corpus", "mine", tmp_path / "pool.jsonl", "--seeds", tmp_path / "seeds.jsonl", "-o", tmp_path / "mined"]
+    options += ["--per-class", "4", "--others", "0", "--threshold", "0.1"]
+    assert run(*options).exit_code == 0
+    first = {row["id"]: row["mined_as"] for row in read_jsonl(tmp_path / "mined" / CANDIDATES)}
+    judgements = tmp_path / "judgements.csv"
+    answers = [f"{task},{worker},{label}\n" for task, label in first.items() for worker in ("ann", "ben")]
+    judgements.write_text("task,worker,label\n" + "".join(answers))
+    shown = run(*options, "--judged", judgements)
+    assert shown.exit_code == 0, shown.output
+    second = {row["id"] for row in read_jsonl(tmp_path / "mined" / CANDIDATES)}
+    assert second
+    assert not second & set(first)
+    judgements.write_text("task,worker,label\nnowhere,ann,sad\n")
+    refused = run(*options, "--judged", judgements)
+    assert refused.exit_code == 1
+    assert "none of its tasks is an `id` of" in str(refused.exception)

@@ -1,0 +1,59 @@
+"""What people said of earlier candidates, for the next round: judged and mined in turns, that is active learning."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from emoscope.core.dialogue import Dialogue
+from emoscope.core.errors import InputError
+from emoscope.corpus.annotation.aggregate import Method, aggregate
+from emoscope.corpus.annotation.files import read_annotations
+from emoscope.corpus.mining.mine import read_seeds
+from emoscope.tables import PIPE, read_records
+
+Seeds = Mapping[str, Sequence[Dialogue]]
+
+
+def read_judged(path: str | Path, pool: str, format: str | None = None) -> Seeds:
+    """The dialogues of each label, from a table with turns and `label`, or from judgements of the pool's ids.
+
+    A dialogue judged by several gets the label that more than half of them chose; without one, it is left out.
+    """
+    file = Path(path)
+    if not file.is_dir() and not _holds_judgements(file):
+        return read_seeds(file, any_class=True)
+    results = aggregate(read_annotations([file]).judgements, Method.absolute)
+    labels = {result.task: result.label for result in results if not result.fallback}
+    judged: dict[str, list[Dialogue]] = {}
+    for record in read_records(pool, format) if pool != PIPE else ():
+        label = labels.get(str(record.columns.get("id", "")))
+        if label is not None:
+            judged.setdefault(label, []).append(record.dialogue)
+    if not judged:
+        raise InputError(
+            file, f"none of its tasks is an `id` of {pool}; give the candidates themselves, with a column 'label'"
+        )
+    return judged
+
+
+def _holds_judgements(file: Path) -> bool:
+    """Whether a CSV file names tasks instead of having their turns."""
+    if file.suffix != ".csv" or not file.is_file():
+        return False
+    with file.open(encoding="utf-8-sig") as lines:
+        columns = {name.strip().strip('"') for name in next(lines, "").split(",")}
+    return {"task", "label"} <= columns and not columns & {"text", "turns", "turn1"}
+
+
+def with_judged(seeds: Seeds, judged: Seeds) -> dict[str, list[Dialogue]]:
+    """Seeds with what people have judged since: emotional ones are seeds, the others counterexamples.
+
+    Dialogues judged are then left out of the next candidates, as all seeds are.
+
+    >>> hi, ho = Dialogue.of(["hi"]), Dialogue.of(["ho"])
+    >>> {name: len(each) for name, each in with_judged({"sad": [hi]}, {"sad": [hi, ho], "others": [ho]}).items()}
+    {'sad': 2, 'others': 1}
+    """
+    return {
+        name: list(dict.fromkeys([*seeds.get(name, ()), *judged.get(name, ())]))
+        for name in dict.fromkeys([*seeds, *judged])
+    }
