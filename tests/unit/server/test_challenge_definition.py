@@ -65,6 +65,7 @@ def test_the_emocontext_challenge_is_the_papers() -> None:
             ", phases.one: 'closes' must come after 'opens'",
         ),
         ('slug = "a"\ntitle = "A"\ntask = "iest"\n' + PHASE + PHASE, "two phases have the same name"),
+        ('slug = "a"\ntitle = "A\\u0000"\ntask = "iest"\n' + PHASE, ", title: may not hold control characters"),
         (
             'slug = "a"\ntitle = "A"\ntask = "iest"\nmetric = "luck"\n' + PHASE,
             "unknown metric 'luck', expected one of: m",

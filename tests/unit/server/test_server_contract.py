@@ -1,6 +1,7 @@
 """What the API's description says of tokens, methods and priors is what the server does."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -83,6 +84,28 @@ def test_a_huge_prior_is_a_prior(shared_site: Site) -> None:
     ]
     assert scores[0] == pytest.approx(scores[1])
     assert sum(scores[1].values()) == pytest.approx(1)
+
+
+def test_texts_are_described_as_they_are_checked(shared_site: Site) -> None:
+    client, olga = shared_site.client, bearer(shared_site.organiser)
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    title, text = (schemas["NoticeIn"]["properties"][name]["pattern"] for name in ("title", "text"))
+    notices = "/v1/challenges/mine/notices"
+    for told, described in (
+        ("well done \U0001f469\u200d\U0001f52c", True),  # a zero-width joiner makes one emoji of two
+        ("a\x9eb", False),
+        ("a\x00b", False),
+        ("a\x0bb", False),
+    ):
+        assert all(bool(re.search(pattern, told)) is described for pattern in (title, text)), told
+        for name in ("title", "text"):
+            answer = client.post(notices, json={"title": "x", "text": "x", name: told}, headers=olga)
+            assert answer.status_code == (201 if described else 422), (name, told, answer.text)
+    assert re.search(text, "two\nlines")
+    assert not re.search(title, "two\nlines")
+    changed = client.patch("/v1/challenges/mine", json={"rules": "a\x01b"}, headers=olga)
+    assert changed.status_code == 422
+    assert not re.search(schemas["ChangesIn"]["properties"]["rules"]["anyOf"][0]["pattern"], "a\x01b")
 
 
 LABELS = ("angry", "happy", "others", "sad")

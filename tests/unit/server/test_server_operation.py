@@ -2,6 +2,7 @@
 
 import logging
 import re
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -61,6 +62,20 @@ def test_the_documented_addresses_are_there() -> None:
     assert [path for path in sorted(named) if client.get(path).status_code == 404] == []
 
 
+def needed_by_the_wheel() -> set[str]:
+    """What building the wheel reads beside `src`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    hatch = project["tool"]["hatch"]
+    hooks = {"hatch_build.py"} if "custom" in hatch["build"]["targets"]["wheel"]["hooks"] else set()
+    fragments = {one["path"] for one in hatch["metadata"]["hooks"]["fancy-pypi-readme"]["fragments"]}
+    return {"pyproject.toml", *hooks, *fragments, *project["project"]["license-files"]}
+
+
+def test_failed_jobs_are_alerted_by_their_growth_alone() -> None:
+    # `increase` takes a gauge that falls, as when failed jobs are scored again, for a counter that was reset.
+    assert "delta(emoscope_jobs" in (ROOT / "deploy" / "alerts.yaml").read_text()
+
+
 def test_the_compose_file_upgrades_before_it_serves() -> None:
     services = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"]
     server = services["server"]
@@ -81,6 +96,8 @@ def test_the_compose_file_upgrades_before_it_serves() -> None:
     assert set(re.findall(r"^ENV (\w+)=", image, re.MULTILINE)) <= known
     copied = {name for line in re.findall(r"^COPY (?!--)(.*)$", image, re.MULTILINE) for name in line.split()[:-1]}
     assert all((ROOT / name).exists() for name in copied)
+    assert needed_by_the_wheel() <= copied
+    assert "gcc" in image  # or the wheel would be without the native kernel
     assert [mount.split(":")[1] for mount in server["volumes"]] == re.findall(r"^VOLUME (\S+)$", image, re.MULTILINE)
 
 

@@ -8,6 +8,9 @@ from functools import cache, lru_cache
 from emoscope.server.errors import Invalid
 
 MAX_NAME = 60
+# As JSON schemas have it. Of marks that turn the writing direction a text that stands alone may hold some.
+LINE_PATTERN = r"^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$"
+TEXT_PATTERN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"
 _FORMULA = "=+-@"
 _MARKUP = re.compile(r"[<>\"`\\/]")
 _DIRECTION = "\u200e"  # which the table puts around letters that are written from right to left
@@ -30,7 +33,7 @@ def clean_name(text: str, field: str) -> str:
         raise Invalid(f"the {field} name is longer than {MAX_NAME} characters", field=field)
     if markup := _MARKUP.search(name):
         raise Invalid(f"the {field} name may not hold {markup[0]!r}", field=field)
-    if has_control_characters(name):
+    if any(unicodedata.category(character)[0] == "C" for character in name):
         raise Invalid(f"the {field} name may not hold control or invisible characters", field=field)
     if _stacks_marks(name):
         raise Invalid(f"the {field} name may not stack accents and other marks on one letter", field=field)
@@ -127,6 +130,14 @@ def cell(value: object) -> object:
     return "" if value is None else value
 
 
-def has_control_characters(text: str) -> bool:
-    """Whether a text holds control or invisible characters."""
-    return any(unicodedata.category(character)[0] == "C" for character in text)
+def has_control_characters(text: str, *, lines: bool = False) -> bool:
+    r"""Whether a line holds what no page should show: controls, and marks that turn the writing direction.
+
+    With `lines` it is a text of several lines. What joins the parts of an emoji is no control.
+
+    >>> has_control_characters("a\tb"), has_control_characters("a\tb", lines=True)
+    (True, False)
+    >>> has_control_characters("\U0001f469\u200d\U0001f52c")
+    False
+    """
+    return re.fullmatch(TEXT_PATTERN if lines else LINE_PATTERN, text) is None

@@ -31,7 +31,7 @@ router = APIRouter(
 def create(
     caller: TokenCaller,
     definition: Annotated[UploadFile, File(description="The TOML file")],
-    files: Annotated[list[UploadFile], File(description="The files it names", max_length=60)],
+    files: Annotated[list[UploadFile], File(description="The files it names", min_length=1, max_length=60)],
 ) -> views.ChallengeView:
     """Creates a challenge from its TOML file and the files it names, for those who organise everything."""
     return received(caller, definition.file.read(), definition.filename or "definition", files)

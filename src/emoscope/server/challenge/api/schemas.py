@@ -1,6 +1,7 @@
 """The request bodies of the challenge routes, which answer with the views of `emoscope.server.challenge.views`."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -10,13 +11,16 @@ from emoscope.server.challenge.services.applicants import clean_email
 from emoscope.server.challenge.views import PHASE_PATTERN, Registration
 from emoscope.server.errors import Invalid
 from emoscope.server.http.schemas import StrictInput, example, whole_characters
-from emoscope.server.store.names import MAX_NAME
+from emoscope.server.store.names import LINE_PATTERN, MAX_NAME, TEXT_PATTERN, has_control_characters
 
 
-def _no_control(value: str) -> str:
-    if any(ord(character) < 32 or ord(character) == 127 for character in value):
+def _one_line(value: str, *, lines: bool = False) -> str:
+    if has_control_characters(value, lines=lines):
         raise ValueError("must not hold control characters")
     return value
+
+
+_text = partial(_one_line, lines=True)
 
 
 def _address(value: str) -> str:
@@ -30,15 +34,15 @@ def _address(value: str) -> str:
 
 
 # What validators refuse is said in the schemas too. Names have more rules than a pattern can say, so a format has.
-_ONE_LINE = {"pattern": r"^[^\x00-\x1f\x7f]*$"}
 _NAME = r"^[^\x00-\x1f\x7f-\x9f<>\"`\\/=+@-][^\x00-\x1f\x7f-\x9f<>\"`\\/]*$"
 _Whole = AfterValidator(whole_characters)
-Line = Annotated[str, _Whole, AfterValidator(_no_control), Field(json_schema_extra=_ONE_LINE)]
+Line = Annotated[str, _Whole, AfterValidator(_one_line), Field(json_schema_extra={"pattern": LINE_PATTERN})]
+Text = Annotated[str, _Whole, AfterValidator(_text), Field(json_schema_extra={"pattern": TEXT_PATTERN})]
 Name = Annotated[
     str,
     Field(min_length=1, max_length=MAX_NAME, json_schema_extra={"format": "display-name", "pattern": _NAME}),
     _Whole,
-    AfterValidator(_no_control),
+    AfterValidator(_one_line),
 ]
 Secret = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
 Address = Annotated[str, _Whole, AfterValidator(_address), Field(json_schema_extra={"format": "email"})]
@@ -113,7 +117,7 @@ class ReportIn(StrictInput):
 
     model_config = example({"answers": {"representations": ["GloVe", "BERT"]}, "paper": "https://example.org/paper"})
     answers: dict[Annotated[str, Field(max_length=64)], SurveyAnswers]
-    summary: Annotated[str, _Whole, Field(max_length=limits.MAX_SUMMARY)] = ""
+    summary: Annotated[Text, Field(max_length=limits.MAX_SUMMARY)] = ""
     paper: Annotated[Line, Field(max_length=500)] = ""
 
 
@@ -131,7 +135,7 @@ class AnswerIn(StrictInput):
     accept: bool
 
 
-_Text = Annotated[str, _Whole, Field(max_length=limits.MAX_DESCRIPTION)]
+_Text = Annotated[Text, Field(max_length=limits.MAX_DESCRIPTION)]
 
 
 class ChangesIn(StrictInput):
@@ -181,7 +185,7 @@ class NoticeIn(StrictInput):
 
     model_config = example({"title": "One day more", "text": "The phase closes on Sunday."})
     title: Title
-    text: Annotated[str, _Whole, Field(min_length=1, max_length=limits.MAX_ANNOUNCEMENT)]
+    text: Annotated[Text, Field(min_length=1, max_length=limits.MAX_ANNOUNCEMENT)]
     mail: Annotated[bool, Field(description="Also mail it to all members with an address")] = False
 
 

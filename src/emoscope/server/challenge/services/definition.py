@@ -1,8 +1,8 @@
 """The TOML file that defines a challenge, checked before anything is created from it."""
 
 import tomllib
-import unicodedata
 from datetime import datetime
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -26,21 +26,26 @@ from emoscope.server.challenge.scoring.scorer import measured
 from emoscope.server.challenge.services.survey import SurveyQuestion, ready_surveys
 from emoscope.server.challenge.views import Registration
 from emoscope.server.errors import Invalid
+from emoscope.server.store.names import has_control_characters
 from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)]
 
 
-def _printable(text: str) -> str:
+def _printable(text: str, *, lines: bool = False) -> str:
     """Refuse what some databases cannot hold and no page shows."""
-    if any(unicodedata.category(character) == "Cc" and character not in "\n\r\t" for character in text):
+    if has_control_characters(text, lines=lines):
         raise ValueError("may not hold control characters")
     return text
 
 
+Title = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE), AfterValidator(_printable)
+]
 Description = Annotated[
-    str, StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION), AfterValidator(_printable)
+    str,
+    StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION),
+    AfterValidator(partial(_printable, lines=True)),
 ]
 MaxTeams = Annotated[int, Field(ge=1, le=MAX_TEAMS)]
 DEFAULT_MAX_BYTES = 16 << 20

@@ -140,8 +140,10 @@ def _view(notice: Notice, *, organises: bool) -> NoticeView:
 
 def _clean_title(text: str) -> str:
     title = one_line(text)
-    if not title or len(title) > MAX_TITLE or has_control_characters(title):
+    if not title or len(title) > MAX_TITLE:
         raise Invalid(f"a title of 1 to {MAX_TITLE} characters is needed", field="title")
+    if has_control_characters(title):
+        raise Invalid("the title may not hold control characters", field="title")
     return title
 
 
@@ -149,6 +151,6 @@ def _clean_text(text: str) -> str:
     clean = "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).splitlines()).strip()
     if not clean or len(clean) > MAX_ANNOUNCEMENT:
         raise Invalid(f"a text of 1 to {MAX_ANNOUNCEMENT:,} characters is needed", field="text")
-    if any(unicodedata.category(character) == "Cc" and character not in "\n\t" for character in clean):
+    if has_control_characters(clean, lines=True):
         raise Invalid("the text may not hold control characters", field="text")
     return clean

@@ -86,7 +86,7 @@ def _clean_summary(text: str) -> str:
     summary = unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
     if len(summary) > MAX_SUMMARY:
         raise Invalid(f"the summary is longer than {MAX_SUMMARY:,} characters", field="summary")
-    if has_control_characters(summary.replace("\n", " ")):
+    if has_control_characters(summary, lines=True):
         raise Invalid("the summary may not hold control characters", field="summary")
     return summary
 
