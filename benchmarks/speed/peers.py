@@ -5,8 +5,8 @@
 The peers are what others would do: a transformers pipeline; networks exported to ONNX in the ordinary way, with weights
 of 8 bits, their batches sorted by length; and what scikit-learn users write. Each lives in a process of its own with
 one thread, and they take turns. Figures are processor time, which other work on the machine disturbs little. Networks
-have random weights, which are as fast as trained ones. model2vec takes part where it is installed and an encoder is
-given.
+have random weights, which are as fast as trained ones; without an encoder, so have the word vectors of model2vec, which
+takes part where it is installed.
 """
 
 import argparse
@@ -125,19 +125,26 @@ def open_sklearn(*, characters: bool) -> Callable[[Path], Answer]:
 
 
 def open_model2vec(folder: Path) -> Answer:
-    """Mean word vectors, 256 numbers each as is usual, and a logistic regression."""
-    from safetensors.numpy import load_file
+    """Mean word vectors, 256 numbers each as is usual, and a logistic regression; without an encoder random vectors."""
     from sklearn.linear_model import LogisticRegression
     from tokenizers import Tokenizer
 
-    encoder = Path((folder / "encoder").read_text(encoding="utf-8"))
+    named = (folder / "encoder").read_text(encoding="utf-8")
+    encoder = Path(named) if named else folder / "torch"
     tokenizer = Tokenizer.from_file(str(encoder / "tokenizer.json"))
-    weights = load_file(encoder / "model.safetensors")
-    vectors = next(value for name, value in weights.items() if name.endswith("word_embeddings.weight"))
+    if named:
+        from safetensors.numpy import load_file
+
+        weights = load_file(encoder / "model.safetensors")
+        vectors = next(value for name, value in weights.items() if name.endswith("word_embeddings.weight"))
+    else:
+        vectors = np.random.default_rng(0).normal(size=(tokenizer.get_vocab_size(), 256))
     static = require("model2vec", extra="dev").StaticModel(vectors[:, :256].astype(np.float32), tokenizer)
     texts, labels = json.loads((folder / "train.json").read_text(encoding="utf-8"))
     model = LogisticRegression(max_iter=100).fit(static.encode(texts), labels)
-    return lambda dialogues: [str(each) for each in model.predict(static.encode([joined(t) for t in dialogues]))]
+    return lambda dialogues: [
+        str(each) if named else None for each in model.predict(static.encode([joined(t) for t in dialogues]))
+    ]
 
 
 def joined(turns: Turns) -> str:
@@ -317,7 +324,7 @@ def section(rows: Sequence[Mapping[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
-    parser.add_argument("--encoder", type=Path, help="all-MiniLM-L6-v2, for model2vec")
+    parser.add_argument("--encoder", type=Path, help="the word vectors of model2vec, such as all-MiniLM-L6-v2")
     parser.add_argument("--only", nargs="+", choices=PEERS, help="measure these, and write nothing")
     parser.add_argument("--peer", nargs=2, metavar=("NAME", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -333,7 +340,7 @@ def main() -> None:
     random.Random(0).shuffle(dev)
     train = list(read_split(task, "train", options.data))
     names = options.only or list(PEERS)
-    if options.encoder is None or find_spec("model2vec") is None:
+    if find_spec("model2vec") is None:
         names = [name for name in names if name != "model2vec"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -342,7 +349,7 @@ def main() -> None:
             write_graphs(folder)
         texts = [joined(list(example.context.texts)) for example in train]
         (folder / "train.json").write_text(json.dumps([texts, [each.label for each in train]]), encoding="utf-8")
-        (folder / "encoder").write_text(str(options.encoder), encoding="utf-8")
+        (folder / "encoder").write_text(str(options.encoder or ""), encoding="utf-8")
         dialogues = [list(example.context.texts) for example in dev]
         rows = measure(names, folder, dialogues, [str(example.label) for example in dev])
     text = section(rows)

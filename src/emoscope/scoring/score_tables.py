@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import emoscope
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
 from emoscope.detector import Detector
 from emoscope.detector.bundle import PRESETS, folder_hash, resolve
@@ -84,6 +84,7 @@ def score(
         "kernel": detector.kernel,
     }
     found = find_inputs(inputs, format=format, skip_unknown=skip_unknown, output=target.path)
+    check_no_run(found.files)
     with target.lock():
         plan = _plan(target, found.files, settings, part_rows, strict, workers or cores())
         executor = Executor(engine, workers, ray_address)
@@ -92,6 +93,17 @@ def score(
             list(threads.map(check_unchanged, found.files))
         target.remove_staged()
         return write_manifest(plan, target, detector, counts, found.skipped)
+
+
+def check_no_run(files: Sequence[InputFile]) -> None:
+    """Raise an InputError if what another run wrote is among the files: its rows would be scored once more."""
+    scored = {str(folder.parent) for file in files if (folder := PurePosixPath(file.path).parent).name == SCORES}
+    for file in files:
+        path = PurePosixPath(file.path)
+        if path.name == PLAN and str(path.parent) in scored:
+            raise InputError(
+                str(path.parent), f"holds a run of emoscope score; move it elsewhere, or name {path.parent}/{SCORES}"
+            )
 
 
 def _score_missing(

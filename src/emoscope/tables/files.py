@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
+from traceback import walk_tb
 from typing import IO, Any, cast
 
 from emoscope.core.errors import EmoscopeError, InputError, first_line
@@ -131,13 +132,17 @@ class _OneKindOfError:
 
 @contextmanager
 def client_errors() -> Iterator[None]:
-    """Raise an OSError for what only the client of an object store would raise, such as missing credentials."""
+    """Raise an OSError for what the client of an object store raises, such as missing credentials or wrong settings."""
     try:
         yield
-    except Exception as error:
-        if type(error).__module__.partition(".")[0] in _CLIENTS and not isinstance(error, OSError):
-            raise OSError(first_line(error)) from None
+    except OSError:
         raise
+    except Exception as error:
+        *_, (innermost, _) = walk_tb(error.__traceback__)
+        raised_in = (type(error).__module__, str(innermost.f_globals.get("__name__")))
+        if _CLIENTS.isdisjoint(name.partition(".")[0] for name in raised_in):
+            raise
+        raise OSError(first_line(error)) from None
 
 
 def is_local(system: Any) -> bool:

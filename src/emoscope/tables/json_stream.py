@@ -12,7 +12,8 @@ from emoscope.core.files import MAX_LINE_BYTES, existing_file
 from emoscope.tables.files import open_binary
 
 _CHUNK = 1 << 16
-_MAX_ELEMENT = 1 << 26  # characters; one dialogue is a few thousand
+# A dialogue is a few thousand bytes, a turn of a million emoji is twelve million; more is no row but a broken file.
+MAX_ROW_BYTES = 1 << 26
 _TRUNCATED = "ends early: the file is truncated"
 
 
@@ -113,8 +114,8 @@ class _Window:
                 raise InputError(self._path, "is nested too deeply", row=row) from None
             except ValueError as error:
                 raise InputError(self._path, str(error), row=row) from None
-            if len(self._text) - self._at > _MAX_ELEMENT:
-                raise InputError(self._path, f"is longer than {_MAX_ELEMENT:,} characters", row=row)
+            if len(self._text) - self._at > MAX_ROW_BYTES:
+                raise InputError(self._path, f"is longer than {MAX_ROW_BYTES:,} bytes", row=row)
             # Twice the size, so that a long element is parsed a few times only.
             size = 2 * (len(self._text) - self._at)
             self._grow()

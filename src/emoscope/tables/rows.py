@@ -15,10 +15,11 @@ from emoscope.core.errors import InputError
 from emoscope.core.files import MAX_LINE_BYTES, decode_line
 from emoscope.tables.files import open_binary, skip_to
 from emoscope.tables.formats import Format
-from emoscope.tables.json_stream import array_elements
+from emoscope.tables.json_stream import MAX_ROW_BYTES, array_elements
 
 # A quoted cell may run over lines. One that is never closed must not swallow the file.
 MAX_LINES = 1000
+MAX_JOINED_BYTES = 1 << 20
 
 
 class Place(NamedTuple):
@@ -96,10 +97,10 @@ def read_lines(path: str, start: Place = START, end: int | None = None) -> Itera
 def lines_of(handle: IO[bytes], start: Place = START) -> Iterator[Line]:
     """Yield the lines of an open file or a pipe, which is at the start."""
     offset, line = start
-    while raw := handle.readline(MAX_LINE_BYTES + 1):
+    while raw := handle.readline(MAX_ROW_BYTES + 1):
         place = Place(offset, line)
         offset, line = offset + len(raw), line + 1
-        if len(raw) <= MAX_LINE_BYTES:
+        if len(raw) <= MAX_ROW_BYTES:
             try:
                 yield Line(place, raw, decode_line("", place.line, raw))
             except InputError as error:
@@ -108,7 +109,7 @@ def lines_of(handle: IO[bytes], start: Place = START) -> Iterator[Line]:
         while raw and not raw.endswith(b"\n"):
             raw = handle.readline(MAX_LINE_BYTES)
             offset += len(raw)
-        yield Line(place, b"", problem=f"line is longer than {MAX_LINE_BYTES:,} bytes")
+        yield Line(place, b"", problem=f"line is longer than {MAX_ROW_BYTES:,} bytes")
 
 
 def line_after(path: str, offset: int) -> int:
@@ -233,7 +234,7 @@ def _quoted(first: Line, waiting: deque[Line], lines: Iterator[Line]) -> _Cells:
     joined = bytearray(first.raw)
     for number, line in enumerate(chain(tuple(waiting), _append_each(lines, waiting)), start=1):
         joined += line.raw
-        if not line.raw or number > MAX_LINES or len(joined) > MAX_LINE_BYTES:
+        if not line.raw or number > MAX_LINES or len(joined) > MAX_JOINED_BYTES:
             break
         if b'"' in line.raw and joined.count(b'"') % 2 == 0:
             try:
@@ -254,6 +255,7 @@ def _append_each(lines: Iterator[Line], waiting: deque[Line]) -> Iterator[Line]:
 
 
 def _parse_csv(text: str) -> tuple[list[str] | None, str]:
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))  # the module's own is 128 KiB
     try:
         return next(csv.reader(io.StringIO(text, newline="\n"), strict=True)), ""
     except csv.Error as error:

@@ -113,3 +113,14 @@ def test_the_output_in_the_input_folder_is_no_input(tmp_path: Path) -> None:
     first = scored(tmp_path / "scored", tmp_path)
     assert scored(tmp_path / "scored", tmp_path) == first
     assert first.rows == 5
+
+
+def test_what_another_run_wrote_is_no_input_unless_named(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    write_jsonl(tmp_path / "in" / "a.jsonl", chats(3))
+    scored(tmp_path / "in" / "out", tmp_path / "in")
+    with pytest.raises(
+        InputError, match=r"in/out: holds a run of emoscope score; move it elsewhere, or name .*/scores$"
+    ):
+        scored(tmp_path / "again", tmp_path / "in")
+    assert scored(tmp_path / "again", tmp_path / "in" / "out" / "scores").scored == 3

@@ -143,6 +143,15 @@ def test_a_mistyped_bucket_is_not_made(bucket: str, tmp_path: Path) -> None:
     assert not s3fs.S3FileSystem().exists("lgos")
 
 
+def test_wrong_settings_of_a_store_are_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    s3fs = pytest.importorskip("s3fs")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "many")
+    s3fs.S3FileSystem.clear_instance_cache()
+    with pytest.raises(EmoscopeError, match=r"^s3://logs/in/: cannot be read \(invalid literal for int.*'many'\)$"):
+        score(["s3://logs/in/"], tmp_path / "out", model="nano", workers=1)
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
 @pytest.mark.slow  # the client tries again for some seconds
 def test_a_store_that_is_away_and_one_without_credentials(
     s3: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -16,6 +16,7 @@ from emoscope.scoring.plan import make_plan
 from emoscope.scoring.reading import read_part
 from emoscope.scoring.summary import ByteRange, Mark, RowSummary, join, summarise
 from emoscope.tables import read_records
+from emoscope.tables.formats import Format
 from emoscope.tables.inputs import find_inputs
 from emoscope.tables.rows import Place, text_rows
 from emoscope.tables.turns import row_dialogue
@@ -65,7 +66,19 @@ def test_a_quotation_mark_that_is_not_closed_breaks_its_own_row_only(tmp_path: P
     ]
 
 
-def test_what_is_not_text_is_a_row_with_a_problem(tmp_path: Path) -> None:
+def test_a_very_long_turn_is_a_row_like_others(tmp_path: Path) -> None:
+    said = "haha, 😂" * 100_000
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, ({"text": said}, {"text": "hi"}))))
+    (tmp_path / "a.csv").write_text(f'id,text\n1,"{said}"\n2,hi\n', encoding="utf-8")
+    (tmp_path / "a.txt").write_text(f"{said}\nhi\n", encoding="utf-8")
+    formats: dict[str, Format] = {"a.jsonl": "jsonl", "a.csv": "csv", "a.txt": "text"}
+    for name, format in formats.items():
+        rows = [row.columns or {} for row in text_rows(str(tmp_path / name), format)]
+        assert [row_dialogue(columns).texts for columns in rows] == [(said,), ("hi",)]
+
+
+def test_what_is_not_text_is_a_row_with_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("emoscope.tables.rows.MAX_ROW_BYTES", 1 << 20)
     path = tmp_path / "a.jsonl"
     lines = [
         b"\xef\xbb\xbf" + b'{"text": "a"}',
