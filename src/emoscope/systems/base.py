@@ -74,6 +74,8 @@ class System(ABC):
         self.task = task
         self.seed = seed
         self.settings = self.settings_class.of(settings or {}, self.metadata.name)
+        natural = task.metadata.natural_prior  # the label mix of real traffic, if the task publishes it
+        self.natural_prior = None if natural is None else prior_vector(natural, task.labels)
         self.block: Block | None = None
         self.prior: Floats | None = None  # the share of each of the task's labels in training
         self.decision: Floats | None = None  # factors on the probabilities, for choosing the label only
@@ -109,11 +111,6 @@ class System(ABC):
     def decision_prior(self) -> Floats | None:
         """The label mix for which decision factors are chosen; None always answers with the most likely label."""
         return None
-
-    def natural_prior(self) -> Floats | None:
-        """The task's published label mix in real traffic, in the order of its labels."""
-        natural = self.task.metadata.natural_prior
-        return None if natural is None else prior_vector(natural, self.task.labels)
 
     def model(self) -> FittedModel:
         """The fitted model for a detector: the block, and the head with its prior and decision factors."""

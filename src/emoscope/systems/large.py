@@ -239,5 +239,4 @@ class Large(System):
         return [detector.labels[place] for place in detector.choose(detector.correct(held_out))]
 
     def decision_prior(self) -> Floats | None:
-        natural = self.natural_prior()
-        return self.prior if natural is None else natural
+        return self.prior if self.natural_prior is None else self.natural_prior

@@ -33,4 +33,4 @@ class Nano(System):
         return NgramBlock(sorted(self.task.labels))
 
     def decision_prior(self) -> Floats | None:
-        return self.natural_prior()
+        return self.natural_prior

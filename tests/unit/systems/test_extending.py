@@ -30,6 +30,8 @@ DEV = [("rainy", f"so wet {MASK}"), ("sunny", f"warm and bright {MASK}")]
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An installed package with entry points, and files for its task."""
+    for name in ("nano", "large"):  # imported here first, they would list the toy task among theirs in later tests
+        assert SYSTEMS[name].metadata.any_task
     about = tmp_path / "site" / "toy_emotions-1.0.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-emotions\nVersion: 1.0\n", encoding="utf-8")
