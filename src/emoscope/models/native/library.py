@@ -2,11 +2,7 @@
 
 import ctypes
 import os
-import platform
-import shutil
-import subprocess
 import sys
-import sysconfig
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +32,11 @@ def library() -> Any:
 
 def build(target: Path = LIBRARY) -> str | None:
     """Compile the library, or say why that cannot be done here: then onnxruntime computes, more slowly."""
+    import platform
+    import shutil
+    import subprocess
+    import sysconfig
+
     if platform.machine().lower() not in ("x86_64", "amd64") or sys.maxsize < 2**32:
         return f"the kernels are for x86-64 processors, not {platform.machine()}"
     named = os.environ.get("CC") or (sysconfig.get_config_var("CC") or "cc").split()[0]
