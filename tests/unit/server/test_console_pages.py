@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from fastapi.testclient import TestClient
 
 from emoscope.server.challenge.pages import console
 from emoscope.server.challenge.services.actor import OPERATOR
+from emoscope.server.challenge.services.challenges import replace_gold
 from emoscope.server.challenge.services.tokens import issue_organiser_token
 from emoscope.server.store import Store
 from kits.challenge_kit import GOLD, NOON, phase, rows_of, write_challenge
@@ -274,6 +276,27 @@ def test_gold_is_replaced_with_its_name_typed_and_all_is_scored_again(site: Site
         refused = site.client.put("/v1/challenges/mine/phases/practice/gold", files=new, headers=headers)
         assert refused.status_code == status
     assert rows_of(GOLD).splitlines()[1] not in olga.get(f"{AT}/exports/all.json").text
+
+
+def shows(client: TestClient, text: str) -> None:
+    """Wait until the overview shows it: jobs run beside."""
+    until = time.monotonic() + 60
+    while text not in client.get(AT).text:
+        assert time.monotonic() < until, text
+        time.sleep(0.1)
+
+
+def test_scores_of_former_gold_stand_among_what_is_to_be_done(site: Site, tmp_path: Path) -> None:
+    olga, token = signed_in(site, site.organiser), site.team()
+    site.final(token, site.submit(token).json()["id"])
+    shows(olga, "Nothing waits for you")
+    gold = tmp_path / "gold2.txt"
+    gold.write_bytes(LABELS.replace(b"\tothers", b"\thappy", 1))
+    store: Store = site.client.app.state.store  # type: ignore[attr-defined]
+    replace_gold(store, OPERATOR, "mine", "practice", gold, rescoring=False)
+    shows(olga, "1 score is of former gold")
+    send(olga, f"{AT}/rescore")
+    shows(olga, "Nothing waits for you")
 
 
 def test_teams_are_registered_found_told_and_taken_out(site: Site) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -304,13 +304,24 @@ def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> 
         return queued
 
 
-def _rescore_phase(session: Session, phase: Phase, scorer: str, now: datetime) -> int:
+def count_stale(store: Store, actor: Actor, slug: str) -> int:
+    """How many scores are of other code or other gold than the present ones."""
+    with reading(store, actor, slug, deleted=True) as (session, challenge):
+        require_organiser(actor, challenge.id)
+        scorer = scorer_sha256(challenge.task, challenge.metric)
+        stale = or_(*(_unscored(phase, scorer) for phase in challenge.phases))
+        return session.scalar(select(func.count(Submission.id)).where(stale, Submission.state == "scored")) or 0
+
+
+def _unscored(phase: Phase, scorer: str) -> ColumnElement[bool]:
+    """Whether a submission is of this phase and has no result of the present code and gold."""
     scored = select(Result.submission_id).where(Result.scorer_sha256 == scorer, Result.gold_sha256 == phase.gold_sha256)
-    unscored = select(Submission).where(
-        Submission.phase_id == phase.id, Submission.state != "rejected", Submission.id.not_in(scored)
-    )
+    return and_(Submission.phase_id == phase.id, Submission.state != "rejected", Submission.id.not_in(scored))
+
+
+def _rescore_phase(session: Session, phase: Phase, scorer: str, now: datetime) -> int:
     queued = 0
-    for submission in session.scalars(unscored.order_by(Submission.id)):
+    for submission in session.scalars(select(Submission).where(_unscored(phase, scorer)).order_by(Submission.id)):
         if queue_scoring(session, submission, phase, scorer, now):
             queued += 1
             log(session, submission.id, now, "queued to be scored anew")

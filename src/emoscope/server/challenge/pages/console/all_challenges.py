@@ -1,5 +1,6 @@
 """The console's front page: all challenges one organises, a new one from a form or a TOML file, the whole server."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
@@ -10,7 +11,7 @@ from starlette.responses import Response
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.dependencies import Number, received
 from emoscope.server.challenge.pages.console.overview import AUDIT_LINES, Before
-from emoscope.server.challenge.pages.console.shell import refused
+from emoscope.server.challenge.pages.console.tokens import revoke
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import audit, challenges, creation, definition, storage, tokens
 from emoscope.server.challenge.services.actor import require_organiser
@@ -66,26 +67,8 @@ def _issue(visitor: FormVisitor, name: ShortField = "") -> Response:
 def _revoke(visitor: FormVisitor, token_id: Number, confirm: ShortField = "") -> Response:
     """Make an organiser's token worthless, once their name was typed."""
     require_organiser(visitor.actor, None)
-    token = next((one for one in visitor.ask(tokens.list_tokens) if one.id == token_id), None)
-    if token is None:
-        raise NotFound("no such token")
-    own = token_id == visitor.actor.token_id
-    question = visitor.must_confirm(
-        confirm,
-        token.name,
-        challenge=None,
-        title=f"Revoke the token of {token.name}?",
-        text="It will not work any more, nor will sessions that were begun with it."
-        + (" You are signed in with it." if own else ""),
-        action=f"/organise/tokens/{token_id}/revoke",
-        back="/organise",
-        buttons=[("Revoke it", "", "", "danger")],
-    )
-    if question is not None:
-        return question
-    if error := refused(visitor, tokens.revoke_token, token_id):
-        return _front(visitor, error=error)
-    return visitor.go("/sign-in") if own else _front(visitor, done=f"The token of {token.name} is revoked.")
+    listed, show = visitor.ask(tokens.list_tokens), partial(_front, visitor)
+    return revoke(visitor, listed, token_id, confirm, "/organise/tokens", show, challenge=None, back="/organise")
 
 
 @router.get("/new")

@@ -34,6 +34,7 @@ def _overview(visitor: Visitor, slug: str, **values: Any) -> Response:
         teams=there,
         waiting=[team for team in there if not team.approved],
         jobs=visitor.ask(jobs.jobs, slug),
+        stale=visitor.ask(challenges.count_stale, slug),
         unsent=sum(notice.unsent for notice in visitor.ask(notices.list_notices, slug)),
         storage=visitor.ask(storage.storage, slug),
         audit=visitor.ask(audit.read_audit, slug, limit=10),
