@@ -147,10 +147,22 @@ def problems_of_section(page: str, section: str) -> list[str]:
     return []
 
 
+def problems_of_loose_tables(page: Path) -> list[str]:
+    """The tables of a page that stand in no section, so that nothing says what made them; cards are made whole."""
+    if page.name.startswith("card-"):
+        return []
+    blank = re.compile(r"^<!-- begin ([\w-]+):.*?^<!-- end \1 -->$", re.MULTILINE | re.DOTALL)
+    text = blank.sub(lambda match: "\n" * match.group().count("\n"), page.read_text(encoding="utf-8"))
+    rows = [row for row, line in enumerate(text.split("\n"), start=1) if re.match(r"\s*\|[-:| ]+\|$", line)]
+    problem = "the table stands in no section that says what made it"
+    return [f"docs/results/{page.name}, line {row}: {problem}" for row in rows]
+
+
 def problems() -> list[str]:
-    """Everything that lacks a record: sections of docs/results, result files and blind files."""
+    """Everything that lacks a record: sections of docs/results, tables outside of any, result files and blind files."""
     found: list[str] = []
     for page in sorted(PAGES.glob("*.md")):
+        found += problems_of_loose_tables(page)
         for section in _sections(page):
             found += problems_of_section(page.stem, section)
     files = [path for path in RESULTS.rglob("*") if path.is_file() and not path.is_relative_to(MADE)]

@@ -1,7 +1,7 @@
-"""Whether back-translations help on EmotionX: the provided ones, ours through Apertium, both, or neither.
+"""Whether back-translations help on EmotionX: the provided ones, ours through Apertium or Marian, both, or neither.
 
     python -m benchmarks.corpus.augmentation --data DATA --work FOLDER [--parts files,speed,similarity,effect]
-        [--systems podlab,nano,cyut] [--rows 4] [--write]
+        [--systems podlab,nano,cyut] [--rows 4] [--write] [--model 'opus/{source}-{target}' --via fr]
 
 FOLDER gets our augmented files if it does not have them, and what Apertium needed for them; then every system is fitted
 on all folds but one and judged on the original wordings of that one. A dialogue and all its variants are on one side.
@@ -29,7 +29,9 @@ from emoscope.core.significance import difference, resampled_scores
 from emoscope.corpus.augment.apertium import Apertium
 from emoscope.corpus.augment.ascii_text import ascii_text
 from emoscope.corpus.augment.augment import augment_file
+from emoscope.corpus.augment.engines import open_engine
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, Similarity, word_key
+from emoscope.corpus.augment.translator import Engine
 from emoscope.corpus.mining.embedder import open_embedder
 from emoscope.models.ensembles.folds import fold_numbers
 from emoscope.models.linear.ngram_block import NgramBlock
@@ -41,7 +43,6 @@ from emoscope.tasks import Task, get_task
 from emoscope.tasks.datasets.augmentation import with_variants
 
 FILES = {"emotionx-friends": "friends", "emotionx-push": "emotionpush"}
-VIA = ("es", "ca")
 STRENGTH = {"podlab": PodlabSettings().C, "nano": NgramLinear().strength}
 EMOTIONS = ("joy", "sadness", "anger")
 Variants = Mapping[tuple[str, int], Mapping[str, str]]
@@ -56,16 +57,15 @@ def variants_of(task: Task, path: Path) -> Variants:
     return {place(example): example.variants for example in task.read(path)}
 
 
-def make_ours(data: Path, work: Path) -> None:
+def make_ours(data: Path, work: Path, engine: Engine, via: Sequence[str]) -> None:
     """Our augmented files, timed, with what was dropped."""
-    engine = Apertium()
     columns: dict[str, dict[str, str]] = {}
     for stem in FILES.values():
         record = work / f"{stem}.counts.json"
         if not record.is_file():
             begun = time.perf_counter()
             counts = augment_file(
-                str(data / "emotionx" / f"{stem}.json"), work / f"{stem}.json", engine=engine, via=VIA
+                str(data / "emotionx" / f"{stem}.json"), work / f"{stem}.json", engine=engine, via=via
             )
             seconds = time.perf_counter() - begun
             record.write_text(json.dumps({"engine": engine.name, "seconds": seconds, **asdict(counts)}))
@@ -275,6 +275,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--parts", default="files,speed,similarity,effect")
     parser.add_argument("--systems", default="podlab,nano")
+    parser.add_argument("--model", help="translate with these Marian models instead of Apertium")
+    parser.add_argument("--beam-size", type=int, help="of Marian")
+    parser.add_argument("--via", default="es,ca", help="the languages of our variants")
     parser.add_argument("--encoder", help="a folder of `emoscope corpus encoder`, to measure its similarity, too")
     parser.add_argument("--rows", type=int, help="only the first so many rows of each system and dataset")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/results/augmentation.md")
@@ -285,7 +288,8 @@ def main() -> None:
     parts = options.parts.split(",")
     if "files" in parts or "effect" in parts:  # the second needs them
         with section("files", options):
-            make_ours(options.data, options.work)
+            engine = open_engine("marian" if options.model else "apertium", options.model, options.beam_size)
+            make_ours(options.data, options.work, engine, options.via.split(","))
     if "speed" in parts:
         with section("speed", options):
             speed(options.data)
@@ -298,7 +302,7 @@ def main() -> None:
 
 
 def section(name: str, options: argparse.Namespace) -> AbstractContextManager[None]:
-    return printed_section("augmentation", name, write=options.write)
+    return printed_section("augmentation", f"{name}-marian" if options.model else name, write=options.write)
 
 
 def effects(options: argparse.Namespace) -> None:

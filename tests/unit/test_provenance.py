@@ -42,6 +42,17 @@ def test_a_table_without_a_record_is_refused(house: Path) -> None:
     assert {"version", "commit"} <= set(record)
 
 
+def test_a_table_in_no_section_is_refused(house: Path) -> None:
+    page = house / "docs" / "page.md"
+    section = "<!-- begin table: python -m benchmarks -->\n| a |\n|---:|\n| 1 |\n<!-- end table -->\n"
+    page.write_text(f"{section}\nand by hand\n\n| b |\n|---|\n| 2 |\n")
+    assert provenance.problems_of_loose_tables(page) == [
+        "docs/results/page.md, line 10: the table stands in no section that says what made it"
+    ]
+    page.write_text(section)
+    assert provenance.problems_of_loose_tables(page) == []
+
+
 def test_a_printed_section_records_itself(house: Path) -> None:
     page = house / "docs" / "page.md"
     page.write_text("<!-- begin printed: python -m benchmarks -->\n<!-- end printed -->\n")

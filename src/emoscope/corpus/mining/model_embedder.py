@@ -12,10 +12,11 @@ from emoscope.detector.detector import Detector, load
 
 MODELS = ("open", "default")
 _LEAST = 1e-4  # a smaller probability says no more
+_STRENGTH = 4.0  # a constant beside the logarithms, so that vectors of length one still tell how sure the model is
 
 
 class ModelEmbedder:
-    """The logarithms of the probabilities of all sets of labels, centred.
+    """The logarithms of the probabilities of all sets of labels, centred, and a constant for each set.
 
     `open` has learnt from GoEmotions and dialogues we wrote; `default` from the shared tasks' labels, too, so what it
     finds there says nothing of other data.
@@ -27,7 +28,7 @@ class ModelEmbedder:
         digest = blake2b(digest_size=8)
         for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in (".json", ".bin")):
             digest.update(file.read_bytes())
-        self.name = f"model-{model}-{digest.hexdigest()}"
+        self.name = f"model-{model}-{_STRENGTH:g}-{digest.hexdigest()}"
         first = load(model)
         self._heads: list[Detector] = [first.with_(labels=head) for head in first.heads]
 
@@ -40,5 +41,5 @@ class ModelEmbedder:
         parts = []
         for head in self._heads:
             scores = np.log(np.maximum(head.predict_examples(examples), _LEAST))
-            parts.append(scores - scores.mean(axis=1, keepdims=True))
+            parts += [scores - scores.mean(axis=1, keepdims=True), np.full((len(scores), 1), _STRENGTH)]
         return np.ascontiguousarray(np.concatenate(parts, axis=1), np.float32)

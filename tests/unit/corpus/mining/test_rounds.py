@@ -1,12 +1,14 @@
 """Mining in rounds: judged candidates are learnt from; embedded models as encoders."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
 from emoscope.core.dialogue import Dialogue
-from emoscope.corpus.mining.embedder import open_embedder
+from emoscope.corpus.mining.embedder import open_embedder, unit_rows
 from emoscope.corpus.mining.mine import CANDIDATES
+from emoscope.corpus.mining.model_embedder import ModelEmbedder
 from kits.jsonl import read_jsonl, write_jsonl
 from kits.task_files import run
 
@@ -21,6 +23,13 @@ def test_an_embedded_model_puts_what_feels_alike_together() -> None:
     assert embedder.name.startswith("model-open-")
     alone = embedder.vectors([Dialogue.of([texts[2]])])[0]
     assert np.allclose(alone, vectors[2], atol=1e-5)
+
+
+def test_vectors_tell_how_sure_the_model_is() -> None:
+    embedder = ModelEmbedder.__new__(ModelEmbedder)
+    embedder._heads = [SimpleNamespace(predict_examples=lambda _: np.array([[0.9, 0.1], [0.6, 0.4]]))]  # type: ignore[list-item]
+    sure, unsure = unit_rows(embedder.vectors([Dialogue.of(["a"]), Dialogue.of(["b"])]))
+    assert sure @ unsure < 0.99
 
 
 def test_joined_encoders_count_alike() -> None:
