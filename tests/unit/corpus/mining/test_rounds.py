@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,8 @@ def test_an_embedded_model_puts_what_feels_alike_together() -> None:
 
 def test_vectors_tell_how_sure_the_model_is() -> None:
     embedder = ModelEmbedder.__new__(ModelEmbedder)
-    embedder._heads = [SimpleNamespace(predict_examples=lambda _: np.array([[0.9, 0.1], [0.6, 0.4]]))]  # type: ignore[list-item]
+    heads: Any = [SimpleNamespace(predict_examples=lambda _: np.array([[0.9, 0.1], [0.6, 0.4]]))]
+    embedder._heads = heads
     sure, unsure = unit_rows(embedder.vectors([Dialogue.of(["a"]), Dialogue.of(["b"])]))
     assert sure @ unsure < 0.99
 
