@@ -110,6 +110,9 @@ def remember_cli(
     model: Annotated[str, typer.Argument(help="A model made from a student: default, open, or its folder.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for its answers, a file for each task.")],
     limit: Annotated[int | None, typer.Option(help="Answer at most this many texts of each source.", min=1)] = None,
+    pool: Annotated[
+        bool, typer.Option("--pool", help="Also answer the texts that `distil label` asks a task's teacher about.")
+    ] = False,
     data: DataOption = None,
 ) -> CommandResult:
     """Write down what a student answers now, so that it keeps it while `distil student` teaches it more."""
@@ -124,7 +127,7 @@ def remember_cli(
     output.mkdir(parents=True, exist_ok=True)
     counts = {}
     with console(stderr=True).status("asking the student"):
-        for task_name, labels, answers in known_answers(FittedModel.load(folder), fit_context, limit):
+        for task_name, labels, answers in known_answers(FittedModel.load(folder), fit_context, limit, pool=pool):
             save_answers(output / f"{task_name}.npz", task_name, labels, answers, learnt.sources if learnt else None)
             counts[task_name] = sum(map(len, answers.values()))
     shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())

@@ -205,16 +205,21 @@ def teach(block: Block, task: Task, fit_context: FitContext) -> dict[str, Floats
 
 
 def known_answers(
-    model: FittedModel, fit_context: FitContext, limit: int | None = None
+    model: FittedModel, fit_context: FitContext, limit: int | None = None, *, pool: bool = False
 ) -> Iterator[tuple[str, tuple[str, ...], dict[str, Floats]]]:
-    """What a student answers now, task by task: a student that is taught more and this again does not forget it."""
+    """What a student answers now, task by task: a student that is taught more and this again does not forget it.
+
+    With `pool`, also what it answers to the texts that the tasks' large teachers are asked about.
+    """
     heads = {head.name: replace(head, temperature=1.0) for head in model.bundle.heads}
     for task_name, head_name in HEAD_OF.items():
         if head_name not in heads:
             continue
         head = heads[head_name]
         if task_name in TASKS:
+            asked = ASKED[task_name] if pool else ()
             parts = {"own": own_examples(task_name, fit_context)}
+            parts |= {name: pool_part(name, fit_context) for name in asked}
         else:
             parts = {name: pool_part(name, fit_context) for name in REMEMBERED[len(heads) > 1]}
         answers = {name: model.infer(head, examples[:limit])[0] for name, examples in parts.items()}

@@ -14,7 +14,7 @@ from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import Bundle, resolve
 from emoscope.detector.model import FittedModel
 from emoscope.distil.everyday import everyday_examples, general_targets
-from emoscope.distil.pool import REMEMBERED, known_answers, load_answers
+from emoscope.distil.pool import ASKED, REMEMBERED, known_answers, load_answers
 from emoscope.distil.student import HEADS, REPORT, StudentPlan, gather
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.reopened import reopen
@@ -56,6 +56,12 @@ def test_open_is_reminded_with_the_texts_it_may_learn_from_alone(data: Path) -> 
     model = FittedModel.load(resolve("open"))
     known = list(known_answers(model, FitContext(resources=data), limit=2))
     assert [(task, set(answers)) for task, _, answers in known] == [("general", {"comments"})]
+
+
+def test_a_student_is_asked_about_the_pool_where_that_is_wanted(data: Path) -> None:
+    model = FittedModel.load(resolve("default"))
+    for task, _, answers in known_answers(model, FitContext(resources=data), limit=2, pool=True):
+        assert set(answers) == ({"own", *ASKED[task]} if task in ASKED else set(REMEMBERED[True]))
 
 
 def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Path) -> None:
