@@ -18,6 +18,7 @@ _KEPT = re.compile(
 _STEM = "Zqx"
 _MADE_UP = re.compile(rf"{_STEM}([a-z]+)", re.IGNORECASE)
 _HAS_LETTER = re.compile(r"[^\W\d_]")
+_JOINED = re.compile(r"[^\W\d_]|[\[<@#]")  # right after a name: its made-up word would not end there
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def shield(text: str) -> Shielded:
         begun = begun or _HAS_LETTER.search(sentence) is not None
         kept, end = text[start:stop], stop
         # A user name at the start is the addressee: "@bob how are you".
-        if apart or (kept.startswith("@") and not begun):
+        if apart or (kept.startswith("@") and not begun) or _JOINED.match(text, stop):
             pieces += [*_trimmed(sentence), (kept, False)]
             sentence = ""
         else:

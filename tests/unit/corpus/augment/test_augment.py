@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from emoscope.core.dialogue import Dialogue
@@ -142,6 +142,8 @@ def test_overlap_knows_a_rewording_from_another_turn() -> None:
 
 
 @given(st.text())
+@example("[0]A")
+@example("hey [0][1]www.a.b")
 def test_a_shielded_text_comes_back_whole_from_a_silent_engine(text: str) -> None:
     text = ascii_text(text)
     shielded = shield(text)
