@@ -16,6 +16,8 @@ from emoscope.models.ensembles.folds import fold_number
 
 GENERAL = ("neutral", "joy", "sadness", "anger", "fear", "disgust", "surprise")
 HELD_OUT_OF = 8  # one situation in so many is held out
+JOINED = 8_000
+JOINED_CHARACTERS = 320  # about as much as a student reads at once
 _VOTES = (2, 1)  # for the likelier of two emotions, and the other
 
 
@@ -37,6 +39,29 @@ def everyday_examples(*, held_out: bool = False) -> list[Example]:
                 votes = dict(zip(accepted, _VOTES, strict=False))
                 dialogue = Dialogue(tuple(map(Turn, turns)))
                 examples.append(Example(dialogue, len(turns) - 1, accepted[0], votes=votes))
+    return examples
+
+
+def joined_examples(count: int = JOINED) -> list[Example]:
+    """Longer messages, joined from those taught: plain ones alone, or around one whose emotion decides.
+
+    Long messages that people write are mostly told with feeling. Without these, a student finds one in every plain
+    report of several sentences.
+    """
+    draw = np.random.default_rng(0)
+    messages = [example for example in everyday_examples() if example.turn == 0 and len(example.votes) == 1]
+    messages = [example for example in messages if 20 <= len(example.text) <= JOINED_CHARACTERS // 2]
+    plain = [example for example in messages if example.label == "neutral"]
+    felt = [example for example in messages if example.label != "neutral"]
+    examples = []
+    for number in range(count):
+        parts = [plain[place] for place in draw.integers(len(plain), size=draw.integers(2, 7))]
+        decisive = felt[draw.integers(len(felt))] if number % 2 else parts[0]
+        room = JOINED_CHARACTERS - len(decisive.text)
+        others = [part for part in parts if part is not decisive and (room := room - len(part.text) - 2) >= 0]
+        others.insert(int(draw.integers(len(others) + 1)), decisive)
+        text = " ".join(part.text if part.text[-1] in ".!?" else f"{part.text}." for part in others)
+        examples.append(Example(Dialogue((Turn(text),)), 0, decisive.label, votes=decisive.votes))
     return examples
 
 

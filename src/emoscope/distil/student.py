@@ -17,7 +17,7 @@ from emoscope.core.files import whole_text, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
-from emoscope.distil.everyday import GENERAL, everyday_examples, general_targets
+from emoscope.distil.everyday import GENERAL, JOINED, everyday_examples, general_targets, joined_examples
 from emoscope.distil.pool import (
     HEAD_OF,
     HELD_OUT,
@@ -62,8 +62,9 @@ class StudentPlan:
     `start` is a student to go on from, instead of the encoder and the mixture: its folder, or a model made from
     one, such as `default`. `limit` bounds what is taken of each source. `share` of the pool is learnt, drawn anew
     with each seed; everyday dialogues are learnt all. `heads` are the label sets it answers with. `everyday` is how
-    often the everyday dialogues count. `layers` keeps that many of the encoder's layers, `middle` that many units
-    in the middle of each; a student that goes on keeps its own, and gets more where `middle` is larger.
+    often the everyday dialogues count, `joined` how many longer messages are put together from them. `layers` keeps
+    that many of the encoder's layers, `middle` that many units in the middle of each; a student that goes on keeps
+    its own, and gets more where `middle` is larger.
     `adaptation` names unlabelled text (see `models.unlabelled`) whose masked words the encoder learns to guess
     first. `prepared` is a folder to keep the encoder in once it has learnt the mixture; if it is there already, the
     student goes on from it.
@@ -91,6 +92,7 @@ class StudentPlan:
     start: str | None = None
     heads: tuple[str, ...] = tuple(HEADS)
     everyday: int = 3
+    joined: int = JOINED
     limit: int | None = None
     share: float = 1.0
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -201,6 +203,9 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
     if "general" in targets.heads and everyday not in targets.sources:  # no teacher was asked: our labels alone
         examples = everyday_examples()[: plan.limit]
         targets.repeat("general", examples, general_targets(examples), plan.everyday, source=everyday)
+    if "general" in targets.heads:
+        longer = joined_examples(plan.joined)[: plan.limit]
+        targets.repeat("general", longer, general_targets(longer), 1, source=everyday)
     return targets
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import emoscope
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import resolve
-from emoscope.distil.everyday import GENERAL, everyday_examples, general_targets
+from emoscope.distil.everyday import GENERAL, JOINED_CHARACTERS, everyday_examples, general_targets, joined_examples
 from emoscope.evaluation.behaviour import near_copies
 
 
@@ -20,6 +20,15 @@ def test_situations_are_taught_whole_or_not_at_all() -> None:
     assert min(counts.values()) >= 30
     assert not {e.context.texts for e in taught} & {e.context.texts for e in held_out}
     assert (general_targets(taught).sum(1).round(6) == 1).all()
+
+
+def test_longer_messages_are_joined_from_what_is_taught() -> None:
+    joined = joined_examples(400)
+    assert joined == joined_examples(400)
+    assert [example.label == "neutral" for example in joined] == [True, False] * 200
+    assert max(len(example.text) for example in joined) <= JOINED_CHARACTERS + 20
+    taught = {example.text.rstrip(".!?") for example in everyday_examples() if example.turn == 0}
+    assert all(any(text in example.text for text in taught) for example in joined[:20])
 
 
 def test_no_case_of_the_behaviour_suite_is_nearly_taught() -> None:

@@ -46,7 +46,7 @@ def test_only_a_student_opens_again() -> None:
 
 
 def test_everyday_dialogues_that_no_teacher_answered_are_taught_by_their_labels() -> None:
-    targets = gather([], StudentPlan(everyday=2, limit=5, heads=("general",)), FitContext())
+    targets = gather([], StudentPlan(everyday=2, joined=0, limit=5, heads=("general",)), FitContext())
     examples = everyday_examples()[:5]
     assert targets.examples == 2 * examples
     assert np.array_equal(targets.table(), np.tile(general_targets(examples), (2, 1)))
