@@ -203,7 +203,7 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
     if "general" in targets.heads and everyday not in targets.sources:  # no teacher was asked: our labels alone
         examples = everyday_examples()[: plan.limit]
         targets.repeat("general", examples, general_targets(examples), plan.everyday, source=everyday)
-    if "general" in targets.heads:
+    if "general" in targets.heads and plan.everyday:
         longer = joined_examples(plan.joined)[: plan.limit]
         targets.repeat("general", longer, general_targets(longer), 1, source=everyday)
     return targets

@@ -80,11 +80,11 @@ def test_vectors_are_the_same_alone_and_in_a_batch(frozen: FrozenEncoder) -> Non
 
 
 def test_memory_is_bounded(frozen: FrozenEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emoscope.models.torch.frozen._MOST_BYTES_KEPT", 1000)
+    monkeypatch.setattr("emoscope.models.torch.frozen._MAX_CACHE_BYTES", 1000)
     fresh = FrozenEncoder(frozen.encoder, frozen.tokenizer)
     rows = [np.array([2, number, 3], np.int32) for number in range(10, 60)]
     assert len(fresh.vectors(rows, DEVICE)) == 50
-    assert 0 < sum(vector.nbytes for vector in fresh._kept.values()) <= 1000
+    assert 0 < sum(vector.nbytes for vector in fresh._cache.values()) <= 1000
 
 
 def test_layers_are_averaged(frozen: FrozenEncoder) -> None:
