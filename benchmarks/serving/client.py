@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from dataclasses import dataclass, field
-from itertools import cycle, islice
+from itertools import cycle
 
 
 @dataclass(slots=True)
@@ -23,39 +23,55 @@ class Tally:
     left: int = 0
 
 
-async def client(port: int, requests: "cycle[bytes]", until: float, tally: Tally, limited: bool) -> None:
-    """One client, to the end of the time or of the requests."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    try:
+class Connection:
+    """A client's connection to the server."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def ask(self, request: bytes) -> str:
+        """Send a request, read the whole response, and return its status."""
+        self._writer.write(request)
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        await self._reader.readexactly(length)
+        return head[9:12].decode()
+
+    async def ask_until(self, requests: "cycle[bytes]", until: float, tally: Tally, limited: bool) -> None:
+        """Ask again and again, to the end of the time or of the requests."""
         while time.perf_counter() < until and not (limited and tally.left <= 0):
             tally.left -= 1
             begun = time.perf_counter()
-            writer.write(next(requests))
-            head = await reader.readuntil(b"\r\n\r\n")
-            status = head[9:12].decode()
-            length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-            await reader.readexactly(length)
+            status = await self.ask(next(requests))
             tally.milliseconds.append((time.perf_counter() - begun) * 1000)
             tally.statuses[status] = tally.statuses.get(status, 0) + 1
-    finally:
-        writer.close()
+
+    def close(self) -> None:
+        self._writer.close()
 
 
 async def run(port: int, clients: int, seconds: float, requests: int, bodies: list[bytes]) -> dict[str, object]:
-    """All clients at once, each beginning at another body."""
+    """All clients at once, each beginning at another body.
+
+    Each has connected and been answered once before the clock starts: else the slowest percent of a short run are the
+    first requests, which all arrive in the same instant.
+    """
     head = "POST /v1/detect HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     whole = [(head % len(body)).encode() + body for body in bodies]
+    connections = [Connection(*await asyncio.open_connection("127.0.0.1", port)) for _ in range(clients)]
+    await asyncio.gather(*(connection.ask(whole[0]) for connection in connections))
     tally = Tally(left=requests)
     begun = time.perf_counter()
     await asyncio.gather(
         *(
-            client(
-                port, cycle(list(islice(cycle(whole), start, start + len(whole)))), begun + seconds, tally, requests > 0
-            )
-            for start in range(clients)
+            connection.ask_until(cycle([*whole[start:], *whole[:start]]), begun + seconds, tally, requests > 0)
+            for start, connection in enumerate(connections)
         )
     )
     took = time.perf_counter() - begun
+    for connection in connections:
+        connection.close()
     ranked = sorted(tally.milliseconds)
     return {
         "clients": clients,

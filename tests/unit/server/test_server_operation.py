@@ -2,6 +2,8 @@
 
 import logging
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -186,3 +188,12 @@ def test_an_outage_of_the_database_is_a_line_in_the_log_and_so_is_its_end(caplog
     assert "refused" in caplog.messages[0]
     assert "secret" not in caplog.text
     assert caplog.messages[1] == "the database answers again"
+
+
+def test_full_collections_of_a_server_process_skip_what_was_there_at_its_start() -> None:
+    # Walking the modules' objects stopped all requests for a tenth of a second, every few seconds under load.
+    code = "import gc; from emoscope.server.app import app_from_environment; app = app_from_environment()"
+    code += "; print(gc.get_freeze_count(), len(gc.get_objects()))"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    frozen, walked = map(int, output.split())
+    assert frozen > 50 * walked
