@@ -410,6 +410,14 @@ def test_suggestions_are_shown_only_where_asked_for_and_kept_in_the_log(tmp_path
             assert [row["suggested"] for row in judged] == [shown[0] if shown else ""]
 
 
+def test_prodigy_offers_every_label_of_the_study(client: TestClient, desk: DeskBrowser, folder: Path) -> None:
+    worker = Worker(client, tokens(folder)["ann"])
+    worker.look()
+    worker.judge("sad")
+    rows = [json.loads(line) for line in desk.get("/files/prodigy.jsonl").splitlines()]
+    assert [[option["id"] for option in row["options"]] for row in rows] == [list(LABELS)] * 4
+
+
 @pytest.mark.parametrize("name", ["judgements.csv", "label-studio.json", "doccano.jsonl", "prodigy.jsonl"])
 def test_what_goes_out_comes_in_again(
     name: str, client: TestClient, desk: DeskBrowser, folder: Path, tmp_path: Path

@@ -3,9 +3,12 @@
 import io
 import resource
 import shutil
+import sqlite3
 import stat
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -74,6 +77,33 @@ def test_two_processes_may_upgrade_at_once(backend: str, tmp_path: Path) -> None
         assert current(databases[0]) == newest()
         for database in databases:
             database.close()
+
+
+def test_a_new_file_can_be_opened_while_another_process_is_setting_it_up(tmp_path: Path) -> None:
+    path = tmp_path / "new.sqlite3"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as first:
+        first.execute("BEGIN IMMEDIATE")  # as SQLite does while it changes the journal's mode
+        done = threading.Timer(0.3, first.execute, ["COMMIT"])
+        done.start()
+        with closing(Database(f"sqlite:///{path}")) as second:
+            upgrade(second)
+            assert current(second) == newest()
+        done.join()
+
+
+def test_eight_threads_may_open_the_same_new_file_at_once(tmp_path: Path) -> None:
+    barrier = threading.Barrier(8)
+
+    def opened(path: Path) -> str | None:
+        with closing(Database(f"sqlite:///{path}")) as database:
+            barrier.wait(60)
+            with database.write() as session:
+                session.execute(text("CREATE TABLE IF NOT EXISTS t (x)"))
+                return session.execute(text("PRAGMA journal_mode")).scalar_one()
+
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(40):
+            assert list(pool.map(opened, [tmp_path / f"{number}.sqlite3"] * 8)) == ["wal"] * 8
 
 
 def test_a_postgresql_database_is_upgraded_by_command_only(tmp_path: Path) -> None:

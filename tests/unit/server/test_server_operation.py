@@ -176,18 +176,34 @@ def _value(text: str, sample: str) -> float:
     return next(float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(sample))
 
 
-def test_an_outage_of_the_database_is_a_line_in_the_log_and_so_is_its_end(caplog: pytest.LogCaptureFixture) -> None:
-    gone = Database("postgresql+psycopg://me:secret@127.0.0.1:1/none")
+def _answers(database: Database) -> None:
+    with database.read() as session:
+        session.execute(text("select 1"))
+
+
+def test_an_outage_of_the_database_is_a_line_in_the_log_and_so_is_its_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    database, other = Database(f"sqlite:///{tmp_path / 'secret' / 'a.sqlite3'}"), Database("sqlite://")
     with caplog.at_level(logging.WARNING, "emoscope.server"):
         for _ in range(3):
-            with pytest.raises(StoreUnavailable), gone.read() as session:
-                session.execute(text("select 1"))
-        with Database("sqlite://").read() as session:
-            session.execute(text("select 1"))
-    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
-    assert "refused" in caplog.messages[0]
+            with pytest.raises(StoreUnavailable):
+                _answers(database)
+            _answers(other)  # says nothing about the outage of the first
+        assert [record.levelname for record in caplog.records] == ["ERROR"]
+        assert "unable to open" in caplog.messages[0]
+        (tmp_path / "secret").mkdir()
+        _answers(database)
     assert "secret" not in caplog.text
-    assert caplog.messages[1] == "the database answers again"
+    assert caplog.messages[1:] == ["the database answers again"]
+    database.close()
+
+
+def test_a_refused_connection_is_reported_without_the_password(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "emoscope.server"), pytest.raises(StoreUnavailable):
+        _answers(Database("postgresql+psycopg://me:secret@127.0.0.1:1/none"))
+    assert "refused" in caplog.text
+    assert "secret" not in caplog.text
 
 
 def test_full_collections_of_a_server_process_skip_what_was_there_at_its_start() -> None:

@@ -15,6 +15,7 @@ class Annotations:
 
     judgements: tuple[Judgement, ...] = ()
     data: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
+    labels: tuple[str, ...] = ()  # that annotators could choose from, if known
 
     @property
     def by_task(self) -> dict[str, list[Judgement]]:

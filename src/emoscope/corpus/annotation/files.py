@@ -11,6 +11,7 @@ twice, even in two files, is one.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -104,7 +105,7 @@ def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str =
         # A safe name, unique to the worker and not hidden; the file itself names the worker.
         name = quote(worker, safe=" @+")
         written.append(target / f"{f'%2E{name[1:]}' if name.startswith('.') else name}{suffix}")
-        write_annotations(written[-1], Annotations(tuple(own), data))
+        write_annotations(written[-1], replace(annotations, judgements=tuple(own), data=data))
     return written
 
 

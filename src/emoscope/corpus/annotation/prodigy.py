@@ -64,8 +64,8 @@ def _worker(entry: Mapping[str, Any], path: Path) -> object:
 
 def write_prodigy(path: Path, annotations: Annotations) -> None:
     """Write a line for each judgement, and one without an answer for each task that has none."""
-    labels = sorted({judgement.label for judgement in annotations.judgements})
-    options = [{"id": label, "text": label} for label in labels]
+    chosen = sorted({judgement.label for judgement in annotations.judgements})
+    options = [{"id": label, "text": label} for label in dict.fromkeys((*annotations.labels, *chosen))]
     with atomic_write(path) as handle:
         for task, judgements in annotations.by_task.items():
             data = dict(annotations.data.get(task, {}))

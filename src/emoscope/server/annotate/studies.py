@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -216,8 +216,9 @@ def study_results(store: Store, *, refused: bool = False) -> StudyResults:
         items = [load_item(row) for row in rows if row.round is None]
         names = session.scalars(select(Annotator.name).where(Annotator.study_id == study.id))
         judgements = [(event.worker, event.item, event.answers) for event in assignment.judgements(refused=refused)]
-        workers = tuple(sorted(names))
-        return StudyResults(StudyRules.checked(**study.rules), assignment, workers, annotations_of(items, judgements))
+        rules = StudyRules.checked(**study.rules)
+        annotations = replace(annotations_of(items, judgements), labels=rules.labels)
+        return StudyResults(rules, assignment, tuple(sorted(names)), annotations)
 
 
 def _content(item: Item) -> dict[str, Any]:

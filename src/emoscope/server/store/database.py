@@ -5,6 +5,7 @@ On PostgreSQL a write locks the rows it decides on; the services say which.
 """
 
 import logging
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +23,6 @@ from emoscope.server.errors import StoreUnavailable
 LOCK_SECONDS = 30
 # How often an outage that goes on is logged.
 LOG_SECONDS = 30
-_outages: dict[str, float] = {}
 _log = logging.getLogger("emoscope.server")
 
 
@@ -47,6 +47,7 @@ class Database:
             raise EmoscopeError(f"{self.url.get_backend_name()}: only sqlite and postgresql are supported")
         self.engine = _engine(self.url.render_as_string(hide_password=False))
         self._writing = self.engine.execution_options(writes=True)
+        self._outage_logged: float | None = None  # when an outage that has not ended was last logged
 
     @property
     def is_sqlite(self) -> bool:
@@ -56,18 +57,45 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A session that sees one state; what it holds stays readable after the block."""
-        with _clear_errors(), Session(self.engine, expire_on_commit=False) as session:
+        with self._clear_errors(), Session(self.engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A session whose changes are kept together when the block ends, or not at all."""
-        with _clear_errors(), Session(self._writing, expire_on_commit=False) as session, session.begin():
+        with self._clear_errors(), Session(self._writing, expire_on_commit=False) as session, session.begin():
             yield session
 
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """Turn the errors of a database that is down, full or locked into one line that does not reveal its address."""
+        try:
+            yield
+        except TimeoutError:
+            raise self._outage("all connections to the database are in use; try again") from None
+        except (OperationalError, InterfaceError) as error:
+            raise self._outage(_reason(error), error) from None
+        except DBAPIError as error:
+            if error.connection_invalidated:
+                raise self._outage("the database connection was lost; try again", error) from None
+            raise
+        else:
+            if self._outage_logged is not None:
+                self._outage_logged = None
+                _log.warning("the database answers again")
+
+    def _outage(self, reason: str, error: DBAPIError | None = None) -> StoreUnavailable:
+        """Log an outage, at most once every `LOG_SECONDS`."""
+        now = time.monotonic()
+        if self._outage_logged is None or now > self._outage_logged + LOG_SECONDS:
+            self._outage_logged = now
+            first = next(iter(str(error.orig).strip().splitlines()), "") if error else ""
+            _log.error("%s%s", reason, f" ({first})" if first else "")
+        return StoreUnavailable(reason)
 
 
 def _engine(url: str) -> Engine:
@@ -79,7 +107,7 @@ def _engine(url: str) -> Engine:
     def _connect(connection: Any, _: object) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves
         cursor = connection.cursor()
-        cursor.execute("PRAGMA journal_mode=WAL")
+        _use_wal(cursor)
         cursor.execute("PRAGMA synchronous=FULL")  # a commit that was answered survives a power cut
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.close()
@@ -92,32 +120,17 @@ def _engine(url: str) -> Engine:
     return engine
 
 
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """Turns a database that is gone, full or locked into one line that does not reveal its address."""
-    try:
-        yield
-    except TimeoutError:
-        raise _outage("all connections to the database are in use; try again") from None
-    except (OperationalError, InterfaceError) as error:
-        raise _outage(_reason(error), error) from None
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            raise _outage("the database connection was lost; try again", error) from None
-        raise
-    else:
-        if _outages.pop("last", None) is not None:
-            _log.warning("the database answers again")
-
-
-def _outage(reason: str, error: DBAPIError | None = None) -> StoreUnavailable:
-    """Log it, for the operator; in a long outage one line in so many seconds."""
-    now = time.monotonic()
-    if now > _outages.get("last", -LOG_SECONDS) + LOG_SECONDS:
-        _outages["last"] = now
-        first = next(iter(str(error.orig).strip().splitlines()), "") if error else ""
-        _log.error("%s%s", reason, f" ({first})" if first else "")
-    return StoreUnavailable(reason)
+def _use_wal(cursor: sqlite3.Cursor) -> None:
+    """Switch to write-ahead logging; SQLite itself does not wait for another process that is switching a new file."""
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def _reason(error: DBAPIError) -> str:
