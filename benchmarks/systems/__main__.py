@@ -77,7 +77,7 @@ def do_job(name: str, task_name: str, part: str, options: argparse.Namespace) ->
     number = int(part.removeprefix("seed").removeprefix("fold") or 0) if part != "blind" else 0
     seed = number if part.startswith("seed") else 0
     settings = dict(MEASURED.get(name, {}))
-    if "encoder" in getattr(SYSTEMS[name], "defaults", {}) and options.encoder:
+    if options.encoder and "encoder" in SYSTEMS[name].settings_class.model_fields:
         settings["encoder"] = options.encoder
     system = SYSTEMS[name](task, seed=seed, settings=settings or None)
     learn, held_out = training_data(task, system, part, number, options.data)

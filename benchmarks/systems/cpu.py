@@ -68,8 +68,7 @@ def seconds(name: str, task_name: str, share: float, data: Path) -> float:
     """The time to train on a share of everything, in this process."""
     task = get_task(task_name)
     settings = dict(SMALLER.get(name, {}))
-    text = {**getattr(SYSTEMS[name], "defaults", {}), **settings}.get("pretraining_text")
-    if text:
+    if text := getattr(SYSTEMS[name](task, settings=settings).settings, "pretraining_text", None):
         settings["pretraining_text"] = max(1, round(text * share))
     system = SYSTEMS[name](task, settings=settings or None)
     splits = ("train", "dev") if task_name == "iest" else (system.metadata.learns_from,)
