@@ -77,6 +77,8 @@ class TeacherPlan(FrozenModel):
     context: int = 4
     """Turns that are read, the labelled one included."""
     max_length: int = 192
+    list_labels: bool = True
+    """Whether a decoder's prompt lists the labels; without them it is shorter."""
     corpora: Literal["all", "open"] = "all"
     """`open` learns only from what allows any use, and answers with the heads taught from that."""
     folds: int = Field(default=5, ge=2)
@@ -155,7 +157,8 @@ def teach_by_folds(
         raise EmoscopeError(f"no head is asked about {unknown[0]!r}")
     folder.mkdir(parents=True, exist_ok=True)
     content = plan.model_dump(mode="json")
-    if (folder / PLAN).is_file() and read_json(folder / PLAN) != content:
+    # A plan of an earlier version lacks newer settings, which had their defaults then.
+    if (folder / PLAN).is_file() and TeacherPlan.model_construct(**read_json(folder / PLAN)) != plan:
         raise EmoscopeError(f"{folder}: was begun with other settings ({PLAN}); choose another folder")
     write_file(folder / PLAN, json.dumps(content, indent=2))
     tasks = SPLITS if plan.corpora == "all" else {}
@@ -315,7 +318,7 @@ def fit_teacher(
     network: dict[str, Any] = {"context": plan.context, "max_length": plan.max_length}
     if plan.network == "decoder":
         network |= {"decoder": pretrained, "heads": heads, "lora_rank": plan.lora_rank}
-        network["gradient_checkpointing"] = plan.gradient_checkpointing
+        network |= {"gradient_checkpointing": plan.gradient_checkpointing, "list_labels": plan.list_labels}
     else:
         network |= {"encoder": pretrained, "pooling": "mean+focus"}
     training = {

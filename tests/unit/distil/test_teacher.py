@@ -22,14 +22,17 @@ from emoscope.distil.pool import load_answers, own_examples
 from emoscope.distil.student import HEADS, REPORT, StudentPlan, fit_student, gather, judge, save_report
 from emoscope.distil.teacher import (
     ANSWERS,
+    PLAN,
     POOL,
     PRETAUGHT,
     SPLITS,
     TeacherPlan,
+    fit_teacher,
     fold_numbers,
     merged_probabilities,
     teach_by_folds,
 )
+from emoscope.models.torch.multitask import MultiTaskClassifier
 from kits.affect_files import make_data
 from kits.tiny_decoder import make_tiny_decoder
 
@@ -71,9 +74,23 @@ def test_a_killed_run_goes_on_with_the_folds_that_are_missing(data: Path, tmp_pa
     assert np.array_equal(np.isnan(own).all(1), missing)
     with pytest.raises(EmoscopeError, match="was begun with other settings"):
         teach_by_folds(plan.model_copy(update={"epochs": 2}), tmp_path / "out", context)
+    with pytest.raises(EmoscopeError, match="was begun with other settings"):
+        teach_by_folds(plan.model_copy(update={"list_labels": False}), tmp_path / "out", context)
+    earlier = json.loads((tmp_path / "out" / PLAN).read_text(encoding="utf-8"))
+    del earlier["list_labels"]  # as written before there was this setting
+    (tmp_path / "out" / PLAN).write_text(json.dumps(earlier), encoding="utf-8")
     teach_by_folds(plan, tmp_path / "out", context)
     assert [path.stat().st_mtime_ns for path in paths] == stamps
     assert not np.isnan(merged_probabilities(tmp_path / "out", plan, context)["iest"]["own"]).any()
+
+
+def test_a_decoder_is_told_whether_to_list_the_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MultiTaskClassifier, "fit", lambda teacher, *_: teacher)
+    plan = TeacherPlan(pretrained="any", list_labels=False, corpora="open")
+    lessons = {"general": (everyday_examples()[:2], np.zeros((2, len(GENERAL))))}
+    teacher = fit_teacher([lessons], plan, "any", FitContext())
+    assert teacher.settings["list_labels"] is False
+    assert fit_teacher([lessons], TeacherPlan(pretrained="any"), "any", FitContext()).settings["list_labels"] is True
 
 
 def test_a_folder_without_answers_is_one_line(data: Path, tmp_path: Path) -> None:

@@ -40,7 +40,9 @@ def classifier(folder: Path, **settings: Any) -> NeuralClassifier:
     return NeuralClassifier(LABELS, "decoder", chosen, training)
 
 
-@pytest.mark.parametrize("settings", [{}, {"bidirectional": True}, {"lora_rank": 4, "gradient_checkpointing": True}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"bidirectional": True, "list_labels": False}, {"lora_rank": 4, "gradient_checkpointing": True}]
+)
 def test_it_learns_is_saved_and_answers_alike_in_any_batch(
     settings: dict[str, Any], folder: Path, tmp_path: Path
 ) -> None:
@@ -68,6 +70,15 @@ def test_the_prompt_names_speakers_and_labels_and_blanks_the_masked_word(folder:
     assert text == "Ross: two\nUser: I ____ you\nEmotion of the last message (glad, grim):"
     assert item["truncated"]  # the first turn is not read
     assert not decoder.encode([Example(Dialogue.of(["one", "two"]), 1)])[0]["truncated"]
+
+
+def test_the_labels_can_be_left_out_of_the_prompt(folder: Path) -> None:
+    heads = {"mood": LABELS, "iest": ("joy", "fear"), "emoji": ("0", "1")}
+    decoder = Decoder(6, decoder=str(folder), heads=heads, list_labels=False)
+    decoder.prepare(EXAMPLES, FitContext())
+    items = decoder.encode_for([Example(Dialogue.of(["so"]), 0)] * 3, list(heads))
+    texts = [decoder.tokenizer.decode(item["token_ids"]).removeprefix("User: so\n") for item in items]
+    assert texts == ["Emotion of the last message:", "Emotion of the word ____:", "Emoji of the last message:"]
 
 
 def test_a_long_turn_keeps_its_beginning_and_its_end(folder: Path) -> None:

@@ -33,10 +33,10 @@ class Decoder(Network):
     embeddings of the label words. Sequences are padded on the right, so causal attention needs no mask, and padding
     cannot reach a gradient.
 
-    `context` counts the turns that are read, the labelled one included, and `max_length` the tokens; the oldest go
-    first. `bidirectional` lets every token see the whole prompt. `lora_rank` trains low-rank adapters instead of all
-    weights (needs peft), `gradient_checkpointing` trades time for memory, and `head_factor` is how much faster heads
-    learn than the rest.
+    `context` is the number of turns read, the labelled one included, and `max_length` the number of tokens; the oldest
+    are dropped first. `list_labels` lists the labels in the prompt; without it prompts are shorter. `bidirectional`
+    lets every token see the whole prompt. `lora_rank` trains low-rank adapters instead of all weights (needs peft),
+    `gradient_checkpointing` trades time for memory, and `head_factor` multiplies the learning rate of the heads.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class Decoder(Network):
         heads: Mapping[str, Sequence[str]],
         context: int = 3,
         max_length: int = 192,
+        list_labels: bool = True,
         bidirectional: bool = False,
         lora_rank: int = 0,
         gradient_checkpointing: bool = False,
@@ -59,6 +60,7 @@ class Decoder(Network):
         self.name = decoder
         self.context = context
         self.max_length = max_length
+        self.list_labels = list_labels
         self.bidirectional = bidirectional
         self.lora_rank = lora_rank
         self.gradient_checkpointing = gradient_checkpointing
@@ -145,13 +147,10 @@ class Decoder(Network):
 
     def _question(self, head: str) -> str:
         labels = self.labels[head]
-        named = "" if labels[0].isdigit() else f" ({', '.join(labels)})"
+        named = not labels[0].isdigit()  # the labels of emoji are numbers
         questions = {"iest": f"Emotion of the word {BLANK}", "sentiment": "Sentiment of the last message"}
-        return (
-            questions.get(head, "Emoji of the last message" if not named else "Emotion of the last message")
-            + named
-            + ":"
-        )
+        question = questions.get(head, f"{'Emotion' if named else 'Emoji'} of the last message")
+        return f"{question} ({', '.join(labels)}):" if named and self.list_labels else f"{question}:"
 
     def collate(self, items: Sequence[Item]) -> Batch:
         lengths = torch.tensor([len(item["token_ids"]) for item in items])
