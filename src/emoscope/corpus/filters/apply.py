@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from emoscope.corpus.filters.review import DialogueFilter
+from emoscope.corpus.filters.review import REVIEW, DialogueFilter
 from emoscope.parallel.parts import packed, unpacked
 
 
@@ -31,6 +31,9 @@ def apply_filters(filters: Sequence[DialogueFilter], part: bytes) -> bytes:
             if review.masked:
                 verdict.setdefault("masked", {})[each.name] = dict(review.masked)
     for verdict, old, new in zip(verdicts, before, dialogues, strict=True):
-        if new != old and all(reason["filter"] == "review" for reason in verdict.get("reasons", ())):
+        # People need not judge what another filter drops.
+        if final := [reason for reason in verdict.get("reasons", ()) if reason["filter"] != REVIEW]:
+            verdict["reasons"] = final
+        elif new != old:
             verdict["changed"] = packed([new]).decode()
     return "".join(json.dumps(verdict) + "\n" for verdict in verdicts).encode()

@@ -8,7 +8,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.aggregate import aggregate_votes
 from emoscope.corpus.annotation.panel import read_panel
 from emoscope.corpus.filters.offensive import OffensiveFilter
-from emoscope.corpus.filters.review import DialogueFilter, Review
+from emoscope.corpus.filters.review import REVIEW, DialogueFilter, Review
 
 KEEP, DROP = "keep", "drop"
 TO_REVIEW = "to review"
@@ -22,7 +22,7 @@ class BorderlineFilter(DialogueFilter):
     'to review'
     """
 
-    name = "review"
+    name = REVIEW
 
     def __init__(self, offensive: OffensiveFilter | None = None, *, threshold: float = 0.8) -> None:
         self._offensive = offensive or OffensiveFilter(threshold=threshold)

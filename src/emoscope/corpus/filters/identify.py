@@ -8,7 +8,13 @@ from collections.abc import Iterable, Sequence
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.core.language_words import WordCounts, count_words
-from emoscope.corpus.filters.listed_languages import is_hardly_english, listed_language, sure_of_few
+from emoscope.corpus.filters.listed_languages import (
+    is_clearly_foreign,
+    is_hardly_english,
+    listed_language,
+    may_be_foreign,
+    sure_of_few,
+)
 
 UNKNOWN = "und"
 ENGLISH, SPANISH, HINDI = "en", "es", "hi"
@@ -61,7 +67,22 @@ class LanguageIdentifier:
         return LanguageIdentifier, (self._candidates,)  # another process makes its own
 
     def identify(self, texts: Sequence[str]) -> str:
-        """The language, or languages, of the turns of one dialogue."""
+        """The language of a dialogue, or the two of one that also has a whole turn in another language.
+
+        >>> LanguageIdentifier().identify(["how was it?", "non ci posso credere", "what does that mean?"])
+        'en+it'
+        """
+        main = self.main_language(texts)
+        if main not in (ENGLISH, UNKNOWN) or len(texts) == 1:
+            return main
+        foreign = Counter(code for code in map(self._foreign_turn, texts) if code != UNKNOWN)
+        if not foreign:
+            return main
+        other = min(foreign, key=lambda code: (-foreign[code], code))
+        return other if main == UNKNOWN else "+".join(sorted([ENGLISH, other]))
+
+    def main_language(self, texts: Sequence[str]) -> str:
+        """The language, or languages, of all texts together."""
         turns = [_NOT_PROSE.sub(" ", text) for text in texts]
         other = " ".join(part for turn in turns for part in _OTHER_SCRIPT.findall(turn))
         latin = [_OTHER_SCRIPT.sub(" ", turn) for turn in turns]
@@ -70,6 +91,16 @@ class LanguageIdentifier:
             languages.add(self._script(other))
         languages.discard(UNKNOWN)
         return "+".join(sorted({code for name in languages for code in name.split("+")})) or UNKNOWN
+
+    def _foreign_turn(self, turn: str) -> str:
+        """The language of a turn that is clearly not English, or `und`."""
+        text = _OTHER_SCRIPT.sub(" ", _NOT_PROSE.sub(" ", turn))
+        if not may_be_foreign(text):
+            return UNKNOWN
+        code = self._latin([text])
+        if code in (ENGLISH, UNKNOWN) or "+" in code:
+            return UNKNOWN
+        return code if is_clearly_foreign(text, code, self._likelihoods(text)[code]) else UNKNOWN
 
     def _script(self, text: str) -> str:
         """The language of a text without Latin letters, which is never English."""
@@ -108,12 +139,15 @@ class LanguageIdentifier:
 
     def _confident(self, text: str, least: float) -> str:
         """The language lingua finds most likely, if it is more than `least` likely."""
-        values: Counter[str] = Counter()
-        for one in self._detector.compute_language_confidence_values(text):
-            code = one.language.iso_code_639_1.name.lower()
-            values[_TWINS.get(code, code)] += one.value
-        code, value = min(values.items(), key=lambda pair: (-pair[1], pair[0]))
+        code, value = min(self._likelihoods(text).items(), key=lambda pair: (-pair[1], pair[0]))
         return code if value > least else UNKNOWN
+
+    def _likelihoods(self, text: str) -> Counter[str]:
+        values: Counter[str] = Counter()
+        for confidence in self._detector.compute_language_confidence_values(text):
+            code = confidence.language.iso_code_639_1.name.lower()
+            values[_TWINS.get(code, code)] += confidence.value
+        return values
 
 
 def _by_words(counts: WordCounts) -> str | None:

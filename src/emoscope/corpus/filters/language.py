@@ -64,7 +64,7 @@ def user_languages(dialogues: Iterable[Dialogue]) -> dict[str, str]:
                 texts.setdefault(turn.speaker, []).append(turn.text)
                 lengths[turn.speaker] += len(turn.text)
     identifier = LanguageIdentifier()
-    found = {user: identifier.identify(said) for user, said in texts.items()}
+    found = {user: identifier.main_language(said) for user, said in texts.items()}
     return {user: language for user, language in found.items() if language != UNKNOWN}
 
 

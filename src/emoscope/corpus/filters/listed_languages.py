@@ -7,7 +7,14 @@ from emoscope.core.language_words import WordCounts, english_words, is_sound, wo
 from emoscope.corpus.filters.shipped import listed_words, read_toml
 
 _MOST = 0.5  # of a text's words
-_UNENGLISH = re.compile("[ẹọṣàèìòùáéíóúâêîôûäöüßçñãõłśżźćńąęğışőűřšžčě]")
+_WORDS_OF_TURN = 3  # fewer may be a name, an exclamation or a quotation
+_SURE_OF_TURN = 0.4  # for a turn without a listed word of its language
+_BORROWED = re.compile(
+    r"c'est la vie|hasta la vista(?: baby)?|je ne sais quoi|mi casa es su casa|(?:que|qué) ser[aá] ser[aá]"
+    r"|veni vidi vici|viva la vida|la la la|la vie en rose|et cetera et cetera",
+)  # phrases that people quote in English
+_SHORT = 3  # letters; beside accented words, short English words are chance
+_UNENGLISH = re.compile("[ẹọṣàèìòùáéíóúâêîôûäöüßçñãõłśżźćńąęğışőűřšžčěåøæ]")
 _NEVER_ENGLISH = re.compile("[\u0100-\u024f\u1e00-\u1eff]")  # not even in borrowed words, as é and ï are
 
 
@@ -68,6 +75,37 @@ def sure_of_few(text: str) -> float | None:
     if len(words) < 2 or known == words or not known <= _others():
         return None
     return 0.4 if known else 0.2
+
+
+def may_be_foreign(text: str) -> bool:
+    """Whether a turn has at least three words, at most half of which only English has: a cheap first test."""
+    said = words_in(text)
+    words = set(said)
+    if _BORROWED.fullmatch(" ".join(said)):
+        return False
+    english = {word for word in words - _others() if word_languages().get(word) == "en"}
+    return len(words) >= _WORDS_OF_TURN and len(english) * 2 <= len(words)
+
+
+def is_clearly_foreign(text: str, code: str, likelihood: float) -> bool:
+    """Whether a turn, to which lingua gives `likelihood` of being in language `code`, surely is not English.
+
+    Misspelt English, such as "so suddnly", looks foreign to lingua, so every English word counts against it.
+
+    >>> is_clearly_foreign("non ci posso credere", "it", 0.4), is_clearly_foreign("y so suddnly", "sv", 0.8)
+    (True, False)
+    """
+    words, languages = set(words_in(text)), word_languages()
+    own = {word for word in words if languages.get(word) == code} | (words & _other_lists().get(code, frozenset()))
+    vocabulary = listed_words("vocabulary.txt")
+    english = {word for word in words - own if word in vocabulary or languages.get(word) == "en"}
+    accented = {word for word in words if _UNENGLISH.search(word)}
+    if accented:
+        english = {word for word in english if len(word) > _SHORT}
+    only_own = accented | {word for word in own - vocabulary if languages.get(word) in (None, code)}
+    if len(only_own) >= 2:
+        return len(english) * 4 <= len(words)
+    return not english and (bool(only_own) or likelihood >= _SURE_OF_TURN)
 
 
 def _words_known(text: str) -> tuple[set[str], set[str]]:

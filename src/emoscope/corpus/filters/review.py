@@ -9,6 +9,7 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 
 S = TypeVar("S", bound=StrEnum)
+REVIEW = "review"  # the name of the filter whose dialogues people decide on
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder, write_json
 from emoscope.corpus.filters.apply import apply_filters
-from emoscope.corpus.filters.review import DialogueFilter
+from emoscope.corpus.filters.review import REVIEW, DialogueFilter
 from emoscope.corpus.filters.row_turns import whole_dialogue, with_turns
 from emoscope.corpus.filters.shipped import error_rates
 from emoscope.corpus.progress import ShowProgress, no_progress
@@ -166,8 +166,8 @@ def _count_label(report: TableReport, record: Record, *, kept: bool) -> None:
 
 def _for_people(record: Record, verdict: dict[str, Any], decisions: Mapping[str, str]) -> dict[str, Any] | None:
     """The row for people to judge, if only `review` found something and nobody decided yet; a `keep` clears it."""
-    reasons = verdict.get("reasons", ())
-    if not reasons or any(reason["filter"] != "review" for reason in reasons):
+    reasons = verdict.get("reasons")
+    if not reasons or reasons[0]["filter"] != REVIEW:
         return None
     name = record.columns.get("id")
     task = str(record.row if name is None else name)
@@ -176,6 +176,8 @@ def _for_people(record: Record, verdict: dict[str, Any], decisions: Mapping[str,
         return {"task": task, "turns": list(dialogue.texts)}
     if decisions[task] == "keep":
         del verdict["reasons"]
+    else:
+        reasons[0]["reason"] = "judged drop"
     return None
 
 

@@ -62,6 +62,22 @@ def test_borderline_dialogues_wait_for_people(tmp_path: Path) -> None:
     assert not (tmp_path / "second" / "review.jsonl").exists()
 
 
+def test_review_leaves_out_what_another_filter_drops(tmp_path: Path) -> None:
+    """A row that personal data drop is neither set aside nor counted for `review`, nor is its judgement asked for."""
+    source = table(tmp_path, ["fuck this shit"], ["fuck this shit, mail me at ann@example.com"], ["je m'en fous, fuck"])
+    filters = standard_filters(review=True)
+    report = filter_table(source, tmp_path / "first", filters)
+    assert (report.kept, report.to_review, report.dropped) == (0, 1, 2)
+    assert report.filters["review"].dropped == {}
+    assert [row["task"] for row in rows(tmp_path / "first" / "review.jsonl")] == ["d0"]
+    dropped = rows(tmp_path / "first" / "dropped.jsonl")
+    assert [[reason["filter"] for reason in row["reasons"]] for row in dropped] == [["personal"], ["language"]]
+    report = filter_table(source, tmp_path / "second", filters, decisions={"d0": "drop", "d1": "keep"})
+    assert report.filters["review"].dropped == {"judged drop": 1}
+    reasons = rows(tmp_path / "second" / "dropped.jsonl")[0]["reasons"]
+    assert [(reason["filter"], reason["reason"]) for reason in reasons] == [("review", "judged drop")]
+
+
 def test_decisions_are_keep_or_drop(tmp_path: Path) -> None:
     judged = tmp_path / "judged.csv"
     judged.write_text("task,worker,label\nd1,ann,maybe\n")

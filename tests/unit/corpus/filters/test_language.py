@@ -8,7 +8,7 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.language_words import count_words
 from emoscope.corpus.filters.identify import LanguageIdentifier
-from emoscope.corpus.filters.language import LanguageFilter
+from emoscope.corpus.filters.language import LanguageFilter, user_languages
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,47 @@ def test_languages_and_mixtures(identifier: LanguageIdentifier, expected: str, t
 
 def test_a_borrowed_word_said_twice_is_no_mixture(identifier: LanguageIdentifier) -> None:
     assert identifier.identify(["sorry yaar", "it's all good yaar, do not worry"]) == "en"
+
+
+@pytest.mark.parametrize(
+    ("expected", "turn"),
+    [
+        ("en+fr", "on se retrouve devant la gare ce soir"),
+        ("de+en", "morgen muss ich leider wieder arbeiten"),
+        ("en+it", "domani non posso venire con voi"),
+        ("en+es", "mañana tengo que trabajar todo el día"),
+        ("en+nl", "morgen heb ik helaas geen tijd"),
+        ("en+pt", "amanhã eu não posso sair com você"),
+        ("en+pl", "jutro muszę iść do pracy"),
+        ("en+fi", "huomenna en pääse tulemaan juhliin"),
+        ("en+tr", "yarın sabah erken kalkmam lazım"),
+        ("en+sv", "jag måste jobba hela helgen"),
+        ("en+id", "besok aku harus kerja lagi"),
+        ("en+hi", "kal mujhe office jaana hai yaar"),
+    ],
+)
+def test_one_whole_turn_in_another_language_makes_a_mixture(
+    identifier: LanguageIdentifier, expected: str, turn: str
+) -> None:
+    around = ["are you free on the weekend?", "sorry, what does that mean? i only speak english"]
+    assert identifier.identify([around[0], turn, around[1]]) == expected
+    assert identifier.identify([*around, turn]) == expected
+
+
+@pytest.mark.parametrize(
+    "turn",
+    ["lol", "ok", "Oluwaseun!!", "Giancarlo Esposito", "okie dokie", "woohoo yayyy", "au revoir", "hola amigo",
+     "gd nyt", "i wrk 2mrw so cnt cum", "y so suddnly", "dim sum and pad thai", "C’est la vie!",
+     "Scarlett Johansson, Ryan Gosling", "realy gud movi", "aaargh noooo"],
+)  # fmt: skip
+def test_a_short_or_misspelt_turn_is_no_mixture(identifier: LanguageIdentifier, turn: str) -> None:
+    assert identifier.identify(["what did you say yesterday?", turn, "haha that is so funny"]) == "en"
+
+
+def test_a_foreign_turn_does_not_change_a_speakers_language(identifier: LanguageIdentifier) -> None:
+    texts = ["are you free on the weekend?", "domani non posso venire con voi", "that was a quote from the film"]
+    speaker = [{"speaker": "Ann", "text": text} for text in texts]
+    assert user_languages([Dialogue.of(speaker)]) == {"Ann": "en"}
 
 
 def test_masks_names_and_links_say_nothing(identifier: LanguageIdentifier) -> None:
