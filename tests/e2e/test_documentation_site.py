@@ -72,3 +72,16 @@ def test_search_works_from_a_folder(site: Path) -> None:
         page.type(".md-search__input", "kappa", delay=50)
         page.wait_for_selector(".md-search-result__item", timeout=PATIENCE)
         assert [url for url in asked if not url.startswith("file:")] == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_code_is_cut_off(site: Path, width: int) -> None:
+    from kits.browser_kit import opened_browser
+
+    wider = "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.innerText)"
+    with opened_browser() as browser:
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        for name in ("index", "start", "guide/detect", "guide/systems", "people/organiser"):
+            page.goto((site / f"{name}.html").as_uri())
+            assert page.locator("pre > code").evaluate_all(wider) == [], name
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
