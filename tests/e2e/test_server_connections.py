@@ -2,11 +2,13 @@
 
 import json
 import resource
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -85,6 +87,29 @@ def test_a_body_may_not_trickle(tmp_path: Path) -> None:
             b"POST /v1/detect HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
         )
         assert b" 408 " in answer_to_trickle(one, b" ")
+
+
+def test_a_pause_of_the_whole_process_ends_no_request(tmp_path: Path) -> None:
+    seconds = dict.fromkeys(("EMOSCOPE_HEADER_SECONDS", "EMOSCOPE_RECEIVE_SECONDS", "EMOSCOPE_DEADLINE_SECONDS"), "10")
+    body = json.dumps(ASK).encode()
+    head = b"POST /v1/detect HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    request = head % len(body) + body
+    with running_server(tmp_path, **seconds) as server, ExitStack() as stack:
+        in_header, in_body, idle = (stack.enter_context(connected(server)) for _ in range(3))
+        in_header.sendall(request[:20])
+        in_body.sendall(request[:-5])
+        idle.sendall(request)
+        assert b" 200 " in idle.recv(4000)
+        time.sleep(0.5)
+        server.process.send_signal(signal.SIGSTOP)
+        time.sleep(11)
+        server.process.send_signal(signal.SIGCONT)
+        time.sleep(0.2)  # by now the server has seen that the time has passed
+        in_header.sendall(request[20:])
+        in_body.sendall(request[-5:])
+        idle.sendall(request)
+        for connection in (in_header, in_body, idle):
+            assert connection.recv(4000).startswith(b"HTTP/1.1 200 ")
 
 
 def test_hosts_head_and_request_ids(server: ServerProcess) -> None:

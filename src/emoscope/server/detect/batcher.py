@@ -14,9 +14,11 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+from emoscope.server.http.deadlines import RunningTimer
 from emoscope.server.http.metrics import Metrics
 from emoscope.server.http.problems import Problem
 
@@ -119,8 +121,7 @@ class Batcher(Generic[Key, Item, Result]):
 
     async def submit(self, key: Key, items: Sequence[Item], client: Hashable = None) -> BatchResult[Result]:
         """Run the items; refuses at once when too many wait, and gives up at the deadline."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[BatchResult[Result]] = loop.create_future()
+        future: asyncio.Future[BatchResult[Result]] = asyncio.get_running_loop().create_future()
         job = _Job(key, items, client, future, time.perf_counter())
         small = len(items) <= self._small_size
         with self._changed:
@@ -136,7 +137,7 @@ class Batcher(Generic[Key, Item, Result]):
             if was_empty or self.waiting >= self._wanted:
                 self._changed.notify()
         self._accepted.inc()
-        timer = loop.call_later(self._deadline, _expire, future)  # a third of what asyncio.timeout costs
+        timer = RunningTimer(self._deadline, partial(_expire, future))  # a third of what asyncio.timeout costs
         try:
             answer = await future
         except TimeoutError:
@@ -232,9 +233,9 @@ class Batcher(Generic[Key, Item, Result]):
         _deliver(done)
         items = sum(len(share) for _, share in taken)
         self._batch_sizes.observe(items)
-        # A moving average, so that Retry-After follows the model's current speed.
-        pace = (time.perf_counter() - begun) / max(items, 1)
-        self._seconds_per_item = pace if not self._seconds_per_item else 0.8 * self._seconds_per_item + 0.2 * pace
+        # A moving average, so that Retry-After follows the model's current speed; one pause does not spoil it.
+        pace, average = (time.perf_counter() - begun) / max(items, 1), self._seconds_per_item
+        self._seconds_per_item = 0.8 * average + 0.2 * min(pace, 4 * average) if average else pace
 
     def _results(self, key: Key, members: list[tuple[_Job[Key, Item, Result], list[Item]]]) -> "list[_Done]":
         """The requests of one key that are complete now, each with its result or error."""

@@ -4,7 +4,6 @@ Only what is well formed is answered here. Everything else goes on to the routes
 and what a request may hold, are described and decided in one place.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
@@ -17,6 +16,7 @@ from typing_extensions import TypedDict  # which pydantic asks for before Python
 from emoscope.core.dialogue import Detection, Dialogue, Turn
 from emoscope.detector import Detector
 from emoscope.server.detect.service import DetectService
+from emoscope.server.http.deadlines import ReceiveBudget
 from emoscope.server.http.limits import too_slow
 from emoscope.server.http.problems import Problem
 from emoscope.server.settings import Limits, Settings
@@ -112,9 +112,9 @@ class FastLane:
             return
         messages: list[Message] = []
         try:
-            async with asyncio.timeout(settings.receive_seconds):
-                while not messages or (messages[-1].get("more_body") and len(messages) < _PARTS):
-                    messages.append(await receive())
+            budget = ReceiveBudget(settings.receive_seconds)
+            while not messages or (messages[-1].get("more_body") and len(messages) < _PARTS):
+                messages.append(await budget.receive(receive))
         except TimeoutError:
             scope["route"] = lane
             await too_slow().response()(scope, receive, send)

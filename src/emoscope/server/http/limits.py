@@ -1,7 +1,5 @@
 """Refuses bodies that are too large or too slow while they arrive."""
 
-import asyncio
-import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -9,6 +7,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from emoscope.server.http.deadlines import ReceiveBudget
 from emoscope.server.http.problems import Problem
 
 Refuse = Callable[[Scope], Awaitable[Problem | None]]
@@ -42,22 +41,21 @@ class BodyLimit:
             return
         received = 0
         complete = False
-        begun = time.monotonic()
+        budget = ReceiveBudget(self._receive_seconds)
 
         async def counted() -> MutableMapping[str, Any]:
             nonlocal received, complete
             if complete:
                 return await receive()
             try:
-                # A body may not trickle either: its sender has one second more for each kibibyte it has sent.
-                left = begun + self._receive_seconds + received / 1024 - time.monotonic()
-                async with asyncio.timeout(min(self._receive_seconds, max(0.0, left))):
-                    message = await receive()
+                message = await budget.receive(receive)
             except TimeoutError:
                 # An HTTPException, because the framework takes any other error here for a body it cannot parse.
                 raise HTTPException(408, too_slow().detail) from None
             if message["type"] == "http.request":
-                received += len(message.get("body", b""))
+                size = len(message.get("body", b""))
+                received += size
+                budget.seconds += size / 1024  # a body may not trickle: each kibibyte earns one second more
                 complete = not message.get("more_body", False)
                 if received > limit:
                     raise HTTPException(413, _too_large(limit).detail, headers={"Connection": "close"})

@@ -4,7 +4,6 @@ At the cap the connection that has waited longest for a header makes room for a 
 and says nothing keeps nobody else out.
 """
 
-import asyncio
 import logging
 import time
 from functools import cache
@@ -15,6 +14,7 @@ try:
 except ImportError:  # no httptools on this system
     from uvicorn.protocols.http.h11_impl import H11Protocol as _Protocol  # type: ignore[assignment]
 
+from emoscope.server.http.deadlines import RunningTimer
 from emoscope.server.settings import Settings
 
 _log = logging.getLogger("emoscope.server")
@@ -87,7 +87,7 @@ class GuardedProtocol(_Protocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._guard = _guarded()
-        self._header_timer: asyncio.TimerHandle | None = None
+        self._header_timer: RunningTimer | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -117,10 +117,18 @@ class GuardedProtocol(_Protocol):
         if not self.transport.is_closing():
             self._guard.waiting[self] = None  # idle until the keep-alive ends; may make room for others
 
+    def timeout_keep_alive_handler(self) -> None:
+        task = self.timeout_keep_alive_task
+        if task is not None and self.loop.time() > task.when() + 1:
+            # The process was stopped meanwhile; the client may be just about to send its next request.
+            self.timeout_keep_alive_task = self.loop.call_later(1.0, self.timeout_keep_alive_handler)
+        else:
+            super().timeout_keep_alive_handler()
+
     def _await_header(self) -> None:
         self._guard.waiting.setdefault(self)
         if self._header_timer is None:
-            self._header_timer = self.loop.call_later(self._guard.header_seconds, self._give_up)
+            self._header_timer = RunningTimer(self._guard.header_seconds, self._give_up)
 
     def _stop_waiting(self) -> None:
         self._guard.waiting.pop(self, None)
