@@ -53,7 +53,7 @@ PriorOption = Annotated[
 DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write a self-contained HTML report here.")]
 SeedOption = Annotated[
-    int, typer.Option("--seed", help="Seed of everything random; the same seed gives the same result.")
+    int, typer.Option("--seed", min=0, help="Seed of everything random; the same seed gives the same result.")
 ]
 EngineOption = Annotated[str, typer.Option("--engine", help="local: all cores of this machine; ray: a Ray cluster.")]
 RayAddressOption = Annotated[

@@ -39,7 +39,7 @@ def _names_file(argument: str) -> bool:
 
 
 def _exists(argument: str) -> bool:
-    return len(argument) < 4096 and "\x00" not in argument and Path(argument).exists()
+    return 0 < len(argument) < 4096 and "\x00" not in argument and Path(argument).exists()
 
 
 def _files_in(named: str) -> list[str]:
@@ -75,12 +75,19 @@ def show_detections(turns: Sequence[str], detections: "list[Detection]") -> None
         screen.print("[dim]" + "  ".join(f"{label} {score:.1%}" for label, score in rest) + "[/]")
 
 
+class _Console(Console):
+    """A console that leaves a closed pipe (`| head`) to `emoscope.cli.main`; rich would exit with code 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """A console that is wide enough for tables when output goes to a file or pipe."""
     stream = sys.stderr if stderr else sys.stdout
     # Without COLUMNS and without a terminal, rich would wrap at 80.
     width = None if stream.isatty() or "COLUMNS" in os.environ else 140
-    return Console(file=stream, width=width, highlight=False)
+    return _Console(file=stream, width=width, highlight=False)
 
 
 def encodable(text: str) -> bool:

@@ -260,9 +260,7 @@ class Detector:
         >>> [d.label for d in load("nano").detect_many([["I hate you"], "what time is it"])]
         ['angry', 'others']
         """
-        if isinstance(dialogues, str | bytes | Mapping | Dialogue):
-            raise EmoscopeError(f"expected many dialogues, not one ({type(dialogues).__name__}): give it to detect")
-        return self._detect_stream(dialogues, batch, progress)
+        return self._detect_stream(_many(dialogues), batch, progress)
 
     def _detect_stream(self, dialogues: Iterable[DialogueLike], batch: int, progress: Progress) -> Iterator[Detection]:
         from emoscope.detector.progress import counting
@@ -339,7 +337,7 @@ class Detector:
 
     def predict_proba(self, dialogues: Iterable[DialogueLike]) -> Floats:
         """The probabilities of many dialogues as an array, columns in the order of `labels`."""
-        return self._infer_any(list(dialogues), 0).probabilities
+        return self._infer_any(list(_many(dialogues)), 0).probabilities
 
     def infer(self, dialogues: Sequence[Dialogue]) -> Answers:
         """The probabilities of dialogues, which of them were too long to be read whole, and notes, from one pass."""
@@ -399,7 +397,7 @@ class Detector:
 
     def estimate_prior(self, dialogues: Iterable[DialogueLike]) -> dict[str, float]:
         """The mix of labels in unlabelled dialogues of your own; pass it back as `load(prior=...)`."""
-        examples = [Example.last(Dialogue.of(dialogue)) for dialogue in dialogues]
+        examples = [Example.last(_numbered(*numbered)) for numbered in enumerate(_many(dialogues), 1)]
         estimated = estimate_prior(self._model.infer(self._head, examples)[0], self._trained)
         return self._by_label(estimated)
 
@@ -415,6 +413,13 @@ class Detector:
             )
             for place, row, cut, note in rows
         ]
+
+
+def _many(dialogues: Iterable[DialogueLike]) -> Iterable[DialogueLike]:
+    """The dialogues; an error for a single one, whose characters or turns would be taken for dialogues."""
+    if isinstance(dialogues, str | bytes | Mapping | Dialogue):
+        raise EmoscopeError(f"expected many dialogues, not one ({type(dialogues).__name__}): put it into a list")
+    return dialogues
 
 
 def _numbered(number: int, dialogue: DialogueLike) -> Dialogue:

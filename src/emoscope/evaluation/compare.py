@@ -212,6 +212,8 @@ def system_names(paths: Sequence[str | Path]) -> list[str]:
     >>> system_names(["runs/a.txt", "runs/b.txt"]), system_names(["x/out.txt", "y/out.txt"])
     (['a', 'b'], ['x/out.txt', 'y/out.txt'])
     """
+    if isinstance(paths, str | Path):
+        raise EmoscopeError(f"{paths}: expected a list of prediction files, not one")
     if not paths:
         raise EmoscopeError("name at least one prediction file")
     whole = [str(path) for path in paths]

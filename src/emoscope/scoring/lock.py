@@ -33,6 +33,8 @@ def lock_folder(folder: Path) -> Iterator[None]:
     >>> with lock_folder(Path(tempfile.mkdtemp())):
     ...     pass
     """
+    if folder.is_file():
+        raise EmoscopeError(f"{folder}: is a file, expected a folder to write into")
     try:
         new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)

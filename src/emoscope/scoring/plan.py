@@ -157,7 +157,7 @@ def make_plan(
     tables = [(file, summary.schema) for file, summary in summaries if summary.rows]
     if tables and all(schema is not None and not turn_columns(schema.names) for _, schema in tables):
         file, schema = tables[0]  # no file could hold a single turn: the user meant something else
-        raise InputError(file.path, f"{EXPECTED}; found {schema.names}")
+        raise InputError(file.path, f"{EXPECTED}; found: {', '.join(schema.names)}")
     rows = sum(summary.rows for _, summary in summaries)
     part_rows = part_rows or usual_part_rows(rows)
     planned = [_planned_file(file, summary, part_rows) for file, summary in summaries]

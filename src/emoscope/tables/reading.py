@@ -118,9 +118,9 @@ def _delimited_rows(path: str, lines: Iterator[Line], kind: Format, column: str 
 def _check_columns(path: str, names: Iterable[str], column: str | None) -> None:
     if column is not None:
         if column not in names:
-            raise InputError(path, f"has no column {column!r}, found {list(names)}", row=1)
+            raise InputError(path, f"has no column {column!r}; it has: {', '.join(names)}", row=1)
     elif not turn_columns(names):
-        raise InputError(path, f"{EXPECTED}; found {list(names)}", row=1)
+        raise InputError(path, f"{EXPECTED}; found: {', '.join(names)}", row=1)
 
 
 def _parquet_rows(path: str, column: str | None) -> Iterator[TextRow]:

@@ -13,7 +13,7 @@ from typing import Any
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 
-EXPECTED = "expected turns, or turn1, turn2, ..., or text"
+EXPECTED = "expected columns turn1, turn2, ..., or turns, or text"
 TURN_COLUMN = re.compile(r"turn_?(\d+)", re.IGNORECASE)
 _TRANSLATED = re.compile(r"(.+)_([a-z]{2,3})")
 

@@ -46,7 +46,7 @@ def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
     if path == PIPE:
         if kind == "parquet":
             raise EmoscopeError("Parquet cannot be written to a pipe; give a file")
-        writer = RowWriter(partial(_print, escape=kind in ("json", "jsonl")), kind)
+        writer = RowWriter("standard output", partial(_print, escape=kind in ("json", "jsonl")), kind)
         yield writer
         writer.finish()
         return
@@ -54,12 +54,12 @@ def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
         if kind == "parquet":
             parquet, arrow = (require(name, extra="parquet") for name in ("pyarrow.parquet", "pyarrow"))
             rows: list[Mapping[str, Any]] = []
-            yield RowWriter(lambda _: None, kind, rows=rows)
+            yield RowWriter(path, lambda _: None, kind, rows=rows)
             names = dict.fromkeys(name for row in rows for name in row)
             columns = {name: [row.get(name) for row in rows] for name in names}
             parquet.write_table(arrow.table(columns), handle, compression="zstd")
         else:
-            writer = RowWriter(lambda text: handle.write(text.encode()), kind)
+            writer = RowWriter(path, lambda text: handle.write(text.encode()), kind)
             yield writer
             writer.finish()
 
@@ -84,8 +84,9 @@ class RowWriter:
     """Writes rows of the same columns in one format."""
 
     def __init__(
-        self, write: Callable[[str], Any], kind: Format, *, rows: list[Mapping[str, Any]] | None = None
+        self, name: str, write: Callable[[str], Any], kind: Format, *, rows: list[Mapping[str, Any]] | None = None
     ) -> None:
+        self._name = name
         self._write = write
         self._kind = kind
         self._rows = rows  # of Parquet, whose columns have types only when all rows are known
@@ -118,8 +119,10 @@ class RowWriter:
                 return str(row.get("predicted_label", row.get("label"))) + "\n"
         names = self._names or list(row)
         if unknown := [name for name in row if name not in names]:
-            problem = f"row {self._count + 1:,} has a column {unknown[0]!r} that the rows before do not have"
-            raise EmoscopeError(f"{problem}; write JSONL, whose rows may differ")
+            raise EmoscopeError(
+                f"{self._name}: row {self._count + 1:,} has a column {unknown[0]!r} that the rows before do not have; "
+                "write JSONL, whose rows may differ"
+            )
         header = "" if self._names else self._delimited(names)
         return header + self._delimited([row.get(name) for name in names])
 

@@ -78,6 +78,16 @@ def test_a_closed_pipe_is_no_error() -> None:
     )
     assert json.loads(done.stdout)["label"] == "joy"
     assert done.stderr == ""
+    with subprocess.Popen([sys.executable, "-c", code, "systems"], stdout=subprocess.PIPE) as listing:
+        assert listing.stdout is not None
+        listing.stdout.close()
+    assert listing.returncode == 0
+
+
+def test_a_negative_seed_is_refused() -> None:
+    code, _, said = run("evaluate", "p.txt", "--task", "iest", "--gold", "g.txt", "--seed", "-1")
+    assert code == 2
+    assert "--seed" in said
 
 
 @pytest.mark.parametrize(

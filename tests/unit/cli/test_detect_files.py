@@ -65,6 +65,11 @@ def test_what_is_meant_must_be_clear(arguments: list[str], message: str) -> None
 
 
 @pytest.mark.usefixtures("chats")
+def test_an_empty_turn_is_not_the_working_folder() -> None:
+    assert set(json.loads(detect("", "--json"))) == {"label", "scores", "truncated", "note"}
+
+
+@pytest.mark.usefixtures("chats")
 def test_words_that_happen_to_be_names_are_turns_beside_others() -> None:
     assert set(json.loads(detect("logs", "where are they?", "--json"))) == {"label", "scores", "truncated", "note"}
 
@@ -113,7 +118,7 @@ def test_rows_of_commas_are_blank_and_late_columns_are_not_lost(tmp_path: Path) 
     mixed = write_jsonl(tmp_path / "mixed.jsonl", [{"text": "a"}, {"text": "b", "more": 1}])
     code, _, said = run("detect", "--model", "nano", mixed, "-o", tmp_path / "out.csv")
     assert code == 2
-    assert "row 2 has a column 'more' that the rows before do not have" in said
+    assert f"{tmp_path / 'out.csv'}: row 2 has a column 'more' that the rows before do not have" in said
     assert not (tmp_path / "out.csv").exists()
 
 

@@ -51,13 +51,16 @@ def test_a_list_of_texts_is_one_dialogue(detector: Detector) -> None:
 
 @pytest.mark.parametrize("one", ["a text", {"text": "a"}])
 def test_one_where_many_are_expected_is_an_error(detector: Detector, one: Any) -> None:
-    with pytest.raises(EmoscopeError, match="give it to detect"):
-        detector.detect_many(one)
+    for function in (detector.detect_many, detector.predict_proba, detector.estimate_prior):
+        with pytest.raises(EmoscopeError, match=r"expected many dialogues, not one .*: put it into a list"):
+            function(one)
 
 
 def test_errors_in_a_stream_name_the_dialogue(detector: Detector) -> None:
     with pytest.raises(EmoscopeError, match="dialogue 2: a dialogue is a text"):
         list(detector.detect_many([CALM, 3]))  # type: ignore[list-item]
+    with pytest.raises(EmoscopeError, match="dialogue 2: a dialogue is a text"):
+        detector.estimate_prior([CALM, 3])  # type: ignore[list-item]
     with pytest.raises(EmoscopeError, match="mixed"):
         detector([CALM, [ANGRY]])  # type: ignore[list-item]
 

@@ -147,6 +147,8 @@ def test_names_are_as_short_as_tells_them_apart() -> None:
         system_names(["a.txt", "a.txt"])
     with pytest.raises(EmoscopeError, match="at least one"):
         system_names([])
+    with pytest.raises(EmoscopeError, match=r"a\.txt: expected a list of prediction files, not one"):
+        system_names("a.txt")
 
 
 def test_too_few_samples_for_the_level_are_said(tmp_path: Path) -> None:

@@ -33,6 +33,12 @@ def test_a_run_in_which_every_row_was_rejected_is_no_success(tmp_path: Path) -> 
     assert run("score", path, "-o", tmp_path / "some", "-m", "nano", "--workers", "1")[0] == 0
 
 
+def test_the_output_is_a_folder(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", chats(1))
+    with pytest.raises(EmoscopeError, match=r"a\.jsonl: is a file, expected a folder to write into"):
+        score([str(path)], path, model="nano", workers=1)
+
+
 def test_a_file_that_cannot_be_read_is_no_success(tmp_path: Path) -> None:
     good = write_parquet(tmp_path / "a.parquet", chats(3))
     (tmp_path / "b.parquet").write_bytes(b"none")

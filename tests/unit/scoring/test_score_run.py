@@ -310,8 +310,8 @@ def test_a_missing_column(tmp_path: Path) -> None:
     without = write_parquet(tmp_path / "b.parquet", [{"id": 1, "said": "hi"}] * 3)
     done = scored(tmp_path / "out", good, without)
     assert (done.scored, done.rejected) == (5, 3)
-    assert rejects(tmp_path / "out")[0]["reason"].startswith("has no turns; expected turns")
-    with pytest.raises(InputError, match=r"b\.parquet: expected turns, or turn1.*found \['id', 'said'\]"):
+    assert rejects(tmp_path / "out")[0]["reason"].startswith("has no turns; expected columns turn1")
+    with pytest.raises(InputError, match=r"b\.parquet: expected columns turn1.*found: id, said"):
         scored(tmp_path / "none", without)
 
 

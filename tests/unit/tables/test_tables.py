@@ -55,7 +55,7 @@ def test_parquet(tmp_path: Path) -> None:
         (
             "a.csv",
             "id,name\n1,x\n",
-            r"row 1: expected turns, or turn1, turn2, ..., or text; found \['id', 'name'\]",
+            r"row 1: expected columns turn1, turn2, ..., or turns, or text; found: id, name",
         ),
         ("a.csv", "id,turn1\n1,x\n2\n", "row 3: expected 2 columns, found 1"),
         ("a.csv", "id,turn1\n1,\n", "row 2: has no turns"),
@@ -66,7 +66,7 @@ def test_parquet(tmp_path: Path) -> None:
         ("a.jsonl", '{"turns": "a"}\n', "row 1: 'turns' is not a JSON list"),
         ("a.jsonl", '{"turns": [1]}\n', "row 1: turn 1: expected a string, not int"),
         ("a.jsonl", '{"turns": []}\n', "row 1: has no turns"),
-        ("a.jsonl", '{"other": "a"}\n', "row 1: has no turns; expected turns"),
+        ("a.jsonl", '{"other": "a"}\n', "row 1: has no turns; expected columns"),
         ("a.csv", "", "is empty"),
         ("a.csv", "\n\n", "is empty"),
         ("a.jsonl", '["a"]\n{"text": "\\ud800"}\n', "row 2: holds half of a surrogate pair"),
