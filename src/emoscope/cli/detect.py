@@ -87,7 +87,7 @@ def detect_cli(
             if as_json:
                 print_json({"dialogues": count, "files": sources, "output": target})
             else:
-                console(stderr=True).print(f"{count:,} dialogues labelled into {target}")
+                typer.echo(f"{count:,} dialogues labelled into {target}", err=True)
     elif explains:
         explanation = detector.explain(turns, label=explain_label)
         print_json(explanation) if as_json else show_explanation(console(), explanation)

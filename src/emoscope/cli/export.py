@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from emoscope.cli.options import DataOption
 from emoscope.cli.output import console
@@ -57,7 +58,7 @@ def export_cli(
     from emoscope.tables import read_records
 
     given = [record.dialogue for record in read_records(dialogues)] if dialogues is not None else None
-    with console(stderr=True).status(f"exporting {run}"):
+    with console(stderr=True).status(escape(f"exporting {run}")):
         bundle = export_run(run, output, int8=int8, dialogues=given, prune=prune, root=data, force=force)
     size = folder_size(output)
     value = {"name": bundle.name, "task": bundle.task, "folder": output, "bytes": size}

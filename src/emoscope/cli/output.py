@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Annotated, TypeVar
 
 import typer
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     Progress,
@@ -95,11 +96,11 @@ def bars(*columns: ProgressColumn) -> Progress:
 def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
     """A bar on standard error; the function it yields takes a message and the finished share (0 to 1)."""
     with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as bar:
-        task = bar.add_task(title, total=1.0)
+        task = bar.add_task(escape(title), total=1.0)
         line = _Lines(title)
 
         def report(message: str, done: float) -> None:
-            bar.update(task, description=f"{title}: {message}", completed=done)
+            bar.update(task, description=escape(f"{title}: {message}"), completed=done)
             left = line.seconds * (1 - done) / done if done > 0 else None
             line.show(f"{message}, {done:.0%}" + ("" if left is None else f", {duration(left)} left"))
 
@@ -137,7 +138,7 @@ class _Lines:
         now = time.perf_counter()
         if not self._screen.is_terminal and now - self._shown >= LINE_EVERY:
             self._shown = now
-            self._screen.print(f"{self.title}: {text}")
+            self._screen.print(f"{self.title}: {text}", markup=False)
 
 
 def duration(seconds: float) -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from emoscope.cli.detect import parse_prior
 from emoscope.cli.options import (
@@ -136,19 +137,19 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
     ]
     heads = ["label", "rows", "share", "estimated share", "model expects", "drift"]
     parts = f"{len(manifest.parts):,} part{'s' * (len(manifest.parts) != 1)}"
-    screen.print(table(f"{manifest.rows:,} rows in {parts}: {output}", heads, rows))
+    screen.print(table(f"{manifest.rows:,} rows in {parts}: {escape(output)}", heads, rows))
     screen.print(f"\n{manifest.scored:,} scored, {manifest.rejected:,} rejected, in {seconds:,.1f} s.")
     if kept:
         screen.print(f"{kept:,} of these rows were there from an earlier run.")
     if manifest.rejected:
-        screen.print(f"Why rows were rejected: {output}/rejects")
+        screen.print(f"Why rows were rejected: {output}/rejects", markup=False)
     if manifest.skipped:
         count = f"{len(manifest.skipped):,} file{'s' * (len(manifest.skipped) != 1)}"
         screen.print(f"Left out, because of a name that says no format: {count}", style="bold")
         for path in manifest.skipped[:_SHOWN]:
-            screen.print(f"  {path}")
+            screen.print(f"  {path}", markup=False)
     for each in manifest.unreadable:
-        screen.print(f"Not read: {each['path']}: {each['reason']}", style="bold")
+        screen.print(f"Not read: {each['path']}: {each['reason']}", style="bold", markup=False)
     if manifest.drift is not None:
         if manifest.scored < _ENOUGH:
             screen.print(f"The estimated shares mean little: {manifest.scored:,} rows, of {_ENOUGH:,} or more needed.")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Group
+from rich.markup import escape
 
 from emoscope.cli.completion import complete_model
 from emoscope.cli.options import (
@@ -70,7 +71,8 @@ def train_cli(
             force=force,
             report=report,
         )
-    lines = [f"{system} learnt {task} from {record.examples:,} examples in {record.seconds:,.1f} s: {output}"]
+    about = f"{system} learnt {task} from {record.examples:,} examples in {record.seconds:,.1f} s: {output}"
+    lines = [escape(about)]
     for where, score in (("dev", record.dev), ("held-out folds", record.held_out)):
         if score is not None:
             lines.append(f"{score['metric']} on {where}: [bold]{score['score']:.4f}[/]")
@@ -94,7 +96,7 @@ def crossvalidate_cli(
     """Score a system on folds of a task's labelled data: for tasks without a development set."""
     from emoscope.runs.crossvalidate import crossvalidate
 
-    with console(stderr=True).status(f"cross-validating {system} on {task}"):
+    with console(stderr=True).status(escape(f"cross-validating {system} on {task}")):
         results = crossvalidate(
             system,
             task,
@@ -118,7 +120,7 @@ def crossvalidate_cli(
         ("all folds together", *(result.pooled for result in results)),
     ]
     heads = ["", "score"] if seeds == 1 else ["", *(f"seed {number}" for number in range(seed, seed + seeds))]
-    shown = table(f"{system} on {task}, {results[0].metric}", heads, rows)
+    shown = table(escape(f"{system} on {task}, {results[0].metric}"), heads, rows)
     return CommandResult(results[0] if seeds == 1 else results, [shown])
 
 
@@ -156,7 +158,7 @@ def predict_cli(
     folder = resolve(run)
     predict = predictor(folder, chosen)
     source = input if input is not None else find_split(chosen, str(split), data).path
-    with console(stderr=True).status(f"reading {source}"):
+    with console(stderr=True).status(escape(f"reading {source}")):
         examples = list(chosen.read(source))
     with console(stderr=True).status(f"labelling {len(examples):,} examples"):
         labels = predict(examples)

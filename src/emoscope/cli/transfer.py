@@ -37,8 +37,11 @@ def transfer_cli(
     data: DataOption = None,
 ) -> CommandResult:
     """Train on each corpus, evaluate on every other through a stated label mapping, and print the matrix."""
+    from emoscope.core.plots import check_chart_file, save
     from emoscope.runs.transfer import read_mapping, transfer, transfer_chart
 
+    if plot is not None:
+        check_chart_file(plot)  # now, not after the training
     with progress_bar(f"transfer of {system}") as report:
         matrix = transfer(
             system,
@@ -52,8 +55,6 @@ def transfer_cli(
             report=report,
         )
     if plot is not None:
-        from emoscope.core.plots import save
-
         save(transfer_chart(matrix), plot)
         console(stderr=True).print(f"drawn: {escape(str(plot))}")
     return CommandResult(matrix, partial(_print, matrix))

@@ -91,12 +91,18 @@ def page(chart: Chart) -> str:
 
 def save(chart: Chart, path: str | Path) -> Path:
     """Write a chart as PNG, SVG, HTML or Vega-Lite JSON, by the ending of the file's name; whole or not at all."""
+    target = check_chart_file(path)
+    write_file(target, _DRAWN[target.suffix.lower()](chart))
+    return target
+
+
+def check_chart_file(path: str | Path) -> Path:
+    """The path, if a chart can be written there."""
+    altair()
     target = Path(path)
-    draw = _DRAWN.get(target.suffix.lower())
-    if draw is None:
+    if target.suffix.lower() not in _DRAWN:
         expected = ", ".join(_DRAWN)
         raise EmoscopeError(f"{target}: cannot draw a chart as {target.suffix or 'this'!r}, expected one of {expected}")
-    write_file(target, draw(chart))
     return target
 
 

@@ -64,6 +64,14 @@ def test_what_is_meant_must_be_clear(arguments: list[str], message: str) -> None
     assert (code, message in said) == (2, True), said
 
 
+@pytest.mark.parametrize("name", ["out[final].csv", "out[/b].csv"])
+def test_brackets_in_file_names_are_not_markup(name: str, chats: Path) -> None:
+    (chats / name).parent.mkdir(exist_ok=True)
+    assert f"2 dialogues labelled into {name}" in run("detect", "--model", "nano", "a.csv", "-o", name)[2]
+    shown = stdout_of("score", "a.csv", "-o", f"scored-{name}", "--model", "nano", "--workers", "1")
+    assert f"2 rows in 1 part: scored-{name}" in shown
+
+
 @pytest.mark.usefixtures("chats")
 def test_an_empty_turn_is_not_the_working_folder() -> None:
     assert set(json.loads(detect("", "--json"))) == {"label", "scores", "truncated", "note"}

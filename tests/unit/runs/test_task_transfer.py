@@ -104,5 +104,10 @@ def test_the_command_prints_and_draws(tmp_path: Path, data: Path) -> None:
     assert found["trained"]["emocontext"] == 40
 
 
+def test_a_chart_that_cannot_be_drawn_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    done = run("transfer", "no-such-corpus", "nor-this", "--plot", tmp_path / "matrix.doc")
+    assert "cannot draw a chart as '.doc'" in str(done.exception)
+
+
 def test_unknown_corpora_are_named() -> None:
     assert "unknown auxiliary task 'emocontex'" in str(run("transfer", "emocontex", "isear").exception)
