@@ -131,6 +131,8 @@ def test_hosts_head_and_request_ids(server: ServerProcess) -> None:
 
 
 def test_the_log_tells_time_and_request(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> None:
+    link = "/confirm/con_" + "s3cret-" * 6
+    httpx.get(server.url + link, headers={"X-Request-Id": "mailed"}, timeout=60)
     httpx.get(f"{server.url}/v1/models?secret=1", headers={"X-Request-Id": "find-me"}, timeout=60)
     until = time.monotonic() + 60
     while "find-me" not in (logged := log_of(server, tmp_path_factory)) and time.monotonic() < until:
@@ -140,6 +142,7 @@ def test_the_log_tells_time_and_request(server: ServerProcess, tmp_path_factory:
     assert "T" in line[:11]
     assert "INFO emoscope.access [find-me] 127.0.0.1 GET /v1/models 200" in line
     assert "secret" not in line
+    assert "[mailed] 127.0.0.1 GET /confirm/con_... 200" in logged
 
 
 def test_several_processes_share_the_embedded_database_limits_and_counters(tmp_path: Path) -> None:

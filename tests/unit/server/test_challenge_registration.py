@@ -6,8 +6,9 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from email.message import Message
 from email.policy import default as email_policy
 from pathlib import Path
@@ -62,6 +63,10 @@ class Inbox(Mailer):
         return found[0]
 
 
+def at_once(function: Callable[..., None], *arguments: str) -> None:
+    function(*arguments)
+
+
 @pytest.fixture
 def inbox() -> Inbox:
     return Inbox()
@@ -98,6 +103,42 @@ def test_a_verified_address_registers_by_the_mailed_link_once(
     assert isinstance(register(store, PUBLIC, slug, post, team="Known", member="Max", identity=known), Registered)
 
 
+def test_only_the_mail_tells_that_an_address_is_in_a_team(
+    store: Store, clock: Clock, tmp_path: Path, post: Post, inbox: Inbox
+) -> None:
+    slug = made_challenge(store, tmp_path, head='registration = "email"')
+    register(store, PUBLIC, slug, post, team="Aurora", member="Ana", email="ana@example.org")
+    confirm(store, PUBLIC, inbox.secret())
+    for address in ("ana+2@example.org", "new@example.org"):
+        sent = register(store, PUBLIC, slug, post, team=f"Second {address[:3]}", member="Ana", email=address)
+        assert sent == MailSent(sent_to=address, expires=clock.now + timedelta(days=1))
+    (_, _, refused), (_, _, link) = inbox.mails[-2:]  # type: ignore[attr-defined]
+    assert "It was not registered: this e-mail address is in a team already; one person, one team." in refused
+    assert "https://emoscope.example/recover" in refused
+    assert "con_" not in refused
+    assert "/confirm/con_" in link
+
+
+def test_how_long_an_answer_takes_does_not_tell_whether_an_address_is_known(
+    store: Store, tmp_path: Path, post: Post, inbox: Inbox
+) -> None:
+    slug = made_challenge(store, tmp_path)
+    register_team(store, PUBLIC, slug, team="Aurora", member="Ana", email="ana@example.org")
+    waiting: list[tuple[Callable[..., None], tuple[str, ...]]] = []
+    send_recovery(store, PUBLIC, slug, post, "ana@example.org", lambda send, *mail: waiting.append((send, mail)))
+    assert inbox.mails == []  # type: ignore[attr-defined]
+    ((send, mail),) = waiting
+    send(*mail)
+    assert inbox.mails[0][0] == "ana@example.org"  # type: ignore[attr-defined]
+    (tmp_path / "site").mkdir()
+    with _client(tmp_path / "site", mail_url="smtp+plain://127.0.0.1:9") as site:  # nobody listens there
+        body = {"team": "Aurora", "member": "Ana", "email": "ana@example.org"}
+        assert site.client.post("/v1/challenges/mine/teams", json=body).status_code == 201
+        for address in ("ana@example.org", "nobody@example.org"):
+            asked = site.client.post("/v1/challenges/mine/recovery", json={"email": address})
+            assert (asked.status_code, asked.json()["detail"][:11]) == (202, "if a member")
+
+
 def test_one_person_is_in_one_team(store: Store, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path)
     first = register_team(store, PUBLIC, slug, team="First", member="Ana", email="ana@example.org")
@@ -121,7 +162,7 @@ def test_a_team_that_waits_for_approval_cannot_submit(store: Store, tmp_path: Pa
     other = register_team(store, PUBLIC, slug, team="Borealis", member="Ben", email="ben@example.org")
     assert not made.team.approved
     ana = authenticate(store, made.token)
-    with pytest.raises(NotAllowed, match="waits for the organisers"):
+    with pytest.raises(NotAllowed, match="waits for the organisers to approve it"):
         submit(store, ana, slug, "practice", answer(), file_name="a.txt")
     with pytest.raises(NotAllowed):
         approve_team(store, ana, slug, made.team.id)
@@ -152,9 +193,9 @@ def test_registration_by_invitation(store: Store, clock: Clock, tmp_path: Path, 
 def test_a_lost_token_is_replaced_by_mail(store: Store, clock: Clock, tmp_path: Path, post: Post, inbox: Inbox) -> None:
     slug = made_challenge(store, tmp_path)
     made = register_team(store, PUBLIC, slug, team="Aurora", member="Ana", email="ana@example.org")
-    send_recovery(store, PUBLIC, slug, post, "nobody@example.org")  # told like any other
+    send_recovery(store, PUBLIC, slug, post, "nobody@example.org", at_once)  # told like any other
     assert inbox.mails == []  # type: ignore[attr-defined]
-    send_recovery(store, PUBLIC, slug, post, "Ana@example.org")
+    send_recovery(store, PUBLIC, slug, post, "Ana@example.org", at_once)
     assert inbox.mails[0][0] == "ana@example.org"  # type: ignore[attr-defined]
     secret = inbox.secret()
     found = recover(store, PUBLIC, secret)
@@ -163,7 +204,7 @@ def test_a_lost_token_is_replaced_by_mail(store: Store, clock: Clock, tmp_path: 
         authenticate(store, made.token)
     with pytest.raises(NotFound):
         recover(store, PUBLIC, secret)
-    send_recovery(store, PUBLIC, slug, post, "ana@example.org")
+    send_recovery(store, PUBLIC, slug, post, "ana@example.org", at_once)
     clock.forward(hours=3)
     with pytest.raises(NotFound):
         recover(store, PUBLIC, inbox.secret())

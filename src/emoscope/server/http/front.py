@@ -20,6 +20,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 _ANY_HOST = frozenset({"/healthz", "/readyz", "/metrics"})
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_SECRET = re.compile(r"\b([a-z]{3}_)[\w-]{8,}")  # of a mailed link, whose page asks for a click before it is used
 _access = logging.getLogger("emoscope.access")
 
 
@@ -87,7 +88,8 @@ class Front:
         if logs:
             client = scope["client"][0] if scope.get("client") else "-"
             taken = (time.perf_counter() - begun) * 1000
-            _access.info("%s %s %s %d %.1f ms", client, scope["method"], scope["path"], status, taken)
+            path = _SECRET.sub(r"\1...", scope["path"])
+            _access.info("%s %s %s %d %.1f ms", client, scope["method"], path, status, taken)
 
     def _is_ours(self, host: bytes, path: str) -> bool:
         return path in _ANY_HOST or host_name(host.decode("latin-1")) in (self._hosts or ())

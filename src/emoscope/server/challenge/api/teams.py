@@ -1,6 +1,6 @@
 """Teams: registration, invitations, merges, tokens."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, BackgroundTasks
 from starlette.responses import JSONResponse
 
 from emoscope.server.challenge.api import schemas
@@ -34,9 +34,11 @@ def confirm(caller: AnyCaller, body: schemas.LinkIn) -> Registered:
 
 
 @router.post("/challenges/{slug}/recovery", summary="Lost a token", status_code=202, openapi_extra=NO_TOKEN_NEEDED)
-def ask_for_token(caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RecoveryIn) -> schemas.RecoveryOut:
+def ask_for_token(
+    caller: AnyCaller, gate: OpenGate, slug: Slug, body: schemas.RecoveryIn, later: BackgroundTasks
+) -> schemas.RecoveryOut:
     """Mails a link for a new token to the member with this address; whether there is one is not told."""
-    caller.ask(registration.send_recovery, slug, gate, body.email)
+    caller.ask(registration.send_recovery, slug, gate, body.email, later.add_task)
     return schemas.RecoveryOut()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Path
+from fastapi import APIRouter, BackgroundTasks, Form, Path
 from starlette.responses import Response
 
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
@@ -85,12 +85,14 @@ def _recover_page(visitor: CurrentVisitor) -> Response:
 
 
 @router.post("/recover")
-def ask_for_token(visitor: FormVisitor, challenge: ShortField = "", email: ShortField = "") -> Response:
+def ask_for_token(
+    visitor: FormVisitor, later: BackgroundTasks, challenge: ShortField = "", email: ShortField = ""
+) -> Response:
     """Mail a link for a new token; the answer is the same whether or not somebody has this address."""
     values: dict[str, Any] = {"challenges": visitor.ask(challenges.list_challenges)}
     values["filled"] = {"challenge": challenge, "email": email}
     try:
-        visitor.ask(registration.send_recovery, challenge, visitor.post, email)
+        visitor.ask(registration.send_recovery, challenge, visitor.post, email, later.add_task)
     except ServerError as error:
         return visitor.page("recover.html.j2", error=error, **values)
     return visitor.page("recover.html.j2", sent=email, **values)

@@ -34,7 +34,7 @@ def check_registered(session: Session, actor: Actor, challenge: Challenge) -> No
     if actor.organises(challenge.id):
         return
     if find_team(session, challenge, require_member(actor, challenge.id)).approved_at is None:
-        raise NotAllowed("your team waits for the organisers to let it in")
+        raise NotAllowed("your team waits for the organisers to approve it")
 
 
 def check_download(session: Session, actor: Actor, challenge: Challenge) -> None:

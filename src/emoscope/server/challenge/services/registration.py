@@ -1,6 +1,7 @@
 """Registration by e-mail and by invitation, and what replaces a lost token."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import select, update
@@ -13,7 +14,7 @@ from emoscope.server.challenge.services.one_time import LASTS, make_link, use_li
 from emoscope.server.challenge.services.teams import add_team, check_one_team, check_team_name, register_team, team_view
 from emoscope.server.challenge.services.tokens import add_member_token
 from emoscope.server.challenge.views import Issued, MailSent, MemberView, Registered
-from emoscope.server.errors import Invalid, NotAllowed, NotFound
+from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, StoreUnavailable
 from emoscope.server.mail import Mailer
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Team, Token
@@ -39,6 +40,11 @@ class Post:
             raise NotAllowed(_NO_MAIL)
         self.mailer.send(to, subject, "\n\n".join(lines) + "\n")
 
+    def try_to_send(self, to: str, subject: str, *lines: str) -> None:
+        """Send a mail after the answer, where the log alone can tell that it failed."""
+        with suppress(StoreUnavailable):
+            self.send(to, subject, *lines)
+
 
 def register(
     store: Store,
@@ -52,7 +58,10 @@ def register(
     invitation: str | None = None,
     identity: Identity | None = None,
 ) -> Registered | MailSent:
-    """Register a team, or where the challenge wants a verified address mail the link that does."""
+    """Register a team, or where the challenge wants a verified address mail the link that does.
+
+    Only the mail tells that an address is in a team already: the answer would tell it to anybody.
+    """
     name, person = clean_name(team, "team"), Applicant.of(member, email, identity)
     with reading(store, actor, slug) as (session, challenge):
         by_mail = challenge.registration == "email" and not (person.verified or actor.organises(challenge.id))
@@ -67,18 +76,20 @@ def register(
     with post.admit(person.email), changing(store, actor, slug) as (session, challenge):
         require_running(challenge, store.clock())
         check_team_name(session, challenge, name)
-        check_one_team(session, challenge, person)
-        secret, row = make_link(
-            session, store, "confirm", challenge.id, payload={"team": name, "person": asdict(person)}
-        )
-    post.send(
-        person.email,
-        f"Register {name} for {challenge.title}",
-        f"Somebody, probably you, wants to register the team {name} for {challenge.title}.",
-        f"To confirm, open this page and press the button:\n{post.base}/confirm/{secret}",
-        "The link works once, for a day. If it was not you, do nothing.",
-    )
-    return MailSent(sent_to=person.email, expires=row.expires_at)
+        try:
+            check_one_team(session, challenge, person)
+        except Conflict as refused:
+            lines = [f"It was not registered: {refused}.", f"If you lost your token: {post.base}/recover"]
+        else:
+            payload = {"team": name, "person": asdict(person)}
+            secret, _ = make_link(session, store, "confirm", challenge.id, payload=payload)
+            lines = [
+                f"To confirm, open this page and press the button:\n{post.base}/confirm/{secret}",
+                "The link works once, for a day. If it was not you, do nothing.",
+            ]
+    asked = f"Somebody, probably you, wants to register the team {name} for {challenge.title}."
+    post.send(person.email, f"Register {name} for {challenge.title}", asked, *lines)
+    return MailSent(sent_to=person.email, expires=store.clock() + LASTS["confirm"])
 
 
 def confirm(store: Store, actor: Actor, secret: str) -> Registered:
@@ -111,8 +122,11 @@ def invite_team(store: Store, actor: Actor, slug: str, post: Post, email: str | 
     return Issued(id=row.id, token=secret, expires=row.expires_at)
 
 
-def send_recovery(store: Store, actor: Actor, slug: str, post: Post, email: str) -> None:
-    """Mail a link for a new token to the member with this address; whether there is one is not told."""
+def send_recovery(store: Store, actor: Actor, slug: str, post: Post, email: str, later: Callable[..., object]) -> None:
+    """Mail a link for a new token to the member with this address; whether there is one is not told.
+
+    `later` calls what it is given after the answer, since the time that mailing takes would tell it.
+    """
     if post.mailer is None:
         raise NotAllowed(_NO_MAIL)
     address = clean_email(email)
@@ -127,7 +141,8 @@ def send_recovery(store: Store, actor: Actor, slug: str, post: Post, email: str)
             for one in found
         ]
     for to, team, secret in links:
-        post.send(
+        later(
+            post.try_to_send,
             to,
             f"A new token for {challenge.title}",
             f"Somebody, probably you, asked for a new token of the team {team} in {challenge.title}.",

@@ -119,7 +119,7 @@ def submit(
 
 def _check_approved(team: Team) -> None:
     if team.approved_at is None:
-        raise NotAllowed("your team waits for the organisers to let it in; they have been told")
+        raise NotAllowed("your team waits for the organisers to approve it")
     if team.disqualified_for is not None:
         raise NotAllowed(f"your team is disqualified: {team.disqualified_for}")
 
