@@ -43,7 +43,7 @@ def quality_table() -> str:
     """Our models beside the systems of the EmoContext paper, all on its development set."""
     rows = [(f"**{name}** (embedded)", score, "") for name in EMBEDDED if (score := _emocontext(name)) is not None]
     if (large := _emocontext("large")) is not None:
-        rows.append(("**large** (our ensemble, the teacher)", large, ""))
+        rows.append(("**large** (our ensemble)", large, ""))
     ours = {name: scores["emocontext"].score for name, scores in measured_scores().items() if "emocontext" in scores}
     papers = {name: SYSTEMS[name].metadata for name in ours if SYSTEMS[name].metadata.published}
     best = sorted(papers, key=lambda name: -ours[name])[:SYSTEMS_SHOWN]

@@ -105,9 +105,12 @@ def merge(task: Task, runs: Sequence[Path], data: Path, out: Path) -> None:
     result |= {"blend": round(whole.score(data), 4), "weights": whole.weights.tolist(), "bias": whole.bias.tolist()}
     result["decision"] = None if whole.decision is None else whole.decision.tolist()
     content: dict[str, Any] = {"head": task.name.partition("-")[0], "task": task.name, "labels": task.labels}
-    notes = [f"{len(runs)} runs blended; all-mpnet-base-v2 as the encoder"]
+    notes = [f"a blend of {len(runs)} runs; encoder: all-mpnet-base-v2"]
     if learnt := sum(len(table["held_out"]) > len(own) for table in found):
-        notes.append(f"{learnt} of them learnt from dev, too, where each dialogue is answered by the copy without it")
+        notes.append(
+            f"{learnt} of them was also trained on dev, in folds: each dev dialogue is predicted by a copy that was "
+            "not trained on it"
+        )
     content |= {"seeds": seeds, "seed_scores": alone, "notes": notes}
     if task.name == "emocontext":
         content |= {"splits": ["dev"], "split": "dev (Test1)", "prior": dict(task.metadata.natural_prior or {})}

@@ -1,4 +1,4 @@
-"""The labelled data that a model's sets of labels are scored on."""
+"""The labelled data that each label set is scored on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +14,18 @@ from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.readers import read_goemotions
 
+HELD_OUT = "held-out tenth of the training data"
+SHORT_NAMES = {
+    "emocontext": "EmoContext",
+    "emotionx-friends": "EmotionX Friends",
+    "emotionx-push": "EmotionX EmotionPush",
+    "iest": "IEST",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Labelled data that a set of labels is scored on."""
+    """Labelled data that a label set is scored on."""
 
     head: str
     name: str
@@ -29,7 +37,7 @@ class DataSet:
 
 
 def goemotions_test(root: Path) -> list[Example]:
-    """Reddit comments; one that was given several emotions has no single right answer and is left out."""
+    """Reddit comments with one emotion."""
     comments = read_goemotions(root / "auxiliary" / "goemotions" / "ekman", "test")
     return [Example(Dialogue.of([text]), 0, label) for text, label in comments if label is not None]
 
@@ -39,8 +47,8 @@ def _everyday(label: str, alone: bool) -> DataSet:
         del root
         return [e for e in everyday_examples(held_out=True) if (e.turn == 0) == alone]
 
-    note = "of dialogues with two accepted emotions the likelier one counts"
-    return DataSet("general", label, "situations taught to no model", read, standard_metric("macro-f1"), (note,))
+    note = "where two emotions are acceptable, the more probable one counts"
+    return DataSet("general", label, "held-out situations", read, standard_metric("macro-f1"), (note,))
 
 
 DATA_SETS = (
@@ -48,7 +56,7 @@ DATA_SETS = (
     _everyday("Everyday dialogues", alone=False),
     DataSet(
         "emocontext",
-        "EmoContext",
+        SHORT_NAMES["emocontext"],
         "dev (Test1)",
         lambda root: read_split(get_task("emocontext"), "dev", root),
         get_task("emocontext").metric,
@@ -60,14 +68,14 @@ DATA_SETS = (
         "test",
         goemotions_test,
         standard_metric("macro-f1"),
-        ("comments with more than one emotion are left out",),
+        ("comments with several emotions are left out",),
     ),
 )
 
 
 def held_out_tenths() -> list[DataSet]:
-    """The tenth of each task that a student made with hold_out=true has not learnt."""
-    note = "answered by the one of the students behind the model that has not learnt this tenth"
+    """The tenth of each task's training data that a student with hold_out=true is not trained on."""
+    note = "measured on the student that was not trained on this tenth"
 
     def tenth(name: str) -> Callable[[Path], list[Example]]:
         return lambda root: [e for e in own_examples(name, FitContext(resources=root)) if is_held_out(e)]
@@ -82,8 +90,8 @@ def held_out_tenths() -> list[DataSet]:
     return [
         DataSet(
             "general",
-            "EmotionX, its six emotions and neutral",
-            "held-out tenth",
+            "EmotionX, seven emotions",
+            HELD_OUT,
             seven,
             standard_metric("macro-f1"),
             (note,),
@@ -91,8 +99,8 @@ def held_out_tenths() -> list[DataSet]:
         *(
             DataSet(
                 HEAD_OF[task.name],
-                task.metadata.title,
-                "held-out tenth",
+                SHORT_NAMES[task.name],
+                HELD_OUT,
                 tenth(task.name),
                 task.metric,
                 (note,),

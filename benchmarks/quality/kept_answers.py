@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.quality.data_sets import SHORT_NAMES
 from benchmarks.quality.measure import Answers, measure
 from emoscope.core.frozen import FrozenModel
 from emoscope.evaluation.results import HeadResults
@@ -44,13 +45,12 @@ class KeptAnswers(FrozenModel):
             training, given = given, shift_prior(given, source, target)
         factors = np.array([(self.decision or {}).get(label, 1.0) for label in self.labels])
         answers = Answers(self.labels, given, (given * factors).argmax(1), training)
-        title = task.metadata.title
         found = measure(
             answers,
             examples,
             task.metric,
             head=self.head,
-            data=title,
+            data=SHORT_NAMES[self.task],
             split=self.split,
             labels=task.labels,
             notes=self.notes,

@@ -9,7 +9,7 @@ from emoscope.evaluation.results import ModelResults
 
 
 def overview(found: Sequence[ModelResults]) -> str:
-    """Models side by side, grouped by data."""
+    """The scores of all models, grouped by data."""
     rows = [
         (
             (head.head, head.data, head.split),
@@ -31,7 +31,7 @@ def overview(found: Sequence[ModelResults]) -> str:
     ]
     rows.sort(key=lambda row: row[0])
     columns = ["labels", "data", "model", "items", "metric", "score", "interval", "accuracy", "macro-F1", "ECE"]
-    return markdown_table(columns, [cells for _, cells in rows], left=3)
+    return markdown_table(columns, [cells for _, cells in rows])
 
 
 def notes(found: Sequence[ModelResults]) -> list[str]:
@@ -43,7 +43,7 @@ def notes(found: Sequence[ModelResults]) -> list[str]:
 
 
 def slices(found: Sequence[ModelResults]) -> str:
-    """Scores on parts of the data, a column for each part."""
+    """Scores by text feature, with a column for each feature."""
     names = list(dict.fromkeys(part.name for each in found for head in each.heads for part in head.slices))
     rows = []
     for each in found:
@@ -58,11 +58,11 @@ def slices(found: Sequence[ModelResults]) -> str:
                 for name in names
             ]
             rows.append([head.head, f"{head.data}, {head.split}", each.name, four(head.score), *cells])
-    return markdown_table(["labels", "data", "model", "all", *names], sorted(rows), left=3)
+    return markdown_table(["labels", "data", "model", "all", *names], sorted(rows))
 
 
 def checks(found: Sequence[ModelResults]) -> str:
-    """Right answers to the hand-written checks."""
+    """The hand-written checks, with a column for each kind."""
     kinds = list(dict.fromkeys(check.kind for each in found for check in each.checks))
     rows = []
     for each in found:
@@ -71,11 +71,11 @@ def checks(found: Sequence[ModelResults]) -> str:
             total = f"{sum(check.right for check in mine.values())} of {sum(check.n for check in mine.values())}"
             cells = [f"{mine[kind].right} of {mine[kind].n}" if kind in mine else "-" for kind in kinds]
             rows.append([each.name, head, total, *cells])
-    return markdown_table(["model", "labels", "all", *kinds], rows, left=2)
+    return markdown_table(["model", "labels", "all", *kinds], rows)
 
 
 def behaviour(found: Sequence[ModelResults]) -> str:
-    """What passed of the behaviour suite, a column for each model and set of labels."""
+    """The behaviour suite, with a column for each model and label set."""
     columns: dict[str, dict[tuple[str, str], str]] = {}
     for each in found:
         for figure in each.behaviour:
@@ -83,11 +83,11 @@ def behaviour(found: Sequence[ModelResults]) -> str:
             columns.setdefault(f"{each.name}, {figure.head}", {})[figure.type, figure.kind] = passed
     rows = list(dict.fromkeys(row for cells in columns.values() for row in cells))
     cells = [[*row, *(column.get(row, "-") for column in columns.values())] for row in rows]
-    return markdown_table(["type", "kind", *columns], cells, left=2)
+    return markdown_table(["type", "kind", *columns], cells)
 
 
 def quantisation(measured: Sequence[Row]) -> str:
-    """Both precisions side by side."""
+    """The scores in single precision and in int8."""
     rows = [
         [
             row["task"],
@@ -100,12 +100,12 @@ def quantisation(measured: Sequence[Row]) -> str:
         ]
         for row in measured
     ]
-    columns = ["task", "data", "items", "single precision", "int8", "points", "same labels"]
-    return markdown_table(columns, rows, left=2)
+    columns = ["task", "data", "items", "single precision", "int8", "difference, points", "same labels"]
+    return markdown_table(columns, rows)
 
 
 class Trial(FrozenModel):
-    """An idea that was tried while making a model: what it changed, and whether it stayed."""
+    """An experiment: the scores before and after, and whether the change was kept."""
 
     idea: str
     task: str
@@ -119,21 +119,20 @@ class Trial(FrozenModel):
 
 
 def trials(log: Sequence[Trial]) -> str:
-    """What was tried, the gain and the spread."""
+    """All experiments, each with its gain."""
     rows = [
         [
             trial.idea,
             trial.task,
             trial.metric,
             four(trial.before),
-            four(trial.after),
+            four(trial.after) + ("" if trial.spread is None else f" ± {four(trial.spread)}"),
             f"{trial.after - trial.before:+.4f}",
-            "-" if trial.spread is None else four(trial.spread),
             f"{trial.runs:,}",
             "yes" if trial.kept else "no",
-            trial.note or "-",
+            trial.note,
         ]
         for trial in log
     ]
-    columns = ["idea", "task", "metric", "before", "after", "gain", "spread", "runs", "kept", "note"]
-    return markdown_table(columns, rows, left=3)
+    columns = ["idea", "task", "metric", "before", "after", "gain", "runs", "kept", "note"]
+    return markdown_table(columns, rows)

@@ -36,7 +36,7 @@ def render() -> None:
     sections = {
         "cards": "Model cards: " + ", ".join(f"[{each.name}](card-{each.name}.md)" for each in models) + ".",
         "scores": "\n\n".join([overview(models), *notes(models)]),
-        "slices": f"{slices(models)}\n\nParts of fewer than {MIN_SLICE} items are not scored.",
+        "slices": f"{slices(models)}\n\nBelow {MIN_SLICE} items there is no score.",
         "checks": checks(models),
         "behaviour": behaviour(models),
         "quantisation": quantisation(read_rows(places.TABLES / "quantisation.csv")),

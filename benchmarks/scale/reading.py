@@ -216,7 +216,7 @@ def bad_rows_table(folder: Path) -> str:
             lines.append(
                 [f"{path.suffix[1:].upper()}, {what}", f"{done.scored} scored, {done.rejected} rejected", found]
             )
-    return markdown_table(["", "emoscope", "pyarrow"], lines, left=3)
+    return markdown_table(["", "emoscope", "pyarrow"], lines)
 
 
 # Parts

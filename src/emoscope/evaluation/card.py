@@ -1,5 +1,6 @@
-"""A model card in Markdown, made from measured results alone."""
+"""A model card in Markdown, generated from measured results."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ CARD, CARD_JSON = "card.md", "card.json"
 
 
 def terms_of(folder: Path) -> str | None:
-    """Under which terms the weights of a model can be used, as its card says; None if it has no card.
+    """The terms of use of a model's weights, from its card; None if it has no card.
 
     >>> from emoscope.detector.bundle import resolve
     >>> terms_of(resolve("open")).split(",")[0]
@@ -33,7 +34,7 @@ def card_of(folder: Path) -> str | None:
 
 
 def card_text(results: ModelResults) -> str:
-    """The card.
+    """The model card of measured results.
 
     >>> print(card_text(results))  # doctest: +SKIP
     # Model card: default
@@ -45,8 +46,7 @@ def card_text(results: ModelResults) -> str:
     parts = [
         f"# Model card: `{results.name}`",
         about.summary,
-        f"Version {results.version}{size}. Measured with {results.measured_with}; all figures are generated "
-        "from the measured results.",
+        f"Version {results.version}{size}. Measured with {results.measured_with}.",
         *([f"## May I use it?\n\n**{about.terms.use}** {about.terms.why}"] if about.terms else []),
         "## Intended use",
         bullets(about.intended_use),
@@ -60,7 +60,7 @@ def card_text(results: ModelResults) -> str:
     for head in results.heads:
         parts += [f"### {head.head} on {head.data}, {head.split}", _class_table(head)]
         if head.slices:
-            parts += ["By what is in the text:", _slice_table(head)]
+            parts += ["Scores by text feature:", _slice_table(head)]
     if results.checks:
         parts += ["## Hand-written checks", _CHECKS_NOTE, _check_table(results)]
     if results.behaviour:
@@ -69,25 +69,24 @@ def card_text(results: ModelResults) -> str:
         figures = [[figure.name, f"{significant(figure.value)} {figure.unit}"] for figure in results.speed.figures]
         parts += ["## Speed", f"Measured on {results.speed.machine}.", markdown_table(["measure", "value"], figures)]
     rows = [[data.name, data.use, whole(data.items), data.terms] for data in about.training_data]
-    parts += ["## Training data", markdown_table(["data", "used for", "items", "terms"], rows, left=4)]
+    parts += ["## Training data", markdown_table(["data", "used for", "items", "terms"], rows)]
     if results.learnt is not None:
         sources = [[name, whole(count)] for name, count in results.learnt.sources.items()]
         parts += [
-            f"The model keeps a record of the {whole(results.learnt.items)} labelled items it learnt, by which "
-            "`emoscope predict` and `evaluate` know that a score is none of new text. Examples by source:",
+            f"The model has a record of the {whole(results.learnt.items)} labelled items it was trained on, so that "
+            "`emoscope predict` and `evaluate` can warn if it is scored on them. Examples by source:",
             markdown_table(["source", "examples"], sources),
         ]
     return "\n\n".join(parts) + "\n"
 
 
 _SCORES_NOTE = (
-    "The interval is a bootstrap over the items. The calibration error is the expected gap between the probability of "
-    "the answer and how often it is right, as the model answers and, in brackets, before its answers are corrected for "
-    "how rare the labels are in real traffic."
+    "Intervals are bootstrapped over the items. ECE is the expected calibration error; in brackets, before the "
+    "probabilities are corrected for the class prior of real traffic."
 )
 _CHECKS_NOTE = (
-    "Short dialogues written by hand to see what the model makes of a kind of wording: answers as a reader would "
-    "expect, of all. They are few, and no benchmark."
+    "Short hand-written dialogues, by what makes them hard, and how many get an answer that a reader would accept. "
+    "They are too few to rank models."
 )
 
 
@@ -99,7 +98,7 @@ def _score_table(heads: Sequence[HeadResults]) -> str:
         if head.ece_training_prior is not None:
             scores[-1] += f" ({four(head.ece_training_prior)})"
         rows.append([head.head, head.data, head.split, whole(head.n), head.metric, *scores])
-    return markdown_table([*columns, "calibration error"], rows, left=3)
+    return markdown_table([*columns, "ECE"], rows)
 
 
 def _class_table(head: HeadResults) -> str:
@@ -112,10 +111,10 @@ def _class_table(head: HeadResults) -> str:
 
 def _slice_table(head: HeadResults) -> str:
     rows = [
-        [part.name, whole(part.n), "too few" if part.score is None else four(part.score), span(part.interval)]
+        [part.name, whole(part.n), "-" if part.score is None else four(part.score), span(part.interval)]
         for part in head.slices
     ]
-    return markdown_table(["part", "items", head.metric, _interval_head(head)], rows)
+    return markdown_table(["text with", "items", head.metric, _interval_head(head)], rows)
 
 
 def _check_table(results: ModelResults) -> str:
@@ -128,16 +127,15 @@ def _check_table(results: ModelResults) -> str:
 
 def _behaviour_note(head: str) -> str:
     return (
-        f"With the labels `{head}`, the default: dialogues written for this suite, by what they test, and how many "
-        "were answered as expected. Functionality: the answer is one a reader would give. Invariance: it stays the "
-        "same under an edit that changes nothing. Direction: it moves the right way under one that does. Nothing of "
-        "the suite is used in training. Cases that the labels cannot express are skipped. `emoscope behaviour` asks "
-        "it."
+        f"Passed cases, with the default labels `{head}`. Functionality: the answer is one that a reader would accept. "
+        "Invariance: an edit that keeps the meaning keeps the label. Direction: an edit that changes the meaning moves "
+        "the probability the right way. No model is trained on the suite. Cases that the labels cannot express are "
+        "skipped. Run it with `emoscope behaviour`."
     )
 
 
 def behaviour_table(figures: Sequence[BehaviourFigures]) -> str:
-    """The figures of the first set of labels: a row for each type and kind.
+    """The behaviour figures of the first label set, with a row for each type and kind.
 
     >>> one = {"head": "ekman", "type": "all", "kind": "all", "n": 9, "passed": 8, "skipped": 1}
     >>> print(behaviour_table([BehaviourFigures(**one, level=0.95, low=0.5, high=0.9)]).splitlines()[-1])
@@ -155,21 +153,26 @@ def behaviour_table(figures: Sequence[BehaviourFigures]) -> str:
         for each in own
     ]
     columns = ["type", "kind", "passed", f"{percent(own[0].level)} % interval", "skipped"]
-    return markdown_table(columns, rows, left=2)
+    return markdown_table(columns, rows)
 
 
-def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """A table whose first `left` columns are text.
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table with columns of numbers aligned right.
 
     >>> print(markdown_table(["label", "F1"], [["sad", "0.7"]]))
     | label | F1 |
     |---|---:|
     | sad | 0.7 |
     """
-    rule = "".join("---|" if number < left else "---:|" for number in range(len(columns)))
+    rule = "".join(_alignment([row[number] for row in rows]) for number in range(len(columns)))
     escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (columns, *escaped)]
     return "\n".join([lines[0], f"|{rule}", *lines[1:]])
+
+
+def _alignment(cells: Sequence[str]) -> str:
+    values = [cell for cell in cells if cell not in ("", "-")]
+    return "---:|" if values and all(re.match(r"[-+(*]*\d", cell) for cell in values) else "---|"
 
 
 def bullets(lines: Sequence[str]) -> str:

@@ -170,7 +170,7 @@ def test_a_card_shows_the_default_labels() -> None:
     figures = run_suite(emoscope.load("nano"), [case]).figures()
     other = figures[0].model_copy(update={"head": "other", "kind": "joy"})
     card = card_text(model_results(behaviour=(*figures, other)))
-    assert "With the labels `emocontext`, the default" in card
+    assert "with the default labels `emocontext`" in card
     assert "| functionality | short | 1 of 1 |" in card and "| joy |" not in card
     assert "## Behaviour suite" not in card_text(model_results())
 

@@ -8,8 +8,9 @@ import pytest
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
-from emoscope.detector.bundle import resolve
+from emoscope.detector.bundle import PRESETS, resolve
 from emoscope.distil.learnt import add_sources
+from emoscope.evaluation.behaviour import read_suite
 from emoscope.evaluation.card import card_text
 from emoscope.evaluation.results import read_results
 from kits.task_files import emocontext_file
@@ -23,7 +24,7 @@ from benchmarks.quality.card_numbers import unsupported_numbers
 from benchmarks.quality.data_sets import DATA_SETS, goemotions_test, held_out_tenths
 from benchmarks.quality.facts import renewed
 from benchmarks.quality.render import render
-from benchmarks.quality.run import rerun_behaviour, run
+from benchmarks.quality.run import rerun_behaviour, run, run_behaviour
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_run_and_render(data: Path, tmp_path: Path) -> None:
     assert (tmp_path / "pages" / "card-nano.md").read_text(encoding="utf-8") == card_text(results)
     assert (tmp_path / "assets" / "nano" / "card.md").read_text(encoding="utf-8") == card_text(results)
     page = (tmp_path / "pages" / "quality.md").read_text(encoding="utf-8")
-    assert "| more | iest | f1 | 0.5000 | 0.6000 | +0.1000 | - | 2 | no | - |" in page
+    assert "| more | iest | f1 | 0.5000 | 0.6000 | +0.1000 | 2 | no |  |" in page
     assert "[nano](card-nano.md)" in page
     assert "| type | kind | nano, emocontext |" in page
 
@@ -184,6 +185,17 @@ def test_the_committed_page_is_what_the_results_render_to(tmp_path: Path, monkey
     shutil.copytree(RESULTS / "models", tmp_path / "results", dirs_exist_ok=True)
     render()
     assert (tmp_path / "pages" / "quality.md").read_text() == (PAGES / "quality.md").read_text()
+
+
+def test_the_committed_figures_are_of_the_present_behaviour_suite() -> None:
+    nano = read_results(RESULTS / "models" / "nano.json")
+    assert run_behaviour("nano") == (list(nano.checks), list(nano.behaviour)), (
+        "run: python -m benchmarks.quality behaviour"
+    )
+    cases = len(read_suite())
+    for name in PRESETS:
+        totals = [each for each in read_results(RESULTS / "models" / f"{name}.json").behaviour if each.type == "all"]
+        assert totals and all(each.n + each.skipped == cases for each in totals), name
 
 
 def test_every_figure_of_a_card_has_one_source() -> None:
