@@ -78,6 +78,19 @@ def test_detect_register_submit_leaderboard(
         follow(page, "text=Invite a member")
         page.wait_for_selector("#invitation")
         photograph(page, "team", look)
+        invitation = page.inner_text("#invitation")
         page.goto("/challenges/mine/board/practice")
         assert f"Team {look}" in page.inner_text("tr.mine")
         photograph(page, "board", look)
+    for member in ("Ben", None):  # the second one finds the invitation used
+        with OpenedPage(browser, challenge_server, look) as page:
+            page.goto(invitation)
+            if member is None:
+                page.wait_for_selector(".notice.error")
+                assert "already used" in page.inner_text(".notice.error")
+                assert page.locator("main button").count() == 0
+            else:
+                page.wait_for_load_state("networkidle")
+                page.fill("input[name=member]", member)
+                follow(page, "main button")
+                page.wait_for_selector("#token")

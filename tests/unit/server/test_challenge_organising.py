@@ -5,12 +5,14 @@ import json
 import logging
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
+from emoscope.server.challenge.board.export import export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.scoring.queue import claim
 from emoscope.server.challenge.services import challenges as services
@@ -18,6 +20,8 @@ from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC, Actor
 from emoscope.server.challenge.services.audit import read_audit
 from emoscope.server.challenge.services.challenges import (
     change_challenge,
+    create_challenge,
+    delete_challenge,
     get_challenge,
     replace_gold,
     reschedule,
@@ -35,7 +39,7 @@ from emoscope.server.challenge.services.notices import (
     send_notice,
     withdraw_notice,
 )
-from emoscope.server.challenge.services.registration import Post
+from emoscope.server.challenge.services.registration import Post, invite_team
 from emoscope.server.challenge.services.storage import storage
 from emoscope.server.challenge.services.submissions import get_submission, submit
 from emoscope.server.challenge.services.teams import (
@@ -45,7 +49,7 @@ from emoscope.server.challenge.services.teams import (
     register_team,
     reinstate_team,
 )
-from emoscope.server.challenge.services.tokens import authenticate, issue_organiser_token
+from emoscope.server.challenge.services.tokens import authenticate, issue_member_token, issue_organiser_token
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, Rejected, StoreUnavailable, Unauthenticated
 from emoscope.server.mail import Mailer
 from emoscope.server.store import Store
@@ -418,3 +422,30 @@ def test_console_mail_reaches_the_log(store: Store, tmp_path: Path, caplog: pyte
     with caplog.at_level(logging.WARNING):
         send_notice(store, OPERATOR, slug, notice.id, Post(Mailer.of("console:", None), "http://here"))
     assert "mail to ana@example.org" in caplog.text
+
+
+def test_an_organiser_elsewhere_exports_what_everybody_may_see(store: Store, tmp_path: Path) -> None:
+    slug = made_challenge(store, tmp_path)
+    create_challenge(store, OPERATOR, write_challenge(tmp_path / "other", slug="other"))
+    other = authenticate(store, issue_organiser_token(store, OPERATOR, name="Otto", slug="other").token)
+    assert export_challenge(store, other, slug) == export_challenge(store, PUBLIC, slug)
+
+
+def test_a_deleted_challenge_can_be_edited_but_nobody_is_brought_to_it(store: Store, tmp_path: Path) -> None:
+    slug, post = made_challenge(store, tmp_path), Post(Mailer.of("console:", None), "https://emoscope.example")
+    _, made = team(store, slug)
+    delete_challenge(store, OPERATOR, slug)
+    assert change_challenge(store, OPERATOR, slug, {"title": "Hidden"}).title == "Hidden"
+    notice = post_notice(store, OPERATOR, slug, title="Soon", text="We are back soon")
+    assert withdraw_notice(store, OPERATOR, slug, notice.id).withdrawn
+    for refused in (
+        partial(post_notice, title="Soon", text="Soon", mail=True),
+        partial(send_notice, notice_id=notice.id, post=post),
+        partial(invite_team, post=post),
+        partial(register_team, team="Late", member="Lea"),
+        partial(issue_member_token, member_id=made.member.id),
+    ):
+        with pytest.raises(Conflict, match="mine is deleted; restore it first"):
+            refused(store, OPERATOR, slug)
+        with pytest.raises((NotFound, Unauthenticated)):
+            refused(store, PUBLIC, slug)

@@ -91,7 +91,7 @@ def test_a_verified_address_registers_by_the_mailed_link_once(
     assert "https://emoscope.example/confirm/con_" in inbox.mails[0][2]  # type: ignore[attr-defined]
     made = confirm(store, PUBLIC, inbox.secret())
     assert (made.team.name, made.member.verified) == ("Aurora", True)
-    with pytest.raises(NotFound, match="unknown, used or out of date"):
+    with pytest.raises(NotFound, match="unknown, already used or expired"):
         confirm(store, PUBLIC, inbox.secret())
     register(store, PUBLIC, slug, post, team="Late", member="Lea", email="lea@example.org")
     clock.forward(hours=25)
@@ -183,7 +183,7 @@ def test_registration_by_invitation(store: Store, clock: Clock, tmp_path: Path, 
     with pytest.raises(Invalid):  # a mistake does not use the invitation up
         register_team(store, PUBLIC, slug, team="<b>", member="Ana", invitation=shown.token)
     assert register_team(store, PUBLIC, slug, team="Aurora", member="Ana", invitation=shown.token).member.email is None
-    with pytest.raises(NotFound, match="unknown, used or out of date"):
+    with pytest.raises(NotFound, match="unknown, already used or expired"):
         register_team(store, PUBLIC, slug, team="Again", member="Ana", invitation=shown.token)
     invite_team(store, OPERATOR, slug, post, "ben@example.org")
     made = register_team(store, PUBLIC, slug, team="Borealis", member="Ben", invitation=inbox.secret())
@@ -306,6 +306,7 @@ def test_register_and_recover_by_pages_and_real_mail(tmp_path: Path, smtp: tuple
         assert (made.status_code, "Your token" in made.text) == (201, True)
         assert client.get("/challenges/mine/team").status_code == 200
         client.cookies.clear()
+        _offers_nothing(client, link[1])
         page = client.get("/recover").text
         ask = {"csrf": form_secret(page), "challenge": "mine", "email": "ana@example.org"}
         answers = [client.post("/recover", data={**ask, "email": email}) for email in ("ana@example.org", "x@y.org")]
@@ -316,6 +317,46 @@ def test_register_and_recover_by_pages_and_real_mail(tmp_path: Path, smtp: tuple
         recovered = client.post(link[1], data={"csrf": form_secret(client.get(link[1]).text)})
         assert (recovered.status_code, "Your token" in recovered.text) == (201, True)
         assert len(kept.mails) == 2
+        _offers_nothing(client, link[1])
+
+
+def _offers_nothing(client: TestClient, link: str) -> None:
+    """A link that was used or never existed says so, and has no button to press."""
+    kind = link.split("/")[1]
+    for path in (link, f"/{kind}/no_such_secret"):
+        secret = form_secret(client.get("/sign-in").text)
+        for found in (client.get(path), client.post(path, data={"csrf": secret})):
+            assert (found.status_code, "is not valid" in found.text) == (404, True), path
+            assert f'action="{path}"' not in found.text
+            assert ("/recover" if kind == "recover" else "/challenges") in re.findall(r'href="(/\w+)"', found.text)
+
+
+def test_a_link_is_offered_again_if_only_what_it_asks_for_is_refused(tmp_path: Path, smtp: tuple[str, _Kept]) -> None:
+    url, kept = smtp
+    with _client(tmp_path, 'registration = "email"', mail_url=url) as site:
+        body = {"team": "Aurora", "member": "Ana", "email": "ana@example.org"}
+        assert site.client.post("/v1/challenges/mine/teams", json=body).status_code == 202
+        link = re.search(r"http://testserver(/confirm/\S+)", kept.mails[0].get_content())  # type: ignore[attr-defined]
+        assert link is not None
+        taken = {"team": "Aurora", "member": "Olga"}
+        assert site.client.post("/v1/challenges/mine/teams", json=taken, headers=bearer(site.organiser)).is_success
+        refused = site.client.post(link[1], data={"csrf": form_secret(site.client.get(link[1]).text)})
+        assert (refused.status_code, "is taken" in refused.text) == (409, True)
+        assert f'action="{link[1]}"' in refused.text
+
+
+def test_a_used_invitation_is_known_before_it_is_sent(tmp_path: Path) -> None:
+    with _client(tmp_path, "") as site:
+        client, ana = site.client, bearer(site.team("Inviters"))
+        invitation = client.post("/v1/challenges/mine/invitations", headers=ana).json()["token"]
+        form = {"csrf": form_secret(client.get("/join").text), "invitation": invitation}
+        assert client.post("/join/check", data=form).status_code == 204
+        assert client.post("/join", data={**form, "member": "Joe"}).status_code == 201
+        client.cookies.clear()
+        form["csrf"] = form_secret(client.get("/join").text)
+        for wrong in (invitation, "inv_unknown", ""):
+            answer = client.post("/join/check", data={**form, "invitation": wrong})
+            assert (answer.status_code, "is not valid" in answer.json()["detail"]) == (404, True), wrong
 
 
 def test_register_and_recover_by_programs(tmp_path: Path, smtp: tuple[str, _Kept]) -> None:

@@ -114,7 +114,7 @@ def test_members_join_by_an_invitation_that_works_once(store: Store, clock: Cloc
     late = invite(store, ben, slug)
     clock.forward(days=8)
     for token in (invitation.token, late.token, "inv_unknown"):
-        with pytest.raises(NotFound, match="unknown, used or out of date"):
+        with pytest.raises(NotFound, match="unknown, already used or expired"):
             join_team(store, PUBLIC, token, member="Cat")
     with store.database.read() as session:
         assert invitation.token not in "".join(session.scalars(select(Invitation.hash)))

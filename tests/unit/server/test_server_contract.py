@@ -108,6 +108,20 @@ def test_texts_are_described_as_they_are_checked(shared_site: Site) -> None:
     assert not re.search(schemas["ChangesIn"]["properties"]["rules"]["anyOf"][0]["pattern"], "a\x01b")
 
 
+def test_an_integer_may_be_written_with_a_point_as_in_json_schema(shared_site: Site) -> None:
+    client, olga = shared_site.client, bearer(shared_site.organiser)
+    schema = client.get("/openapi.json").json()["components"]["schemas"]["ChangesIn"]["properties"]["max_teams"]
+    assert schema["anyOf"][0] == {"type": "integer", "minimum": 1, "maximum": 100_000}
+    for number, accepted in (("304.0", True), ("3.04e2", True), ("304.5", False), ("0.0", False), ("1e999", False)):
+        headers = {**olga, "Content-Type": "application/json"}
+        answer = client.patch("/v1/challenges/mine", content=f'{{"max_teams": {number}}}', headers=headers)
+        assert answer.status_code == (200 if accepted else 422), (number, answer.text)
+        assert not accepted or answer.json()["max_teams"] == 304
+    for path in ("audit?limit=3", "teams/1"):
+        whole, pointed = (client.get(f"/v1/challenges/mine/{path}{end}", headers=olga) for end in ("", ".0"))
+        assert (whole.status_code, whole.content) == (pointed.status_code, pointed.content), path
+
+
 LABELS = ("angry", "happy", "others", "sad")
 
 

@@ -85,6 +85,11 @@ class ChallengeView(View):
     max_teams: int
     deleted: bool = False
 
+    @property
+    def over(self) -> bool:
+        """Whether all phases have closed."""
+        return all(phase.state == "closed" for phase in self.phases)
+
 
 class FileView(View):
     """A file that participants get besides those of the phases."""

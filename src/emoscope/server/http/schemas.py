@@ -1,8 +1,8 @@
 """What the request bodies of all features share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic.config import JsonDict
 
 
@@ -15,6 +15,12 @@ def whole_characters(value: str) -> str:
     return value
 
 
+def _integral(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# To JSON Schema 304.0 is an integer, which a strict int refuses.
+Integral = BeforeValidator(_integral)
 Text = Annotated[str, AfterValidator(whole_characters)]
 
 

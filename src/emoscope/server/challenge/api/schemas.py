@@ -10,7 +10,7 @@ from emoscope.server.challenge import limits
 from emoscope.server.challenge.services.applicants import clean_email
 from emoscope.server.challenge.views import PHASE_PATTERN, Registration
 from emoscope.server.errors import Invalid
-from emoscope.server.http.schemas import StrictInput, example, whole_characters
+from emoscope.server.http.schemas import Integral, StrictInput, example, whole_characters
 from emoscope.server.store.names import LINE_PATTERN, MAX_NAME, TEXT_PATTERN, has_control_characters
 
 
@@ -149,7 +149,7 @@ class ChangesIn(StrictInput):
     timeline: _Text | None = None
     faq: _Text | None = None
     registration: Registration | None = None
-    max_teams: Annotated[int, Field(ge=1, le=limits.MAX_TEAMS)] | None = None
+    max_teams: Annotated[int, Field(ge=1, le=limits.MAX_TEAMS), Integral] | None = None
 
 
 def _moment(value: Any) -> Any:

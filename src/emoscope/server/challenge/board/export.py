@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.services.actor import Actor
-from emoscope.server.challenge.services.challenges import get_challenge
+from emoscope.server.challenge.services.challenges import get_challenge, organises
 from emoscope.server.challenge.services.submissions import list_submissions
 from emoscope.server.challenge.services.teams import list_teams
 from emoscope.server.challenge.views import BoardView
@@ -56,7 +56,7 @@ def export_challenge(store: Store, actor: Actor, slug: str) -> dict[str, Any]:
         "exported": store.clock().isoformat(),
         "boards": [leaderboard(store, actor, slug, phase).as_dict() for phase in visible],
     }
-    if actor.role == "organiser":
+    if organises(store, actor, slug):
         exported["teams"] = [team.as_dict() for team in list_teams(store, actor, slug)]
         exported["submissions"] = [one.as_dict() for one in list_submissions(store, actor, slug, deleted=True)]
     return exported

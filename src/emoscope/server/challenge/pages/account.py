@@ -9,8 +9,9 @@ from starlette.responses import Response
 
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, registration, teams
+from emoscope.server.challenge.services.one_time import check_link
 from emoscope.server.challenge.views import Registered
-from emoscope.server.errors import ServerError, Unauthenticated
+from emoscope.server.errors import NotFound, ServerError, Unauthenticated
 
 router = APIRouter(include_in_schema=False)
 Secret = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=100)]
@@ -59,10 +60,24 @@ def join(
     return visitor.signed_in_with(joined.token).page("token.html.j2", status=201, registered=joined)
 
 
+@router.post("/join/check", status_code=204)
+def check_invitation(visitor: FormVisitor, invitation: ShortField = "") -> None:
+    """Tell the page whether the invitation in its link still works."""
+    visitor.ask(teams.check_invitation, invitation.strip())
+
+
 @router.get("/confirm/{secret}")
 def _confirm_page(visitor: CurrentVisitor, secret: Secret) -> Response:
-    """Asks for a click, so that a program that looks at the links of a mail does not use them up."""
-    return visitor.page("mail_link.html.j2", kind="confirm", secret=secret)
+    return _show_link(visitor, "confirm", secret)
+
+
+def _show_link(visitor: Visitor, kind: str, secret: str, error: ServerError | None = None) -> Response:
+    """The page behind a mailed link, with a button while the link works: programs that follow links do not use it."""
+    try:
+        visitor.ask(check_link, kind, secret)
+    except NotFound as invalid:
+        return visitor.page("mail_link.html.j2", error=invalid, kind=kind, secret=None)
+    return visitor.page("mail_link.html.j2", error=error, kind=kind, secret=secret)
 
 
 @router.post("/confirm/{secret}")
@@ -71,11 +86,11 @@ def _confirm(visitor: FormVisitor, secret: Secret) -> Response:
 
 
 def _use_link(visitor: Visitor, kind: str, service: Callable[..., Registered], secret: str) -> Response:
-    """What a mailed link is for, and the token it leads to, once; a link that is not valid is said to be so."""
+    """Do what a mailed link is for, and show the new token once."""
     try:
         registered = visitor.ask(service, secret)
     except ServerError as error:
-        return visitor.page("mail_link.html.j2", error=error, kind=kind, secret=secret)
+        return _show_link(visitor, kind, secret, error)
     return visitor.signed_in_with(registered.token).page("token.html.j2", status=201, registered=registered)
 
 
@@ -100,7 +115,7 @@ def ask_for_token(
 
 @router.get("/recover/{secret}")
 def _new_token_page(visitor: CurrentVisitor, secret: Secret) -> Response:
-    return visitor.page("mail_link.html.j2", kind="recover", secret=secret)
+    return _show_link(visitor, "recover", secret)
 
 
 @router.post("/recover/{secret}")

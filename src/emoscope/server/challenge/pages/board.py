@@ -50,6 +50,7 @@ def _board_page(
     return visitor.page(
         "board.html.j2",
         challenge=challenge,
+        organises=visitor.ask(challenges.organises, slug),
         board=board,
         entries=found,
         teams=[entry for entry in board.entries if entry.kind == "team"],

@@ -46,7 +46,7 @@ def show_challenge(visitor: Visitor, slug: str, error: ServerError | None = None
         rows=getattr(error, "rows", []),
         filled=filled,
         notices=visitor.ask(notices.list_notices, slug),
-        files=visitor.ask(handouts.list_files, slug) if not challenge.deleted else [],
+        files=visitor.ask(handouts.list_files, slug),
         description=markdown(challenge.description),
         texts={name: markdown(challenge.texts.get(name, "")) for name in TEXTS},
         **_timeline(challenge, visitor.store.clock()),

@@ -40,7 +40,7 @@ def read_audit(
 ) -> list[AuditLine]:
     """The newest lines first, of one challenge or of all; `before` is the id to go on from."""
     with store.database.read() as session:
-        challenge_id = None if slug is None else find_challenge(session, actor, slug, deleted=True).id
+        challenge_id = None if slug is None else find_challenge(session, actor, slug).id
         require_organiser(actor, challenge_id)
         query = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(max(1, min(limit, 1000)))
         if challenge_id is not None:

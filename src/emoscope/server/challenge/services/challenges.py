@@ -129,19 +129,19 @@ def list_challenges(store: Store, actor: Actor) -> list[ChallengeView]:
 def get_challenge(store: Store, actor: Actor, slug: str) -> ChallengeView:
     """One challenge."""
     with store.database.read() as session:
-        return challenge_view(session, store, actor, find_challenge(session, actor, slug, deleted=True))
+        return challenge_view(session, store, actor, find_challenge(session, actor, slug))
 
 
 def organises(store: Store, actor: Actor, slug: str) -> bool:
     """Whether the actor runs this challenge."""
     with store.database.read() as session:
-        return actor.organises(find_challenge(session, actor, slug, deleted=True).id)
+        return actor.organises(find_challenge(session, actor, slug).id)
 
 
 def check_organiser(store: Store, actor: Actor, slug: str) -> None:
     """Refuse everyone but the challenge's organisers."""
     with store.database.read() as session:
-        require_organiser(actor, find_challenge(session, actor, slug, deleted=True).id)
+        require_organiser(actor, find_challenge(session, actor, slug).id)
 
 
 def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) -> ChallengeView:
@@ -306,7 +306,7 @@ def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> 
 
 def count_stale(store: Store, actor: Actor, slug: str) -> int:
     """How many scores are of other code or other gold than the present ones."""
-    with reading(store, actor, slug, deleted=True) as (session, challenge):
+    with reading(store, actor, slug) as (session, challenge):
         require_organiser(actor, challenge.id)
         scorer = scorer_sha256(challenge.task, challenge.metric)
         stale = or_(*(_unscored(phase, scorer) for phase in challenge.phases))
@@ -332,7 +332,7 @@ def _rescore_phase(session: Session, phase: Phase, scorer: str, now: datetime) -
 
 
 def _set_deleted(store: Store, actor: Actor, slug: str, *, deleted: bool) -> None:
-    with organising(store, actor, slug, deleted=True) as (session, challenge):
+    with organising(store, actor, slug) as (session, challenge):
         challenge.deleted_at = store.clock() if deleted else None
         action = "challenge.delete" if deleted else "challenge.restore"
         record(session, store, actor, action, slug, challenge_id=challenge.id)

@@ -11,7 +11,7 @@ from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.definition import Definition, FileDefinition
 from emoscope.server.challenge.services.lookup import (
-    changing,
+    find_challenge,
     find_organised,
     find_phase,
     find_team,
@@ -82,9 +82,9 @@ def add_file(
 ) -> list[FileView]:
     """Give out a file from now on, or when a phase opens; one of the same name is replaced."""
     with store.database.read() as session:
-        challenge = find_organised(session, actor, slug)
+        find_organised(session, actor, slug)
     kept = store.files.keep_file(Path(path), "unlabelled")
-    with changing(store, actor, slug) as (session, challenge):
+    with organising(store, actor, slug) as (session, challenge):
         chosen = None if phase is None else find_phase(challenge, phase)
         keep(session, store, challenge, kept, Path(path).name, title, chosen)
         record(session, store, actor, "file.add", slug, challenge_id=challenge.id, name=Path(path).name)
@@ -153,7 +153,8 @@ def labels_released(session: Session, phase: Phase, now: datetime) -> bool:
 
 def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path, str]:
     """The gold of a phase that is over and its name, for teams; who has got it is in the audit log."""
-    with changing(store, actor, slug) as (session, challenge):
+    with store.database.write() as session:
+        challenge = find_challenge(session, actor, slug)
         check_registered(session, actor, challenge)
         chosen = find_phase(challenge, phase)
         if not labels_released(session, chosen, store.clock()):

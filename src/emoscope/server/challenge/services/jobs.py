@@ -14,7 +14,7 @@ SHOWN = 100
 def jobs(store: Store, actor: Actor, slug: str) -> JobsView:
     """How many jobs are in each state, and the newest of those that are not done; `rescore` tries failed ones again."""
     with store.database.read() as session:
-        challenge = find_organised(session, actor, slug, deleted=True)
+        challenge = find_organised(session, actor, slug)
         own = select(Job, Phase.name, Submission.public_id).join(Phase, Job.phase_id == Phase.id)
         own = own.outerjoin(Submission, Job.submission_id == Submission.id).where(Phase.challenge_id == challenge.id)
         unfinished = own.where(Job.state.not_in(["done", "superseded"])).order_by(Job.id.desc()).limit(SHOWN)

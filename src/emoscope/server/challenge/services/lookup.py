@@ -14,40 +14,48 @@ from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Phase, Team
 
 
-def find_challenge(session: Session, actor: Actor, slug: str, *, deleted: bool = False) -> Challenge:
-    """A challenge by its name; a deleted one only on request, and for its organisers."""
+def find_challenge(session: Session, actor: Actor, slug: str) -> Challenge:
+    """Find a challenge by its slug; a deleted one only for its organisers."""
     challenge = session.scalar(select(Challenge).where(Challenge.slug == slug))
-    if challenge is None or (challenge.deleted_at is not None and not (deleted and actor.organises(challenge.id))):
+    if challenge is None or (challenge.deleted_at is not None and not actor.organises(challenge.id)):
         raise NotFound(f"no challenge {slug[:64]!r}")
     return challenge
 
 
-def find_organised(session: Session, actor: Actor, slug: str, *, deleted: bool = False) -> Challenge:
-    """A challenge by its name, for its organisers only."""
-    challenge = find_challenge(session, actor, slug, deleted=deleted)
+def find_organised(session: Session, actor: Actor, slug: str) -> Challenge:
+    """Find a challenge by its slug, for its organisers only."""
+    challenge = find_challenge(session, actor, slug)
     require_organiser(actor, challenge.id)
     return challenge
 
 
+def require_not_deleted(challenge: Challenge) -> None:
+    """Refuse what would bring people to a challenge they cannot see."""
+    if challenge.deleted_at is not None:
+        raise Conflict(f"{challenge.slug} is deleted; restore it first")
+
+
 @contextmanager
-def reading(store: Store, actor: Actor, slug: str, *, deleted: bool = False) -> Iterator[tuple[Session, Challenge]]:
-    """A session to read in, with the challenge of this name."""
+def reading(store: Store, actor: Actor, slug: str) -> Iterator[tuple[Session, Challenge]]:
+    """Open a session for reading and find a challenge."""
     with store.database.read() as session:
-        yield session, find_challenge(session, actor, slug, deleted=deleted)
-
-
-@contextmanager
-def changing(store: Store, actor: Actor, slug: str) -> Iterator[tuple[Session, Challenge]]:
-    """A transaction, with the challenge of this name."""
-    with store.database.write() as session:
         yield session, find_challenge(session, actor, slug)
 
 
 @contextmanager
-def organising(store: Store, actor: Actor, slug: str, *, deleted: bool = False) -> Iterator[tuple[Session, Challenge]]:
-    """A transaction, with the challenge of this name, for its organisers only."""
+def changing(store: Store, actor: Actor, slug: str) -> Iterator[tuple[Session, Challenge]]:
+    """Open a transaction and find a challenge that is not deleted."""
     with store.database.write() as session:
-        yield session, find_organised(session, actor, slug, deleted=deleted)
+        challenge = find_challenge(session, actor, slug)
+        require_not_deleted(challenge)
+        yield session, challenge
+
+
+@contextmanager
+def organising(store: Store, actor: Actor, slug: str) -> Iterator[tuple[Session, Challenge]]:
+    """Open a transaction and find a challenge, deleted or not, for its organisers only."""
+    with store.database.write() as session:
+        yield session, find_organised(session, actor, slug)
 
 
 def find_phase(challenge: Challenge, name: str) -> Phase:

@@ -9,9 +9,9 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.limits import MAX_ANNOUNCEMENT, MAX_TITLE
-from emoscope.server.challenge.services.actor import Actor, require_organiser
+from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import changing, find_team, organising, reading
+from emoscope.server.challenge.services.lookup import find_team, organising, reading, require_not_deleted
 from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.views import NoticeView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, ServerError
@@ -29,6 +29,8 @@ def post_notice(
     """Tell everybody something, or one team. With `mail`, `send_notice` mails it to all members with an address."""
     title, text = _clean_title(title), _clean_text(text)
     with organising(store, actor, slug) as (session, challenge):
+        if mail:
+            require_not_deleted(challenge)
         if team_id is not None and find_team(session, challenge, team_id).merged_into is not None:
             raise Conflict("the team has merged into another")
         notice = Notice(
@@ -62,8 +64,9 @@ def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Pos
     """
     if post.mailer is None:
         raise NotAllowed("this server sends no mail; the notice is on the challenge's page")
-    with changing(store, actor, slug) as (session, challenge):
-        notice = _find(session, actor, challenge, notice_id)
+    with organising(store, actor, slug) as (session, challenge):
+        require_not_deleted(challenge)
+        notice = _find(session, challenge, notice_id)
         if notice.sending_until is not None and notice.sending_until > store.clock():
             raise Conflict("the mails are being sent; look again in a while")
         members = {one.id: one for one in session.scalars(select(Member).where(Member.id.in_(notice.unsent)))}
@@ -95,7 +98,7 @@ def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Pos
 
 def list_notices(store: Store, actor: Actor, slug: str) -> list[NoticeView]:
     """Newest first: announcements, and messages to the actor's team; for organisers all, withdrawn ones too."""
-    with reading(store, actor, slug, deleted=True) as (session, challenge):
+    with reading(store, actor, slug) as (session, challenge):
         organises = actor.organises(challenge.id)
         query = select(Notice).where(Notice.challenge_id == challenge.id).order_by(Notice.id.desc())
         if not organises:
@@ -105,8 +108,8 @@ def list_notices(store: Store, actor: Actor, slug: str) -> list[NoticeView]:
 
 
 def _set_withdrawn(store: Store, actor: Actor, slug: str, notice_id: int, *, withdrawn: bool) -> NoticeView:
-    with changing(store, actor, slug) as (session, challenge):
-        notice = _find(session, actor, challenge, notice_id)
+    with organising(store, actor, slug) as (session, challenge):
+        notice = _find(session, challenge, notice_id)
         notice.withdrawn_at = store.clock() if withdrawn else None
         action = "notice.withdraw" if withdrawn else "notice.restore"
         record(session, store, actor, action, challenge.slug, challenge_id=challenge.id, notice=notice.id)
@@ -118,8 +121,7 @@ withdraw_notice = partial(_set_withdrawn, withdrawn=True)
 restore_notice = partial(_set_withdrawn, withdrawn=False)
 
 
-def _find(session: Session, actor: Actor, challenge: Challenge, notice_id: int) -> Notice:
-    require_organiser(actor, challenge.id)
+def _find(session: Session, challenge: Challenge, notice_id: int) -> Notice:
     query = select(Notice).where(Notice.id == notice_id, Notice.challenge_id == challenge.id)
     notice = session.scalar(query.with_for_update())
     if notice is None:

@@ -9,7 +9,13 @@ from sqlalchemy import select, update
 from emoscope.server.challenge.services.actor import PUBLIC, Actor
 from emoscope.server.challenge.services.applicants import Applicant, Identity, clean_email, email_key
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.lookup import changing, organising, reading, require_running
+from emoscope.server.challenge.services.lookup import (
+    changing,
+    organising,
+    reading,
+    require_not_deleted,
+    require_running,
+)
 from emoscope.server.challenge.services.one_time import LASTS, make_link, use_link
 from emoscope.server.challenge.services.teams import add_team, check_one_team, check_team_name, register_team, team_view
 from emoscope.server.challenge.services.tokens import add_member_token
@@ -108,6 +114,7 @@ def invite_team(store: Store, actor: Actor, slug: str, post: Post, email: str | 
     """An invitation to register one team, for organisers; mailed if there is an address, which is verified thereby."""
     address = clean_email(email)
     with organising(store, actor, slug) as (session, challenge):
+        require_not_deleted(challenge)
         payload = {} if address is None else {"email": address}
         secret, row = make_link(session, store, "register", challenge.id, payload=payload)
         record(session, store, actor, "team.invitation", slug, challenge_id=challenge.id, invitation=row.id)

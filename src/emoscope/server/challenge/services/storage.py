@@ -14,7 +14,7 @@ from emoscope.server.store.models import Phase, Submission
 def storage(store: Store, actor: Actor, slug: str | None = None) -> StorageView:
     """The space of a challenge's files, or of all; the database and the disk for those who organise everything."""
     with store.database.read() as session:
-        challenge_id = None if slug is None else find_challenge(session, actor, slug, deleted=True).id
+        challenge_id = None if slug is None else find_challenge(session, actor, slug).id
         require_organiser(actor, challenge_id)
         phases = select(Phase) if challenge_id is None else select(Phase).where(Phase.challenge_id == challenge_id)
         kept = select(Submission.sha256, func.max(Submission.size)).where(Submission.state != "rejected")

@@ -161,7 +161,7 @@ def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) 
 def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
     """All teams of a challenge, deleted ones too, for its organisers."""
     with store.database.read() as session:
-        challenge = find_organised(session, actor, slug, deleted=True)
+        challenge = find_organised(session, actor, slug)
         query = select(Team).where(Team.challenge_id == challenge.id, Team.merged_into.is_(None)).order_by(Team.id)
         counts = _counts(session, challenge)
         return [team_view(session, team, counts) for team in session.scalars(query)]
@@ -213,14 +213,7 @@ def join_team(
     """Join the team of an invitation, which cannot be used again."""
     person = Applicant.of(member, email, identity)
     with store.database.write() as session:
-        query = select(Invitation).where(Invitation.hash == hashed(invitation[:200])).with_for_update()
-        row = session.scalar(query)
-        team = None if row is None else session.get(Team, row.team_id)
-        while team is not None and team.merged_into is not None:  # the team has merged since it invited
-            team = session.get(Team, team.merged_into)
-        usable = row is not None and row.used_at is None and row.expires_at > store.clock()
-        if not usable or row is None or team is None or team.deleted_at or team.challenge.deleted_at:
-            raise NotFound("the invitation is not valid: unknown, used or out of date", field="invitation")
+        row, team = _find_invitation(session, store, invitation, lock=True)
         team = find_team(session, team.challenge, team.id, lock=True)
         if count_members(session, team.id) >= MAX_MEMBERS:
             raise Conflict(f"a team has at most {MAX_MEMBERS} members")
@@ -229,13 +222,33 @@ def join_team(
         return _add_member(session, store, actor, team, person)
 
 
+def check_invitation(store: Store, actor: Actor, invitation: str) -> None:
+    """Refuse an invitation that does not work, without using it."""
+    del actor  # whoever holds the invitation may use it
+    with store.database.read() as session:
+        _find_invitation(session, store, invitation)
+
+
+def _find_invitation(session: Session, store: Store, secret: str, *, lock: bool = False) -> tuple[Invitation, Team]:
+    """Find an invitation that still works, and the team it leads to; all others get the same answer."""
+    query = select(Invitation).where(Invitation.hash == hashed(secret[:200]))
+    row = session.scalar(query.with_for_update() if lock else query)
+    team = None if row is None else session.get(Team, row.team_id)
+    while team is not None and team.merged_into is not None:  # the team has merged since it invited
+        team = session.get(Team, team.merged_into)
+    usable = row is not None and row.used_at is None and row.expires_at > store.clock()
+    if not usable or row is None or team is None or team.deleted_at or team.challenge.deleted_at:
+        raise NotFound("the invitation is not valid: it is unknown, already used or expired", field="invitation")
+    return row, team
+
+
 def count_members(session: Session, *team_ids: int) -> int:
     """How many members these teams have together."""
     return session.scalar(select(func.count()).where(Member.team_id.in_(team_ids))) or 0
 
 
 def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted: bool) -> None:
-    with organising(store, actor, slug, deleted=True) as (session, challenge):
+    with organising(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, team_id, lock=True)
         if team.merged_into is not None:
             raise Conflict("the team has merged into another")

@@ -147,7 +147,7 @@ def list_tokens(store: Store, actor: Actor, slug: str | None = None) -> list[Tok
         elif slug is None:
             require_organiser(actor, None)
         else:
-            challenge = find_organised(session, actor, slug, deleted=True)
+            challenge = find_organised(session, actor, slug)
             query = query.where(or_(Token.challenge_id == challenge.id, Token.challenge_id.is_(None)))
             if not actor.organises(None):
                 query = query.where(Token.challenge_id == challenge.id)

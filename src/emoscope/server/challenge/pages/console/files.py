@@ -8,7 +8,7 @@ from starlette.responses import Response
 from emoscope.server.challenge.dependencies import Slug
 from emoscope.server.challenge.pages.console.shell import console, console_router, refused
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
-from emoscope.server.challenge.services import challenges, creation, handouts
+from emoscope.server.challenge.services import creation, handouts
 from emoscope.server.errors import Invalid, ServerError
 
 router = console_router("/files")
@@ -20,8 +20,7 @@ def _page(visitor: CurrentVisitor, slug: Slug) -> Response:
 
 
 def _show(visitor: Visitor, slug: str, **values: Any) -> Response:
-    deleted = visitor.ask(challenges.get_challenge, slug).deleted
-    return console(visitor, slug, "files", files=[] if deleted else visitor.ask(handouts.list_files, slug), **values)
+    return console(visitor, slug, "files", files=visitor.ask(handouts.list_files, slug), **values)
 
 
 @router.post("")
