@@ -1,7 +1,8 @@
 """`emoscope distil`: large models teach a small one."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Group
@@ -11,12 +12,14 @@ from rich.text import Text
 from emoscope.cli.options import DataOption, DeviceOption, SeedOption, chosen_settings
 from emoscope.cli.output import console, progress_bar, table
 from emoscope.cli.result import CommandGroup, CommandResult
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, did_you_mean
 from emoscope.core.extras import check_installed
 from emoscope.core.files import existing_file, folder_size
 from emoscope.core.fit_context import FitContext
+from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
 
+Plan = TypeVar("Plan", bound=FrozenModel)
 app = CommandGroup(help="Teach a small model what large ones know.", no_args_is_help=True)
 
 
@@ -47,6 +50,21 @@ def label_cli(
     return CommandResult({"output": output, "answers": counts}, f"{output}: {shown}")
 
 
+def _plan(kind: type[Plan], settings: Sequence[str] | None, **given: str) -> Plan:
+    """A plan with the values of `--set`, checked."""
+    from pydantic import ValidationError
+
+    from emoscope.core.frozen import first_problem
+
+    chosen = chosen_settings(settings)
+    if unknown := [name for name in chosen if name not in kind.model_fields]:
+        raise EmoscopeError(f"--set: no setting {unknown[0]!r}; {did_you_mean(unknown[0], kind.model_fields)}")
+    try:
+        return kind(**given, **chosen)
+    except ValidationError as error:
+        raise EmoscopeError(f"--set {first_problem(error)}") from None
+
+
 @app.command("teach")
 def teach_cli(
     pretrained: Annotated[str, typer.Argument(help="A pretrained model: a name on the hub, or a folder.")],
@@ -63,18 +81,12 @@ def teach_cli(
     data: DataOption = None,
 ) -> CommandResult:
     """Fine-tune a pretrained model on all tasks, fold by fold, and write its out-of-fold and test probabilities."""
-    from pydantic import ValidationError
-
-    from emoscope.core.frozen import first_problem
     from emoscope.distil.teacher import TeacherPlan, teach_by_folds
     from emoscope.systems.base import NETWORK_PACKAGES
     from emoscope.tasks.data import data_root
 
     check_installed(*NETWORK_PACKAGES, extra="train")
-    try:
-        plan = TeacherPlan(pretrained=pretrained, **chosen_settings(settings))
-    except ValidationError as error:
-        raise EmoscopeError(f"--set {first_problem(error)}") from None
+    plan = _plan(TeacherPlan, settings, pretrained=pretrained)
     with progress_bar("teaching") as progress:
         fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
         teach_by_folds(plan, output, fit_context, only=fold, keep=keep, ask=ask, parts=part)
@@ -147,8 +159,6 @@ def student_cli(
     force: Annotated[bool, typer.Option("--force", help="Replace a student that is there already.")] = False,
 ) -> CommandResult:
     """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
-    from dataclasses import asdict, fields
-
     from emoscope.distil.student import StudentPlan, fit_student, gather, judge, mix_of, save_report
     from emoscope.runs.record import kept_checkpoints, new_run_folder
     from emoscope.systems.base import NETWORK_PACKAGES
@@ -157,12 +167,9 @@ def student_cli(
     check_installed(*NETWORK_PACKAGES, extra="train")
     from emoscope.models.torch.multitask import CONFIG
 
-    chosen = chosen_settings(settings)
-    known = {each.name for each in fields(StudentPlan)}
-    if unknown := sorted(set(chosen) - known):
-        raise EmoscopeError(f"no setting {unknown[0]!r}; there are: {', '.join(sorted(known))}")
-    plan = StudentPlan(**chosen)
-    what = {"answers": [sha256_of(existing_file(path)) for path in answers], "plan": asdict(plan), "seed": seed}
+    plan = _plan(StudentPlan, settings)
+    hashes = [sha256_of(existing_file(path)) for path in answers]
+    what = {"answers": hashes, "plan": plan.model_dump(mode="json"), "seed": seed}
     with (
         new_run_folder(output, force=force, mark=CONFIG) as part,
         kept_checkpoints(output, what) as checkpoints,

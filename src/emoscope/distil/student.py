@@ -3,18 +3,19 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import Field
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import whole_text, write_file
 from emoscope.core.fit_context import FitContext
+from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
 from emoscope.distil.everyday import GENERAL, JOINED, everyday_examples, general_targets, joined_examples
@@ -53,34 +54,28 @@ HEADS: Mapping[str, tuple[str, ...]] = {  # the first is what a model answers wi
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StudentPlan:
-    """How a student is made; `default` was made with these settings.
-
-    `hard` is the share of the annotators' labels in the targets of texts that have them. With `hold_out`, the tenth
-    of each task's dialogues that falls into fold 0 is learnt from by no one, and the student is judged on it.
-    `start` is a student to go on from, instead of the encoder and the mixture: its folder, or a model made from
-    one, such as `default`. `limit` bounds what is taken of each source. `share` of the pool is learnt, drawn anew
-    with each seed; everyday dialogues are learnt all. `heads` are the label sets it answers with. `everyday` is how
-    often the everyday dialogues count, `joined` how many longer messages are put together from them. `layers` keeps
-    that many of the encoder's layers, `middle` that many units in the middle of each; a student that goes on keeps
-    its own, and gets more where `middle` is larger.
-    `adaptation` names unlabelled text (see `models.unlabelled`) whose masked words the encoder learns to guess
-    first. `prepared` is a folder to keep the encoder in once it has learnt the mixture; if it is there already, the
-    student goes on from it.
-    """
+class StudentPlan(FrozenModel):
+    """How a student is trained; the defaults made `default`."""
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
+    """A hub name or a folder."""
     context: int = 3
+    """Turns that are read, the labelled one included."""
     max_length: int = 96
     dropout: float = 0.1
     layers: int | None = None
+    """Layers of the encoder that are kept."""
     middle: int | None = 512
+    """Units in the feed-forward network of each layer; a student that continues from `start` is widened if it has
+    fewer, and otherwise keeps its own."""
     adaptation: str | None = IN_DOMAIN
+    """Unlabelled text for masked-language-model training before anything else (`tasks/datasets/unlabelled`)."""
     adaptation_epochs: int = 2
     adaptation_rate: float = 3e-4
     prepared: str | None = None
+    """Folder for the encoder once it has learnt the mixture of corpora; if it exists, training continues from it."""
     hard: float = 0.35
+    """Weight of the annotators' labels in the targets, where there are any; the rest is the teacher's."""
     mixture_epochs: int = 2
     mixture_batch: int = 128
     mixture_rate: float = 2e-4
@@ -89,13 +84,21 @@ class StudentPlan:
     rate: float = 3e-4
     precision: str = "auto"
     hold_out: bool = False
+    """Leave out fold 0 of 10 of each task's dialogues, and score the student on it."""
     start: str | None = None
+    """A student to continue from, instead of the encoder and the mixture: its folder, or a model made from one."""
     heads: tuple[str, ...] = tuple(HEADS)
+    """The label sets it answers with."""
     everyday: int = 3
+    """How often each everyday dialogue counts."""
     joined: int = JOINED
+    """Number of longer messages joined from everyday ones."""
     limit: int | None = None
+    """Examples of each source, for a trial."""
     share: float = 1.0
-    shares: Mapping[str, float] = field(default_factory=dict)
+    """Share of the pool to learn from, drawn with the seed; everyday dialogues are always all used."""
+    shares: Mapping[str, float] = Field(default_factory=dict)
+    """Weight of each head's loss."""
 
 
 class Targets:

@@ -92,11 +92,11 @@ def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
     It is emptied if it belongs to another run (`what`: system, seed, settings, data), and removed at the end.
     """
     folder = target.parent / f".{target.name}.checkpoints"
-    mark = folder / "work.json"
-    if folder.exists() and (not mark.is_file() or json.loads(mark.read_text(encoding="utf-8")) != dict(what)):
+    mark, content = folder / "work.json", json.dumps(dict(what))
+    if folder.exists() and (not mark.is_file() or mark.read_text(encoding="utf-8") != content):
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_file(mark, json.dumps(dict(what)))
+    write_file(mark, content)
     try:
         yield folder
     except BaseException:

@@ -94,3 +94,16 @@ def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Pa
     assert before.learnt is not None
     assert set(before.learnt.sources) <= set(after.learnt.sources)
     assert not any(name.startswith(("teacher: teacher: ", "teacher: text: ")) for name in after.learnt.sources)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("epoch=5", "--set: no setting 'epoch'; did you mean 'epochs'?"),
+        ("epochs=many", "--set 'epochs': Input should be a valid integer"),
+    ],
+)
+def test_wrong_settings_of_a_student_are_one_line(setting: str, message: str, tmp_path: Path) -> None:
+    done = run("distil", "student", tmp_path / "answers.npz", "-o", tmp_path / "student", "--set", setting)
+    assert isinstance(done.exception, EmoscopeError)
+    assert message in str(done.exception)

@@ -165,7 +165,7 @@ def test_a_teacher_of_all_data_teaches_a_student(corpora: str, data: Path, encod
     assert {path.stem for path in files} == set(POOL[corpora])
     heads = ("general",) if corpora == "open" else tuple(HEADS)
     small = StudentPlan(encoder=str(encoder), max_length=24, epochs=1, middle=None, adaptation=None, heads=heads)
-    small = replace(small, mixture_epochs=0, limit=24)
+    small = small.model_copy(update={"mixture_epochs": 0, "limit": 24})
     targets = gather(files, small, context)
     held_out = {example.context.texts for example in everyday_examples(held_out=True)}
     assert held_out

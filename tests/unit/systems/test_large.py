@@ -1,7 +1,6 @@
 """emoscope's own models: what they learn from, how they decide, and how a large one teaches a small one."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -324,8 +323,7 @@ def test_none_of_the_84_is_learnt() -> None:
 def small_plan(encoder: str, **changes: Any) -> StudentPlan:
     """A plan for the tiny encoder."""
     made = StudentPlan(encoder=encoder, max_length=24, epochs=1, batch=32, middle=None, adaptation=None, everyday=0)
-    made = replace(made, mixture_batch=16, mixture_epochs=1)
-    return replace(made, **changes)
+    return made.model_copy(update={"mixture_batch": 16, "mixture_epochs": 1, **changes})
 
 
 @pytest.fixture
@@ -343,14 +341,18 @@ def test_a_student_is_gone_on_from(fit_context: FitContext, encoder: str, even_a
     one = fit_student(gather([even_answers], plan, fit_context), plan, fit_context)
     one.save(tmp_path / "one")
     going_on = fit_student(
-        gather([even_answers], plan, fit_context), replace(plan, start=str(tmp_path / "one"), rate=0.0), fit_context
+        gather([even_answers], plan, fit_context),
+        plan.model_copy(update={"start": str(tmp_path / "one"), "rate": 0.0}),
+        fit_context,
     )
     assert np.allclose(going_on.scores(rows), one.scores(rows), atol=1e-6)
     other = MultiTaskClassifier({"other": ["x", "y"]}, "transformer", one.settings)
     other.fit(rows, np.full((4, 2), 0.5), fit_context).save(tmp_path / "other")
     with pytest.raises(EmoscopeError, match="is not a student with the heads"):
         fit_student(
-            gather([even_answers], plan, fit_context), replace(plan, start=str(tmp_path / "other")), fit_context
+            gather([even_answers], plan, fit_context),
+            plan.model_copy(update={"start": str(tmp_path / "other")}),
+            fit_context,
         )
 
 
@@ -371,7 +373,9 @@ def test_a_prepared_encoder_is_kept_and_gone_on_from(
     assert np.array_equal(first.learnt.fingerprints, second.learnt.fingerprints)
     assert np.allclose(first.scores(rows), second.scores(rows), atol=1e-5)
     again = fit_student(
-        gather([even_answers], plan, fit_context), replace(plan, prepared=None, adaptation=None), fit_context
+        gather([even_answers], plan, fit_context),
+        plan.model_copy(update={"prepared": None, "adaptation": None}),
+        fit_context,
     )
     assert not np.allclose(first.scores(rows), again.scores(rows), atol=1e-5)
 
@@ -413,7 +417,7 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
         files.append(tmp_path / f"{name}.npz")
         save_answers(files[-1], name, labels, {"own": table})
     plan = small_plan(encoder, hold_out=True)
-    plan = replace(plan, epochs=2, batch=16)
+    plan = plan.model_copy(update={"epochs": 2, "batch": 16})
     pool = gather(files, plan, fit_context)
     judged = {
         e.context.texts[-3:]
