@@ -155,3 +155,18 @@ def test_nobodys_body_is_read_before_it_is_known_whose_it_is(shared_site: Site, 
     asyncio.run(shared_site.client.app(scope, receive, send))  # type: ignore[arg-type]
     assert sent[0]["status"] == 401
     assert (b"connection", b"close") in sent[0]["headers"]
+
+
+def test_refusals_that_no_schema_can_state_are_described(shared_site: Site) -> None:
+    client, olga = shared_site.client, bearer(shared_site.organiser)
+    paths = client.get("/openapi.json").json()["paths"]
+    refused = {
+        operation["responses"]["422"]["description"]
+        for path in paths.values()
+        for operation in path.values()
+        if "multipart/form-data" in operation.get("requestBody", {}).get("content", {})
+    }
+    assert len(refused) == 3  # one for each kind of file
+    assert all("names" in description for description in refused)
+    named = client.post("/v1/challenges/mine/organisers", json={"name": "Ol\u200bga"}, headers=olga)
+    assert (named.status_code, named.json()["errors"][0]["field"]) == (422, "name")

@@ -121,6 +121,11 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": _TITLES[status], "content": content} for status in statuses}
 
 
+def refusal(description: str) -> dict[int | str, dict[str, Any]]:
+    """The 422 of an operation that also refuses what no schema can state."""
+    return {422: {**responses(422)[422], "description": description}}
+
+
 def from_validation(error: RequestValidationError, content_type: str) -> Problem:
     """The problem for a request that does not match its schema."""
     faults = error.errors()

@@ -4,8 +4,8 @@ At the cap the connection that has waited longest for a header makes room for a 
 and says nothing keeps nobody else out.
 """
 
+import asyncio
 import logging
-import time
 from functools import cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from emoscope.server.http.deadlines import RunningTimer
 from emoscope.server.settings import Settings
 
 _log = logging.getLogger("emoscope.server")
-_REPORT_SECONDS = 10.0
+_REPORT_SECONDS = 5.0
 _REQUEST_TIMEOUT = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/problem+json\r\nconnection: close\r\n"
     b'content-length: 113\r\n\r\n{"type":"urn:emoscope:problem:slow","title":"Too slow","status":408,'
@@ -34,14 +34,14 @@ class _Guarded:
         self.most = most
         self.waiting: dict[GuardedProtocol, None] = {}  # for a header, the longest first
         self._counts = {"slow": 0, "crowded": 0}
-        self._reported = -_REPORT_SECONDS
 
     def report(self, kind: str) -> None:
-        """Log how many connections were closed; one line for many."""
+        """Count a closed connection; one line in the log, a little later, tells of many."""
+        if not any(self._counts.values()):
+            asyncio.get_running_loop().call_later(_REPORT_SECONDS, self._log_counts)
         self._counts[kind] += 1
-        if (now := time.monotonic()) < self._reported + _REPORT_SECONDS:
-            return
-        self._reported = now
+
+    def _log_counts(self) -> None:
         slow, crowded = self._counts["slow"], self._counts["crowded"]
         self._counts = dict.fromkeys(self._counts, 0)
         _log.warning(

@@ -17,8 +17,10 @@ _DIRECTION = "\u200e"  # which the table puts around letters that are written fr
 _MARKS = 3  # on one letter; more is an ornament that covers the lines around it
 
 
-def clean_name(text: str, field: str) -> str:
+def clean_name(text: str, kind: str, field: str | None = None) -> str:
     """A name, tidied; markup, paths, invisible characters and stacked marks are refused.
+
+    A refusal names `field`, or else the kind of name.
 
     >>> clean_name("  Smith &  Jones ", "team")
     'Smith & Jones'
@@ -26,22 +28,23 @@ def clean_name(text: str, field: str) -> str:
     Traceback (most recent call last):
     emoscope.server.errors.Invalid: the team name may not hold '<'
     """
+    field = field or kind
     name = one_line(text)
     if not name:
-        raise Invalid(f"the {field} name is missing", field=field)
+        raise Invalid(f"the {kind} name is missing", field=field)
     if len(name) > MAX_NAME:
-        raise Invalid(f"the {field} name is longer than {MAX_NAME} characters", field=field)
+        raise Invalid(f"the {kind} name is longer than {MAX_NAME} characters", field=field)
     if markup := _MARKUP.search(name):
-        raise Invalid(f"the {field} name may not hold {markup[0]!r}", field=field)
+        raise Invalid(f"the {kind} name may not hold {markup[0]!r}", field=field)
     if any(unicodedata.category(character)[0] == "C" for character in name):
-        raise Invalid(f"the {field} name may not hold control or invisible characters", field=field)
+        raise Invalid(f"the {kind} name may not hold control or invisible characters", field=field)
     if _stacks_marks(name):
-        raise Invalid(f"the {field} name may not stack accents and other marks on one letter", field=field)
+        raise Invalid(f"the {kind} name may not stack accents and other marks on one letter", field=field)
     if not any(mark.isalnum() for mark in name):
-        raise Invalid(f"the {field} name needs a letter or digit", field=field)
+        raise Invalid(f"the {kind} name needs a letter or digit", field=field)
     # A spreadsheet would take it for a formula.
     if name[0] in _FORMULA:
-        raise Invalid(f"the {field} name may not begin with {name[0]!r}", field=field)
+        raise Invalid(f"the {kind} name may not begin with {name[0]!r}", field=field)
     return name
 
 

@@ -19,7 +19,7 @@ from emoscope.server.challenge.dependencies import (
 from emoscope.server.challenge.services import handouts, reports
 from emoscope.server.challenge.views import FileView, QuestionView, ReportView, SurveyTable
 from emoscope.server.errors import NotFound
-from emoscope.server.http.problems import responses
+from emoscope.server.http.problems import refusal, responses
 
 router = APIRouter(prefix="/v1/challenges/{slug}", tags=["challenges"], responses=responses(401, 403, 404, 422, 503))
 FileName = Annotated[str, Path(max_length=120, pattern=r"^[^/\\\x00-\x1f]+$", examples=["train.txt"])]
@@ -58,7 +58,12 @@ def report(caller: TokenCaller, slug: Slug) -> ReportView:
     return found
 
 
-@router.put("/report", summary="Write the own report", responses=responses(400, 409, 413, 415))
+@router.put(
+    "/report",
+    summary="Write the own report",
+    responses=responses(400, 409, 413, 415)
+    | refusal("The body is refused, or answers a question that is not in the survey"),
+)
 def keep_report(caller: TokenCaller, slug: Slug, body: schemas.ReportIn) -> ReportView:
     """Tell about the own team's system; it may be changed at any time."""
     return caller.ask(reports.keep_report, slug, **body.model_dump())

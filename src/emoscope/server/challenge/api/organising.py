@@ -20,14 +20,21 @@ from emoscope.server.challenge.dependencies import (
     received,
 )
 from emoscope.server.challenge.services import audit, challenges, creation, notices, storage, teams, tokens
-from emoscope.server.http.problems import responses
+from emoscope.server.http.problems import refusal, responses
 
 router = APIRouter(
     prefix="/v1", tags=["organise"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
 )
 
 
-@router.post("/challenges", summary="Create a challenge", status_code=201)
+@router.post(
+    "/challenges",
+    summary="Create a challenge",
+    status_code=201,
+    responses=refusal(
+        "The form, the definition or a file it names is refused; `detail` names the field, or file and row"
+    ),
+)
 def create(
     caller: TokenCaller,
     definition: Annotated[UploadFile, File(description="The TOML file")],
@@ -55,7 +62,11 @@ def restore(caller: TokenCaller, slug: Slug) -> None:
     caller.ask(challenges.restore_challenge, slug)
 
 
-@router.put("/challenges/{slug}/phases/{phase}/schedule", summary="Schedule a phase")
+@router.put(
+    "/challenges/{slug}/phases/{phase}/schedule",
+    summary="Schedule a phase",
+    responses=refusal("The body is refused, or the phase would close before it opens"),
+)
 def schedule(caller: TokenCaller, slug: Slug, phase: PhaseName, body: schemas.ScheduleIn) -> views.ChallengeView:
     """Changes when a phase opens or closes."""
     return caller.ask(
@@ -63,7 +74,11 @@ def schedule(caller: TokenCaller, slug: Slug, phase: PhaseName, body: schemas.Sc
     )
 
 
-@router.put("/challenges/{slug}/phases/{phase}/gold", summary="Replace gold")
+@router.put(
+    "/challenges/{slug}/phases/{phase}/gold",
+    summary="Replace gold",
+    responses=refusal("The file is not gold for the phase's items; `detail` names the row and the reason"),
+)
 def gold(
     caller: TokenCaller, slug: Slug, phase: PhaseName, file: Annotated[UploadFile, File(description="The gold file")]
 ) -> views.GoldView:

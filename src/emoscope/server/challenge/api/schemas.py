@@ -40,7 +40,12 @@ Line = Annotated[str, _Whole, AfterValidator(_one_line), Field(json_schema_extra
 Text = Annotated[str, _Whole, AfterValidator(_text), Field(json_schema_extra={"pattern": TEXT_PATTERN})]
 Name = Annotated[
     str,
-    Field(min_length=1, max_length=MAX_NAME, json_schema_extra={"format": "display-name", "pattern": _NAME}),
+    Field(
+        min_length=1,
+        max_length=MAX_NAME,
+        description="With a letter or digit; no markup, control or invisible characters, nor stacked accents",
+        json_schema_extra={"format": "display-name", "pattern": _NAME},
+    ),
     _Whole,
     AfterValidator(_one_line),
 ]

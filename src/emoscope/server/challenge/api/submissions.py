@@ -10,7 +10,7 @@ from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, Subm
 from emoscope.server.challenge.limits import MAX_NOTE, MAX_PHASE_NAME
 from emoscope.server.challenge.services import submissions
 from emoscope.server.challenge.views import PHASE_PATTERN, QuotaView, SubmissionView
-from emoscope.server.http.problems import responses
+from emoscope.server.http.problems import refusal, responses
 
 router = APIRouter(
     prefix="/v1", tags=["submissions"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
@@ -19,7 +19,12 @@ router = APIRouter(
 PhaseChoice = Annotated[str | None, Query(pattern=PHASE_PATTERN, max_length=MAX_PHASE_NAME)]
 
 
-@router.post("/challenges/{slug}/submissions", summary="Submit a file", status_code=201)
+@router.post(
+    "/challenges/{slug}/submissions",
+    summary="Submit a file",
+    status_code=201,
+    responses=refusal("The task's verifier refuses the file; `detail` names the row and the reason"),
+)
 def submit(
     caller: TokenCaller,
     slug: Slug,

@@ -130,7 +130,7 @@ def issue_organiser_token(store: Store, actor: Actor, *, name: str, slug: str | 
         challenge = None if slug is None else find_challenge(session, actor, slug)
         challenge_id = None if challenge is None else challenge.id
         require_organiser(actor, challenge_id)
-        name = clean_name(name, "organiser")
+        name = clean_name(name, "organiser", field="name")
         issued = _add_token(session, store, role="organiser", name=name, challenge_id=challenge_id)
         scope = slug or "all challenges"
         record(session, store, actor, "token.organiser", scope, challenge_id=challenge_id, token=issued.id)
