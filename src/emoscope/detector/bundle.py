@@ -1,4 +1,4 @@
-"""What a model folder says of its model: `bundle.json`, the same in a run, an export and an embedded preset."""
+"""The description of a model, `bundle.json`: the same in a run, an export and an embedded model."""
 
 import hashlib
 import json
@@ -15,16 +15,16 @@ FORMAT = "emoscope-bundle-2"
 ASSETS = Path(str(files("emoscope.detector") / "assets"))
 PRESETS = ("default", "open", "nano")
 FORMER_HEADS = {"ekman": "general"}  # names that callers may still use
-FALLBACK = "nano"  # what `default` means in an installation that has no model of that name
+FALLBACK = "nano"  # stands in for a preset that is not installed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """One set of labels a model answers with.
 
-    `trained` is their mix in training, `prior` the mix to answer for if that is another; with `estimate`, a whole file
-    of examples is answered for the mix estimated from it. Probabilities are raised to 1 / `temperature`; `decision`
-    holds a factor for labels, which counts for choosing one only.
+    `trained` is the mix of labels in training, `prior` the expected mix if it differs; with `estimate`, the mix is
+    estimated from the examples of a whole file. Probabilities are raised to 1 / `temperature`; the factors of
+    `decision` are used for choosing a label only.
 
     >>> Head(name="mood", labels=("good", "bad"), trained={"good": 0.5, "bad": 0.5}).temperature
     1.0
@@ -54,7 +54,7 @@ class Head:
 # A dataclass, not a pydantic model: importing pydantic would take a fifth of the time to a program's first answer.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """What `bundle.json` says of a model: its name, the task it was trained for, and its heads.
+    """The content of `bundle.json`: a model's name, the task it was trained for, and its heads.
 
     >>> mood = Head(name="mood", labels=("good", "bad"), trained={"good": 0.5, "bad": 0.5})
     >>> Bundle(name="mine", task="iest", heads=(mood,)).head().name
@@ -71,7 +71,7 @@ class Bundle:
         _expect(bool(self.heads), "at least one head")
 
     def head(self, name: str | None = None) -> Head:
-        """The head of a name, the first if none is given."""
+        """The head of this name, by default the first."""
         names = [head.name for head in self.heads]
         if name is None:
             return self.heads[0]
@@ -87,7 +87,7 @@ class Bundle:
 
     @classmethod
     def load(cls, folder: Path) -> "Bundle":
-        """Read `bundle.json`, or say why the folder is not a model."""
+        """Read `bundle.json`; an error if the folder is not a model."""
         path = folder / FILE
         if not path.is_file():
             if (folder / "run.json").is_file():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Frame = TypeVar("Frame")
 Progress = bool | Callable[[int], object]
-BATCH = 1024  # of so many dialogues enough have the same length to be computed together
+BATCH = 1024  # enough that many dialogues have the same length and are computed together
 
 
 def load(
@@ -64,7 +64,7 @@ def detect(
 def detect(
     dialogue: Any, *, model: str | Path = "default", **options: "Unpack[Options]"
 ) -> Detection | list[Detection]:
-    """The emotion of a text or a dialogue, or of each of many, as a detector that is called gives it.
+    """Detect the emotion of a text or a dialogue, or of each of many.
 
     The model is loaded once and kept; `options` are those of `load`.
 
@@ -73,34 +73,34 @@ def detect(
     >>> [found.label for found in detect([["I hate you"], ["what time is it"]], model="nano")]
     ['angry', 'others']
     """
-    detector = _kept(str(model))
+    detector = _cached_detector(str(model))
     found: Detection | list[Detection] = (detector.with_(**options) if options else detector)(dialogue)
     return found
 
 
 @lru_cache(4)
-def _kept(model: str) -> "Detector":
+def _cached_detector(model: str) -> "Detector":
     return load(model)
 
 
-def _restored(kind: type["Detector"], model: FittedModel, options: "Options") -> "Detector":
+def _unpickle_in_memory(kind: type["Detector"], model: FittedModel, options: "Options") -> "Detector":
     return kind(model, **options)
 
 
-def _reloaded(kind: type["Detector"], name: str, expected: str, options: "Options") -> "Detector":
-    return kind(_model_of(name, expected), **options)
+def _unpickle_by_name(kind: type["Detector"], name: str, expected: str, options: "Options") -> "Detector":
+    return kind(_cached_model(name, expected), **options)
 
 
-@lru_cache(2)  # the tasks of a worker share their model
-def _model_of(name: str, expected: str) -> FittedModel:
+@lru_cache(2)  # tasks of one worker share the model
+def _cached_model(name: str, expected: str) -> FittedModel:
     folder = resolve(name)
     if folder_hash(folder) != expected:
-        raise EmoscopeError(f"model {name}: is another one on this machine than where the detector was pickled")
+        raise EmoscopeError(f"model {name} on this machine differs from the one the detector was pickled with")
     return FittedModel.load(folder)
 
 
 class Options(TypedDict, total=False):
-    """What `load` takes beside the model."""
+    """The options of `load`."""
 
     labels: str | None
     prior: Mapping[str, float] | None
@@ -109,7 +109,7 @@ class Options(TypedDict, total=False):
 
 
 class Answers(NamedTuple):
-    """A row for each dialogue: the probabilities, whether a part of it was not read, and a note on it, if any."""
+    """A row for each dialogue: its probabilities, whether input was truncated, and a note, if any."""
 
     probabilities: Floats
     truncated: Truncated
@@ -137,12 +137,12 @@ class Timeline(list[Detection]):
 
 
 class Detector:
-    """Finds the emotion of a dialogue's last turn. Holds no state that changes: use one from many threads.
+    """Finds the emotion of a dialogue's last turn. It is immutable, so threads can share one.
 
-    It may be pickled, for Spark, Dask and the like: a loaded model goes by its name, and is loaded where it arrives.
+    It can be pickled, for Spark, Dask and the like: the pickle of a loaded model holds its name, not its weights.
 
-    `name` and `task` are the model's; `head` is the name of its set of labels, as `load(labels=...)` takes it, and
-    `heads` are all sets the model has. `prior` is the mix of `labels` it expects, `training_prior` the one it learnt.
+    `name` and `task` are the model's; `head` is the name of its label set, as for `load(labels=...)`, and `heads` are
+    all sets the model has. `prior` is the mix of `labels` it expects, `training_prior` that of its training data.
     """
 
     def __init__(self, model: FittedModel | str | Path, **options: Unpack[Options]) -> None:
@@ -171,7 +171,7 @@ class Detector:
     @overload
     def __call__(self, dialogue: Iterable[DialogueLike]) -> list[Detection]: ...
     def __call__(self, dialogue: Any) -> Detection | list[Detection]:
-        """Detect one or many: a text, a turn and a list of turns are one dialogue; all else that can be read is many.
+        """Detect one or many: a text, a turn or a list of turns is one dialogue, any other iterable is many.
 
         So a list of lists, a generator of texts, a pandas or polars column and an array give a list of detections.
 
@@ -210,23 +210,22 @@ class Detector:
         return self._by_label(self._trained)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For Spark, Dask and the like: a loaded model is named, not copied; whoever unpickles it loads the same."""
         folder = self._model.folder
         if folder is None:
-            return _restored, (type(self), self._model, self._options)
+            return _unpickle_in_memory, (type(self), self._model, self._options)
         name = next((name for name in PRESETS if resolve(name) == folder), str(folder.absolute()))
-        return _reloaded, (type(self), name, folder_hash(folder), self._options)
+        return _unpickle_by_name, (type(self), name, folder_hash(folder), self._options)
 
     @property
     def kernel(self) -> str:
-        """What computes the model here: `encoder.c` or onnxruntime, or `any` if its answers do not depend on that."""
+        """What runs the model here: `encoder.c` or onnxruntime, or `any` if the answers do not depend on it."""
         return " and ".join(sorted(self._model.block.kernels())) or "any"
 
     def _by_label(self, values: Floats) -> dict[str, float]:
         return dict(zip(self.labels, values.tolist(), strict=True))
 
     def with_(self, **changes: Unpack[Options]) -> "Detector":
-        """The same model under other options; it is not loaded again. A prior is for its own set of labels only.
+        """The same model with other options, not loaded again. A prior is dropped if the label set changes.
 
         >>> detector = load("nano")
         >>> detector.with_(abstain_below=0.99).detect(["I am so happy"]).label is None
@@ -252,10 +251,10 @@ class Detector:
     def detect_many(
         self, dialogues: Iterable[DialogueLike], *, batch: int = BATCH, progress: Progress = False
     ) -> Iterator[Detection]:
-        """Detect a stream of dialogues, in order, holding one batch at a time.
+        """Detect a stream of dialogues, in order, with one batch in memory at a time.
 
-        A text alone is a dialogue of one turn, so a column of texts can be given. `progress` shows a bar on standard
-        error, or is a function that is called with the number of dialogues done since the last call.
+        A text alone is a dialogue of one turn, so a column of texts works. `progress` shows a bar on standard error, or
+        is a function that is called with the number of dialogues done since the last call.
 
         >>> [d.label for d in load("nano").detect_many([["I hate you"], "what time is it"])]
         ['angry', 'others']
@@ -277,7 +276,7 @@ class Detector:
     def to_frame(
         self, frame: Frame, *, column: str | None = None, batch: int = BATCH, progress: Progress = False
     ) -> Frame:
-        """A table of dialogues with the answer as further columns, of the same kind as the table given.
+        """Add the answers as columns to a table of dialogues; returns the same kind of table.
 
         A pandas or polars DataFrame, a pyarrow Table or a Hugging Face Dataset. The turns are in columns `turn1`,
         `turn2`, ..., in a list `turns`, or in `text`; or the one text or list of turns is in `column`.
@@ -297,10 +296,10 @@ class Detector:
         return Timeline(whole, self.detect_many(self.upto_each_turn(whole)))
 
     def upto_each_turn(self, dialogue: Dialogue, *, beyond: int = 1) -> Iterator[Dialogue]:
-        """For each turn the dialogue up to it, without what the model would not read anyway but for `beyond` turns.
+        """For each turn, the dialogue up to it: the turns the model reads, and `beyond` more before them.
 
-        One such turn shows that something was cut; without any, an answer is marked as cut only where a part of the
-        turns that the model does read has no room.
+        One more turn is enough to mark the answer as truncated; with none, it is marked only if the turns the model
+        reads do not fit.
         """
         read = (self._model.block.turns_read() or len(dialogue)) + beyond
         for turn in range(len(dialogue)):
@@ -309,9 +308,9 @@ class Detector:
     def explain(
         self, dialogue: DialogueLike, *, label: str | None = None, evaluations: int | None = None
     ) -> "Explanation":
-        """Which turns and words speak for the answer, and which against; or for another label.
+        """Which turns and words speak for the answer, or for another label, and which against.
 
-        `evaluations` bounds how often the model reads something: fewer are faster, and tell words apart less well.
+        `evaluations` limits how many texts the model reads: fewer are faster, but separate words less well.
 
         >>> found = load("nano").explain(["how was it", "tell me", "I am so happy"])
         >>> max(found.turns[-1].words, key=lambda word: word.contribution).text
@@ -329,7 +328,7 @@ class Detector:
         return explain(self.predict_proba, whole, self.labels, label, truncated=truncated, evaluations=evaluations)
 
     def check_label(self, label: str) -> None:
-        """Raise an error if it is not one of the labels."""
+        """Raise an error unless it is one of the labels."""
         if label not in self.labels:
             close = closest_label(label, self.labels)
             hint = f"; did you mean {close!r}?" if close else ""
@@ -340,12 +339,12 @@ class Detector:
         return self._infer_any(list(_many(dialogues)), 0).probabilities
 
     def infer(self, dialogues: Sequence[Dialogue]) -> Answers:
-        """The probabilities of dialogues, which of them were too long to be read whole, and notes, from one pass."""
+        """The probabilities of dialogues, which of them were truncated, and notes, from one pass."""
         inferred = self._model.infer(self._head, [Example.last(dialogue) for dialogue in dialogues])
         return self._answers(*inferred, [dialogue.turns[-1].text for dialogue in dialogues])
 
     def _infer_any(self, dialogues: Sequence[DialogueLike], before: int | None) -> Answers:
-        """As `infer`; if others came `before`, an error names the dialogue by its number."""
+        """Like `infer`, for anything dialogue-like; with the number of those `before`, errors name the dialogue."""
         texts = texts_alone(dialogues)
         if texts is not None:
             return self._answers(*self._model.infer_texts(self._head, texts), [each[-1] for each in texts])
@@ -356,16 +355,14 @@ class Detector:
     def _answers(self, probabilities: Floats, truncated: Truncated, messages: Sequence[str]) -> Answers:
         notes = notes_of_all(messages)
         shifted = shift_prior(temper(probabilities, self._trained, notes), self._trained, self._prior)
-        said: list[str | None] = [None] * len(messages)
-        for place, each in notes.items():
-            said[place] = "; ".join(each)
-        return Answers(spare_anger_and_joy(shifted, self.labels, notes), truncated, said)
+        texts = ["; ".join(notes[place]) if place in notes else None for place in range(len(messages))]
+        return Answers(spare_anger_and_joy(shifted, self.labels, notes), truncated, texts)
 
     def predict_examples(self, examples: Sequence[Example]) -> Floats:
-        """The probabilities of a task's examples, which are answered together.
+        """The probabilities of a task's examples, answered together.
 
-        Unlike a dialogue, an example may go on after the turn to be labelled. A model trained to estimate the mix of
-        labels takes it from the examples, unless a prior was given.
+        Unlike a dialogue, an example may continue after the turn to be labelled. If the model was trained to estimate
+        the mix of labels, it does so from these examples, unless a prior was given.
         """
         return self.correct(self._model.infer(self._head, examples)[0])
 
@@ -388,7 +385,7 @@ class Detector:
         return np.asarray((probabilities * self._decision).argmax(1))
 
     def truncates(self, dialogue: DialogueLike) -> bool:
-        """Whether a part of the dialogue is too long to be read.
+        """Whether the model reads only a part of the dialogue.
 
         >>> load("nano").truncates(["hi", "hello"])
         False
@@ -396,7 +393,7 @@ class Detector:
         return bool(self.infer([Dialogue.of(dialogue)]).truncated[0])
 
     def estimate_prior(self, dialogues: Iterable[DialogueLike]) -> dict[str, float]:
-        """The mix of labels in unlabelled dialogues of your own; pass it back as `load(prior=...)`."""
+        """Estimate the mix of labels in unlabelled dialogues; pass it back as `load(prior=...)`."""
         examples = [Example.last(_numbered(*numbered)) for numbered in enumerate(_many(dialogues), 1)]
         estimated = estimate_prior(self._model.infer(self._head, examples)[0], self._trained)
         return self._by_label(estimated)
@@ -404,7 +401,7 @@ class Detector:
     def _detections(self, answers: Answers) -> list[Detection]:
         labels, below = self.labels, self._abstain_below
         if not ((answers.probabilities >= 0) & (answers.probabilities <= 1)).all():
-            raise EmoscopeError(f"model {self.name}: gave scores that do not lie between 0 and 1")
+            raise EmoscopeError(f"model {self.name} gave scores outside 0 to 1")
         chosen = self.choose(answers.probabilities).tolist()
         rows = zip(chosen, answers.probabilities.tolist(), answers.truncated.tolist(), answers.notes, strict=True)
         return [
@@ -416,7 +413,7 @@ class Detector:
 
 
 def _many(dialogues: Iterable[DialogueLike]) -> Iterable[DialogueLike]:
-    """The dialogues; an error for a single one, whose characters or turns would be taken for dialogues."""
+    """The dialogues; a single one is an error, or its characters or turns would be taken for dialogues."""
     if isinstance(dialogues, str | bytes | Mapping | Dialogue):
         raise EmoscopeError(f"expected many dialogues, not one ({type(dialogues).__name__}): put it into a list")
     return dialogues

@@ -1,12 +1,12 @@
 """Which turns and words carried an answer.
 
-What is shared out is the log-odds of a label, log p / (1 - p): evidence adds up there, and +0.7 doubles the odds. Each
-turn gets its Shapley value, its mean effect over all orders in which the turns could have been said; each word then
-its share of its turn in the same way (together these are Owen's values). So the words of a turn sum to the turn, and
-the turns and the baseline, where nothing was said, sum to the answer.
+The log-odds of a label, log p / (1 - p), are divided among the turns and words: evidence adds up on that scale, and
++0.7 doubles the odds. Each turn gets its Shapley value, its mean effect over all orders in which the turns could be
+added; each word then gets its share of its turn in the same way (together these are Owen values). So the words of a
+turn sum to the turn, and the turns and the baseline, an empty dialogue, sum to the answer.
 
-A turn that is left out stays as an empty turn, since who spoke when is not what is explained; a word that is left out
-is cut from its text.
+A turn that is left out stays as an empty turn, because who spoke when is not what is explained; a word that is left
+out is cut from its text.
 """
 
 import html
@@ -26,17 +26,17 @@ from emoscope.core.metrics import Floats
 from emoscope.detector.long_turns import WINDOW_CHARACTERS, read_spans
 from emoscope.models.block import LONG_MESSAGE
 
-Predict = Callable[[list[Dialogue]], Floats]  # probabilities, one row a dialogue
-State = tuple[int, ...]  # of each turn, the parts that are there, as bits
+Predict = Callable[[list[Dialogue]], Floats]  # probabilities, one row per dialogue
+State = tuple[int, ...]  # for each turn, the parts that are present, as bits
 
-# All subsets are tried of up to this many turns; of more, fixed random orders and their reverses.
+# Up to this many turns all subsets are tried; beyond, fixed random orders and their reverses.
 EXACT_TURNS = 5
 TURN_ORDERS = 8
-# How many variants of the dialogue the words of one turn may take. Where that is enough (seven words beside two other
-# turns, nine in a turn alone) all subsets of the words are tried; else as many orders as it allows.
+# Variants of the dialogue for the words of one turn. If that is enough (seven words beside two other turns, nine in a
+# single turn) all subsets of the words are tried, otherwise as many orders as fit.
 VARIANTS = 640
 MAX_WORD_ORDERS = 32
-# Of longer turns, neighbouring words share their contribution; more of them where each variant is read in windows.
+# In longer turns neighbouring words share their contribution, more of them if each variant is read in windows.
 MAX_PARTS, MAX_PARTS_OF_LONG = 48, 24
 BATCH = 512
 _TINY = 1e-9  # bounds the log-odds at about 21
@@ -57,7 +57,7 @@ class WordContribution:
 
 @dataclass(frozen=True, slots=True)
 class TurnContribution:
-    """A turn and what it added to the log-odds; the sum of its words. A turn that the model does not read has none."""
+    """A turn and what it added to the log-odds, the sum of its words; nothing if the model does not read it."""
 
     turn: Turn
     contribution: float
@@ -72,7 +72,7 @@ class Explanation:
     label: str
     score: float
     log_odds: float
-    baseline: float  # the log-odds where nothing was said
+    baseline: float  # the log-odds of an empty dialogue
     turns: tuple[TurnContribution, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -110,10 +110,10 @@ def explain(
     truncated: bool = False,
     evaluations: int | None = None,
 ) -> Explanation:
-    """Share the log-odds of a label among the turns and words of a dialogue. The same call gives the same answer.
+    """Divide the log-odds of a label among the turns and words of a dialogue; deterministic.
 
-    `truncated` says that the model does not read all of it; which turns it reads is then found out first.
-    `evaluations` bounds the number of times the model reads something, about; a long turn is read in several parts.
+    `truncated` says that the model does not read all of it; the turns it reads are then determined first. `evaluations`
+    is an approximate limit on how many texts the model reads; a long turn is read in several parts.
 
     >>> def predict(dialogues):  # one in two, and better odds with every "yes"
     ...     odds = [3.0 ** sum(text.count("yes") for text in each.texts) for each in dialogues]
@@ -144,7 +144,7 @@ def explain(
     }
 
     def steps(number: int) -> Iterator[tuple[int, float, State, State]]:
-        """Each part of a turn, the weight of its joining others, and the variants before and after."""
+        """Each part of a turn, the weight of adding it to others, and the variants before and after."""
         for part, weights in enumerate(among_words[number]):
             for there, weight in weights.items():
                 for context, chance in contexts[number].items():
@@ -168,9 +168,9 @@ def explain(
 
 
 def coalitions(players: int, *, exact: int, orders: int, rng: np.random.Generator) -> list[dict[int, float]]:
-    """For each player the sets of others (as bits) it joins, with the weight of each: 1 in all.
+    """For each player the sets of others (as bits) it joins, with weights that sum to 1.
 
-    Up to `exact` players these are all sets, with Shapley's weights; beyond, the sets before the player in `orders`
+    Up to `exact` players these are all sets, with Shapley weights; beyond, the sets before the player in `orders`
     random orders, half of them the reverse of the others.
 
     >>> coalitions(2, exact=2, orders=0, rng=np.random.default_rng(0))
@@ -185,21 +185,21 @@ def coalitions(players: int, *, exact: int, orders: int, rng: np.random.Generato
             {there: weights[there.bit_count()] for there in range(1 << players) if not there & 1 << player}
             for player in range(players)
         ]
-    found: list[dict[int, float]] = [{} for _ in range(players)]
+    joined: list[dict[int, float]] = [{} for _ in range(players)]
     for _ in range(orders // 2):
         order = rng.permutation(players).tolist()
         for direction in (order, order[::-1]):
             there = 0
             for player in direction:
-                found[player][there] = found[player].get(there, 0.0) + 1 / (orders // 2 * 2)
+                joined[player][there] = joined[player].get(there, 0.0) + 1 / (orders // 2 * 2)
                 there |= 1 << player
-    return found
+    return joined
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Where the words stand: runs without white space, emoji apart (but the same one repeated is one word).
+    """The spans of the words: runs without white space; emoji are words of their own, repeated ones a single word.
 
-    A masked word is none: it is what is asked about, and stays.
+    A masked word is not included: it is what the question is about, and is never left out.
 
     >>> [text[start:end] for text in ["so happy!😂😂 :)"] for start, end in word_spans(text)]
     ['so', 'happy!', '😂😂', ':)']
@@ -229,7 +229,7 @@ def _emoji_runs(text: str) -> list[tuple[int, int]]:
 
 
 class _Parts:
-    """A turn as what can be left out of it: its words, or in a long turn groups of them."""
+    """The parts of a turn that can be left out: its words, or in a long turn groups of words."""
 
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
@@ -240,11 +240,11 @@ class _Parts:
         cut = np.array_split(np.arange(len(spans)), min(len(spans), most) or 1)
         self.groups = [[spans[word] for word in group] for group in cut if len(group)]
         length = sum(len(text) for _, text in read)
-        # How many parts a model reads it in, about.
+        # About how many windows a model reads it in.
         self.windows = 1 if length <= LONG_MESSAGE else -(-length // WINDOW_CHARACTERS)
 
     def with_only(self, there: int) -> Turn:
-        """The turn with these parts alone."""
+        """The turn with only these parts."""
         if there == (1 << len(self.groups)) - 1:
             return self.turn
         kept = [span for part, group in enumerate(self.groups) if there >> part & 1 for span in group]
@@ -284,7 +284,7 @@ def _measure(
 
 
 def _among_words(parts: int, contexts: int, rng: np.random.Generator, variants: int) -> list[dict[int, float]]:
-    """The sets of a turn's words to try, as many as the variants allow in all contexts."""
+    """The sets of a turn's words to try, as many as `variants` allows over all contexts."""
     exact = (variants // contexts).bit_length() - 1
     pairs = variants // (2 * max(1, parts - 1) * contexts)
     orders = 2 * min(max(1, pairs), MAX_WORD_ORDERS // 2)  # even, since each comes with its reverse
@@ -292,7 +292,7 @@ def _among_words(parts: int, contexts: int, rng: np.random.Generator, variants: 
 
 
 def _read_part(predict: Predict, dialogue: Dialogue) -> Dialogue:
-    """The last turns, as few as give the same answer: what the model reads."""
+    """The turns the model reads: the fewest last turns that give the same answer."""
     step = 16
     for first in range(1, len(dialogue), step):
         lengths = range(first, min(first + step, len(dialogue)))

@@ -11,7 +11,7 @@ from emoscope.tables.writing import detection_names
 if TYPE_CHECKING:
     from emoscope.detector.detector import Detector
 
-# The package a class comes from, to how its columns are read as lists and added.
+# How a column is read as a list, by the package of the frame's class.
 _READ: Mapping[str, Callable[[Any, str], Sequence[Any]]] = {
     "pandas": lambda frame, name: [None if _missing(cell) else cell for cell in frame[name].tolist()],
     "polars": lambda frame, name: frame[name].to_list(),
@@ -38,7 +38,7 @@ def with_answers(detector: "Detector", frame: Any, *, column: str | None, batch:
 
 
 class _Dialogues(Sequence[DialogueLike]):
-    """The dialogues of rows, made when they are asked for."""
+    """The dialogues of rows, created on access."""
 
     def __init__(self, names: Sequence[str], cells: Sequence[Sequence[Any]], column: str | None) -> None:
         self.names, self.cells, self.column = names, cells, column
@@ -88,5 +88,5 @@ def _added(kind: str, frame: Any, answers: Mapping[str, list[Any]]) -> Any:
 
 
 def _missing(cell: Any) -> bool:
-    """Whether a cell is one of pandas' ways to say that there is nothing."""
+    """Whether a cell is one of pandas' missing values."""
     return cell is None or (not isinstance(cell, str | list) and not hasattr(cell, "tolist") and bool(cell != cell))  # noqa: PLR0124

@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub as detectors: `emoscope.load("hf:owner/name")`, or `hf:` and a folder."""
+"""Text classifiers from the Hugging Face hub: `emoscope.load("hf:owner/name")`, or `hf:` and a folder."""
 
 from pathlib import Path
 
@@ -26,14 +26,14 @@ def load_hub(name: str) -> FittedModel:
     block_class = BLOCKS[kind]
     assert issubclass(block_class, HubClassifier)
     block = block_class.of(folder)
-    # Nothing says in which mix it learnt its labels.
+    # The mix of labels in its training data is not known.
     even = {label: 1 / len(block.labels) for label in block.labels}
     head = Head(name="labels", labels=block.labels, trained=even)
     return FittedModel(Bundle(name=wanted, task="hub", heads=(head,)), block)
 
 
 def _fetched(wanted: str) -> Path:
-    """The files of a model in the hub's cache, fetched if they are not there: a graph, or if there is none, weights."""
+    """The folder of a model in the hub's cache, downloaded if needed: an ONNX graph, else weights."""
     hub = require("huggingface_hub", extra="huggingface")
     repository, _, revision = wanted.partition("@")
     chosen = {"revision": revision or None}

@@ -1,6 +1,6 @@
-"""What is read of long turns: their start and their end, and of the turn to be labelled one window after the other.
+"""Long turns: only their start and end are read, and the turn to be labelled in windows.
 
-Time and memory are bounded whatever comes in: a turn is cut before anything else looks at it.
+A turn is cut before anything else reads it, so time and memory are bounded for any input.
 """
 
 import re
@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.metrics import Floats
 
-# Of a longer turn, half as many characters from its start and half from its end are read (about 700 words in all).
+# Of a longer turn, the first and the last half of this many characters are read (about 700 words).
 READ_CHARACTERS = 4_000
-# About as long as a message that the models were trained on.
+# About the length of the messages the models were trained on.
 WINDOW_CHARACTERS = 160
-# How much more a window counts that says more than the mix of labels does (in nats), and the last one than the first.
+# Weights: of a window's divergence from the mix of labels (in nats), and of its position, last against first.
 # Chosen on the long complaints of the behaviour suite and on joined everyday messages:
 # `python -m benchmarks.quality.long_turns`.
 _SURPRISE, _LATE = 4.0, 0.5
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
-_WORD_EDGE = 40  # characters that a cut may move, so as not to split a word
+_WORD_EDGE = 40  # how many characters a cut may move to avoid splitting a word
 
 
 def read_spans(text: str) -> list[tuple[int, int]]:
-    """Where the part of a text lies that is read: all of it, or its start and its end, cut between words.
+    """The spans of a text that are read: all of it, or its start and end, cut between words.
 
     >>> read_spans("so sad"), [end - start for start, end in read_spans("ha" * 3000)]
     ([(0, 6)], [2000, 2000])
@@ -52,7 +52,7 @@ def shortened(text: str) -> str:
 
 
 def shortened_example(example: Example) -> Example:
-    """The example with what is read of its turns; the same object if that is all."""
+    """The example with its long turns shortened; the same object if there are none."""
     turns = example.dialogue.turns
     if all(len(turn.text) <= READ_CHARACTERS for turn in turns):
         return example
@@ -61,7 +61,7 @@ def shortened_example(example: Example) -> Example:
 
 
 def windows(example: Example) -> list[Example]:
-    """The example once for each window of its turn, all with the turns before it and none with those after it."""
+    """An example for each window of the labelled turn, with the turns before it but not those after."""
     *before, turn = example.dialogue.turns[: example.turn + 1]
     return [
         Example(Dialogue((*before, Turn(text, turn.speaker)), example.dialogue.id), example.turn)
@@ -89,7 +89,7 @@ def window_texts(text: str, size: int = WINDOW_CHARACTERS) -> list[str]:
 
 
 def _pieces(sentence: str, size: int) -> list[str]:
-    """A sentence, or of a long one parts of at most `size` characters, cut between words where there are any."""
+    """A sentence, cut into pieces of at most `size` characters, between words if possible."""
     pieces = []
     rest = sentence.strip()
     while len(rest) > size:
@@ -101,11 +101,11 @@ def _pieces(sentence: str, size: int) -> list[str]:
 
 
 def pooled(probabilities: Floats, mix: Floats) -> Floats:
-    """One answer from those to the windows of a turn, a row each; `mix` is how common the labels are.
+    """Pool the answers to the windows of a turn, a row each; `mix` is how common the labels are.
 
-    Of a long complaint most is a plain report, which is no evidence against the sentence that says how its writer
-    feels. So a window counts the more, the further its answer is from the mix (by the Kullback-Leibler divergence), in
-    which all but the most common label count as equally rare: a rare emotion is no better evidence than another.
+    Most of a long complaint is a plain report, which is no evidence against the sentence that says how the writer
+    feels. So a window counts more the further its answer is from the mix (by Kullback-Leibler divergence). All labels
+    but the most common one count as equally rare: a rare emotion is no better evidence than another.
 
     >>> answers = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]])
     >>> int(pooled(answers, np.array([0.8, 0.2])).argmax())
@@ -122,6 +122,6 @@ def pooled(probabilities: Floats, mix: Floats) -> Floats:
 
 
 def too_long(examples: Sequence[Example]) -> NDArray[np.bool_]:
-    """Which examples have a turn, up to the one to be labelled, of which only start and end are read."""
+    """Which examples have a turn, up to the labelled one, that is too long to be read whole."""
     spoken = (each.dialogue.turns[: each.turn + 1] for each in examples)
     return np.array([any(len(turn.text) > READ_CHARACTERS for turn in turns) for turns in spoken], bool)

@@ -1,4 +1,4 @@
-"""A model as it is loaded: what its folder says of its heads, and the block that answers them."""
+"""A loaded model: its description (`bundle.json`) and its block."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,11 +19,11 @@ BLOCK = "model"  # the folder of the block
 
 @dataclass(frozen=True, slots=True)
 class FittedModel:
-    """A bundle and its block. Detectors with other labels or priors share it."""
+    """A bundle and its block, shared by detectors with different labels or priors."""
 
     bundle: Bundle
     block: Block
-    folder: Path | None = field(default=None, compare=False)  # it was loaded from
+    folder: Path | None = field(default=None, compare=False)  # None if it was not loaded
 
     def __post_init__(self) -> None:
         for head in self.bundle.heads:
@@ -53,9 +53,9 @@ class FittedModel:
         self.bundle.save(folder)
 
     def infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
-        """The probabilities of a head's labels under its training prior, and which examples were not read whole.
+        """The probabilities of a head's labels under its training prior, and which examples were truncated.
 
-        A turn to be labelled that is too long for the model is read in windows, whose answers are pooled.
+        If the turn to be labelled is too long for the model, it is read in windows and their answers are pooled.
         """
         if all(len(turn.text) <= LONG_MESSAGE for each in examples for turn in each.dialogue.turns):
             return self._infer(head, examples)
@@ -65,7 +65,7 @@ class FittedModel:
             answers, cut = self._infer(head, shorter)
             return answers, cut | too_long(examples)
         parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
-        # Variants of a long turn, of which an explanation asks hundreds, share most of their windows.
+        # An explanation asks about hundreds of variants of a long turn, which share most of their windows.
         different = {(window.dialogue, window.turn): window for part in parts for window in part}
         answers, cut = self._infer(head, list(different.values()))
         places = {key: place for place, key in enumerate(different)}
@@ -78,7 +78,7 @@ class FittedModel:
         return np.stack(probabilities), truncated | too_long(examples)
 
     def infer_texts(self, head: Head, dialogues: Sequence[Sequence[str]]) -> tuple[Floats, Truncated]:
-        """The same for the last turns of dialogues of which only the texts are known."""
+        """Like `infer`, for the last turns of dialogues given as texts."""
         if max(map(len, chain.from_iterable(dialogues)), default=0) <= LONG_MESSAGE:
             return self._of_head(head, self.block.infer_texts(dialogues))
         long = np.array([max(map(len, texts)) > LONG_MESSAGE for texts in dialogues])
@@ -91,7 +91,7 @@ class FittedModel:
         return probabilities, truncated
 
     def _overlong(self, examples: Sequence[Example]) -> set[int]:
-        """Which examples are to be read in windows. A masked word is what is asked about: its turn stays whole."""
+        """Which examples are read in windows; not those with a masked word, which is what the question is about."""
         places = [place for place, each in enumerate(examples) if len(each.text) > LONG_MESSAGE]
         places = [place for place in places if not masked(examples[place].text)]
         overlong = self.block.overlong([examples[place] for place in places]) if places else ()

@@ -1,7 +1,7 @@
-"""What a reader of an answer should know: the message is not English, or it speaks of self-harm.
+"""Notes on an answer: the message is not English, or it mentions self-harm.
 
-Two small rules on top of any model's answer, for its turn alone. What a task's official predictions are made of
-(`Detector.predict_examples`) they leave as it is.
+Two rules on top of any model's answer, which look at the labelled turn alone. Official predictions for a task
+(`Detector.predict_examples`) do not follow them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,17 +21,17 @@ LANGUAGE_NOTES: dict[Language, str] = {
     "mixed": "partly not English: the model was taught English only",
 }
 SELF_HARM_NOTE = "speaks of self-harm: not answered as anger or joy; this is no safety tool"
-# How much of the answer to a message in another language is only the mix of labels the model was trained on.
+# How far the answer to a message in another language is moved towards the mix of labels in training.
 _TEMPERED: dict[str, float] = {LANGUAGE_NOTES["other"]: 0.7, LANGUAGE_NOTES["mixed"]: 0.3}
 
-Notes = Mapping[int, tuple[str, ...]]  # of a batch, by place
+Notes = Mapping[int, tuple[str, ...]]  # by the message's position in a batch
 
 _NEVER = frozenset(("anger", "angry", "joy", "happy", "happiness"))
 _INSTEAD = ("sadness", "sad", "neutral", "others")
 
 
 def notes_of(text: str, sure: int = 0) -> tuple[str, ...]:
-    """The notes on a message; none on most. What the screen is sure of is not looked for.
+    """The notes on a message, usually none; checks that the native screen already passed (`sure`) are skipped.
 
     >>> notes_of("so happy for you!!"), notes_of("no sé qué hacer, estoy muy triste")
     ((), ('not English: the model was taught English only',))
@@ -43,7 +43,7 @@ def notes_of(text: str, sure: int = 0) -> tuple[str, ...]:
 
 
 def notes_of_all(texts: Sequence[str]) -> Notes:
-    """The notes on those of many messages that get any.
+    """The notes on messages, by position; only those that have any.
 
     >>> notes_of_all(["so happy for you!!", "kya baat hai yaar"])
     {1: ('not English: the model was taught English only',)}
@@ -63,7 +63,7 @@ def _screen() -> NativeScreen | None:
 
 
 def temper(probabilities: Floats, mix: Floats, notes: Notes) -> Floats:
-    """The probabilities, of messages that are not English nearer to the mix of labels in training.
+    """Move the probabilities of messages that are not English towards the mix of labels in training.
 
     >>> temper(np.array([[1.0, 0.0]]), np.array([0.5, 0.5]), {0: (LANGUAGE_NOTES["mixed"],)}).tolist()
     [[0.85, 0.15]]
@@ -78,7 +78,7 @@ def temper(probabilities: Floats, mix: Floats, notes: Notes) -> Floats:
 
 
 def spare_anger_and_joy(probabilities: Floats, labels: Sequence[str], notes: Notes) -> Floats:
-    """The probabilities, of messages that speak of self-harm without anger and joy: these become sadness.
+    """For messages that mention self-harm, move the probability of anger and joy to sadness.
 
     >>> spare_anger_and_joy(np.array([[0.7, 0.2, 0.1]]), ("joy", "sadness", "fear"), {0: (SELF_HARM_NOTE,)}).round(2)
     array([[0. , 0.9, 0.1]])

@@ -1,4 +1,4 @@
-"""Scoring tables of any size: streamed, in parallel, resumable; on one machine or on a Ray cluster."""
+"""Score tables of any size: streamed, in parallel, resumable, on one machine or a Ray cluster."""
 
 from emoscope.scoring.score_tables import score
 

@@ -14,12 +14,12 @@ from emoscope.scoring.reading import read_part
 
 DEFAULT = 512
 CANDIDATES = (128, 512, 2048)
-WORTH_MEASURING = 50_000  # rows from which on the second it takes is gained back
+WORTH_MEASURING = 50_000  # rows of a run from which measuring pays off
 SECONDS = 0.3  # for each candidate
 
 
 def measure_batch_size(detector: Detector, plan: ScoringPlan, output: OutputFolder) -> int:
-    """The fastest batch size for the first rows of the run. It changes how long a run takes, never a score."""
+    """The batch size that is fastest on the first rows of the run; scores do not depend on it."""
     if plan.rows < WORTH_MEASURING:
         return DEFAULT
     dialogues = list(
@@ -28,16 +28,16 @@ def measure_batch_size(detector: Detector, plan: ScoringPlan, output: OutputFold
     if not dialogues:
         return DEFAULT
     with one_core():
-        predict_batch(detector, dialogues[:32])  # the first predictions of a process are slower
+        predict_batch(detector, dialogues[:32])  # warm up
         return max(CANDIDATES, key=lambda size: _dialogues_per_second(detector, dialogues, size))
 
 
 def _dialogues_per_second(detector: Detector, dialogues: Sequence[Dialogue], size: int) -> float:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     count = 0
-    while (spent := time.perf_counter() - begun) < SECONDS:
+    while (seconds := time.perf_counter() - start) < SECONDS:
         first = count % len(dialogues)
         batch = dialogues[first : first + size]
         predict_batch(detector, batch)
         count += len(batch)
-    return count / spent
+    return count / seconds

@@ -1,4 +1,4 @@
-"""The columns that are passed through: one type each for the whole output, whatever the inputs are."""
+"""The types of the columns that are passed through: one per column for the whole output."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,16 +10,16 @@ from emoscope.core.extras import require
 pa = require("pyarrow", extra="scale")
 
 MAX_COLUMNS = 1000
-_EXACT = 1 << 53  # whole numbers beyond it are not exact as floats
+_EXACT = 1 << 53  # beyond this, integers are not exact as floats
 _LARGEST = 1 << 63
 _SIMPLE = {type(None): "null", bool: "bool", float: "float", str: "string"}
 
-Kinds = dict[str, set[str]]  # of each column, what its values were seen to be
+Kinds = dict[str, set[str]]  # the kinds of value seen in each column
 Schema = Any  # pyarrow's
 
 
 def value_kind(value: object) -> str:
-    """What a JSON value is, as far as a column's type depends on it.
+    """The kind of a JSON value, as far as a column's type depends on it.
 
     >>> [value_kind(value) for value in (1, 1.5, "a", ["a"], {"b": 1}, None)]
     ['int', 'float', 'string', 'strings', 'json', 'null']
@@ -32,7 +32,7 @@ def value_kind(value: object) -> str:
 
 
 def merge_kinds(into: Kinds, more: Mapping[str, Iterable[str]]) -> None:
-    """Add what was seen in one place to what was seen in others, columns in the order they were met."""
+    """Add the kinds seen in one part to those seen in others; columns keep the order in which they first occur."""
     for name, kinds in more.items():
         into.setdefault(name, set()).update(kinds)
     if len(into) > MAX_COLUMNS:
@@ -40,7 +40,7 @@ def merge_kinds(into: Kinds, more: Mapping[str, Iterable[str]]) -> None:
 
 
 def json_schema(kinds: Mapping[str, Iterable[str]]) -> Schema:
-    """The schema of JSON rows; a column of values that no one type holds becomes JSON text.
+    """The schema of JSON rows; a column with values of different types becomes JSON text.
 
     >>> json_schema({"id": ["int"], "extra": ["int", "string"], "turns": ["strings"]}).types
     [DataType(int64), DataType(string), ListType(list<item: string>)]
@@ -66,14 +66,14 @@ def json_array(values: Sequence[Any], type: Any) -> Any:
 
 
 def unify(schemas: Sequence[tuple[str, Schema]]) -> Schema:
-    """One schema for all files, or the line that says which column does not fit.
+    """One schema for all files; an error names the column that does not fit.
 
     >>> import pyarrow as pa
     >>> unify([("a", pa.schema([("id", pa.int32())])), ("b", pa.schema([("id", pa.int64()), ("x", pa.null())]))]).types
     [DataType(int64), DataType(string)]
     """
     types: dict[str, Any] = {}
-    seen: dict[str, dict[Any, str]] = {}  # of each column, the first file that has it with a type
+    seen: dict[str, dict[Any, str]] = {}  # for each column and type, the first file that has it
     for path, schema in schemas:
         if len(set(schema.names)) != len(schema.names):
             raise InputError(path, "names a column twice")
@@ -92,11 +92,11 @@ def unify(schemas: Sequence[tuple[str, Schema]]) -> Schema:
     return pa.schema([(name, pa.string() if pa.types.is_null(type) else type) for name, type in types.items()])
 
 
-def _common_type(one: Any, other: Any) -> Any:
-    """The type that holds the values of both; None if there is none."""
+def _common_type(first: Any, second: Any) -> Any:
+    """A type that can hold the values of both, or None."""
     try:
-        return pa.unify_schemas([pa.schema([("", one)]), pa.schema([("", other)])], promote_options="permissive").types[
-            0
-        ]
+        return pa.unify_schemas(
+            [pa.schema([("", first)]), pa.schema([("", second)])], promote_options="permissive"
+        ).types[0]
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return None

@@ -1,8 +1,8 @@
-"""One run at a time in an output folder, also after runs that were killed.
+"""A lock that allows one run at a time in an output folder, and does not outlive a killed run.
 
-In a folder of this machine the operating system holds the lock, and frees it however the run ends. At an address the
-lock is a file that its run renews: one that was not renewed for a while, or whose process is gone from this machine, is
-stale and is taken over.
+In a local folder the operating system holds the lock and releases it however the run ends. In an object store the lock
+is a file that the run renews: if it was not renewed for a while, or its process on this machine is gone, it is stale
+and is taken over.
 """
 
 import json
@@ -22,12 +22,12 @@ from emoscope.core.file_lock import try_lock
 LOCK = ".lock"
 RENEW_SECONDS = 20.0
 STALE_SECONDS = 180.0  # clocks may differ by a minute, and a store may be slow
-_SETTLE_SECONDS = 0.5  # in which a run that took over the same stale lock shows
+_SETTLE_SECONDS = 0.5  # in which another run that takes over the same stale lock shows up
 
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold a folder of this machine, made if it is not there, and removed again if nothing was written.
+    """Lock a local folder; it is created if needed, and removed again if nothing was written.
 
     >>> import tempfile
     >>> with lock_folder(Path(tempfile.mkdtemp())):
@@ -46,13 +46,13 @@ def lock_folder(folder: Path) -> Iterator[None]:
         handle.flush()
         yield
     finally:
-        if os.name == "nt":  # where what is open cannot be removed
+        if os.name == "nt":  # Windows cannot remove an open file
             handle.close()
         with suppress(PermissionError):
             (folder / LOCK).unlink(missing_ok=True)
         handle.close()
         if new:
-            with suppress(OSError):  # it is not empty
+            with suppress(OSError):  # not empty
                 folder.rmdir()
 
 
@@ -65,7 +65,7 @@ def _locked_file(folder: Path) -> IO[str]:
             owner = _parsed(handle.read())
             handle.close()
             raise _held(str(folder), owner)
-        # A run that just ended has removed the file that was opened: then this one is not what others see.
+        # A run that just ended may have removed the file we opened; then others do not see our lock.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle.fileno()), path.stat()):
                 handle.truncate(0)
@@ -75,7 +75,7 @@ def _locked_file(folder: Path) -> IO[str]:
 
 @contextmanager
 def lock_address(system: Any, folder: str, shown: str) -> Iterator[None]:
-    """Hold a folder of another file system of fsspec's."""
+    """Lock a folder of a remote fsspec file system."""
     path, token = f"{folder.rstrip('/')}/{LOCK}", uuid4().hex
     owner = _read(system, path)
     if owner is not None:
@@ -89,13 +89,13 @@ def lock_address(system: Any, folder: str, shown: str) -> Iterator[None]:
         raise _held(shown, _read(system, path) or {}) from None
     if owner is not None:
         time.sleep(_SETTLE_SECONDS)
-    if (found := _read(system, path) or {}).get("token") != token:
-        raise _held(shown, found)
+    if (current := _read(system, path) or {}).get("token") != token:
+        raise _held(shown, current)
     ended = threading.Event()
 
     def renew() -> None:
         while not ended.wait(RENEW_SECONDS):
-            with suppress(Exception):  # the store may be away for a moment
+            with suppress(Exception):  # the store may be unreachable for a moment
                 _write(system, path, token)
 
     thread = threading.Thread(target=renew, name="emoscope-lock", daemon=True)

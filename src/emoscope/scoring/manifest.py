@@ -1,4 +1,4 @@
-"""What a run did: inputs, model, counts, the mix of labels and how far it drifted; written when all parts are there."""
+"""The manifest of a run: inputs, model, counts, the mix of labels and its drift; written when all parts exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -14,19 +14,19 @@ from emoscope.scoring.output import MANIFEST, SCORES, UNREADABLE, OutputFolder, 
 from emoscope.scoring.plan import FORMAT, ScoringPlan
 from emoscope.tables.writing import detection_names
 
-# The rows that a prior is estimated from, spread evenly: a share of them is off by a thousandth or so.
+# A prior is estimated from this many rows, spread evenly; its shares are then exact to about a thousandth.
 SAMPLE_ROWS, SAMPLE_PARTS = 200_000, 200
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringManifest:
-    """The content of `manifest.json`. The same inputs and model give the same one, to the byte."""
+    """The content of `manifest.json`; the same inputs and model give the same bytes."""
 
     format: str
     settings: Mapping[str, Any]
     inputs: Sequence[Mapping[str, Any]]
     unreadable: Sequence[Mapping[str, str]]
-    skipped: Sequence[str]  # files in the inputs' folders whose names say no format
+    skipped: Sequence[str]  # files of unknown format in the input folders
     part_rows: int
     rows: int
     scored: int
@@ -40,7 +40,7 @@ class ScoringManifest:
 
 
 class PartCounts:
-    """What became of each part's rows, in some bytes a part, as workers said it or as their files do."""
+    """The counts of every part, as reported by workers or read from the footers of existing files."""
 
     def __init__(self, parts: int, labels: Sequence[str]) -> None:
         self.labels = labels
@@ -54,7 +54,7 @@ class PartCounts:
             self.chosen[number, part], self.sums[number, part] = footer["labels"][label], footer["sums"][label]
 
     def total(self, values: NDArray[Any]) -> dict[str, Any]:
-        """The sum of each label, added in the order of the parts: so the last digit is always the same."""
+        """The sum for each label, added in the order of the parts, so that it is the same to the last digit."""
         last = np.cumsum(values, axis=1)[:, -1:].sum(1) if values.size else np.zeros(len(self.labels), values.dtype)
         return dict(zip(self.labels, last.tolist(), strict=True))
 
@@ -62,7 +62,7 @@ class PartCounts:
 def write_manifest(
     plan: ScoringPlan, output: OutputFolder, detector: Detector, counts: PartCounts, skipped: Sequence[str] = ()
 ) -> ScoringManifest:
-    """Make sure that no part and no row is missing, and write the manifest, once."""
+    """Check that no part and no row is missing, and write the manifest."""
     labels = detector.labels
     sizes = output.sizes(SCORES)
     parts: list[dict[str, Any]] = []

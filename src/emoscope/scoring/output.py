@@ -1,4 +1,4 @@
-"""The folder a run writes: each file whole or not at all, here or at an address such as `s3://bucket/scores`."""
+"""The output folder of a run, local or remote (`s3://bucket/scores`); files are written whole or not at all."""
 
 import json
 import sys
@@ -29,17 +29,17 @@ def scores_file(part: int) -> str:
 
 
 def staged_file(number: int) -> str:
-    """The copy of an input, by its number in the plan, while a run needs it."""
+    """The temporary copy of an input, by its number in the plan."""
     return f"{STAGED}/file-{number:05d}.parquet"
 
 
 def rejects_file(part: int) -> str:
-    """The file of a part's rejects; there is none if all its rows were scored."""
+    """The file of a part's rejects; it does not exist if all rows were scored."""
     return f"{REJECTS}/part-{part:05d}.jsonl"
 
 
 class OutputFolder:
-    """A folder of files, by their names in it."""
+    """A local or remote folder, whose files are named relative to it."""
 
     def __init__(self, root: str) -> None:
         self._system, self._root = file_system(root)
@@ -50,13 +50,13 @@ class OutputFolder:
         return OutputFolder, (self.path,)
 
     def lock(self) -> AbstractContextManager[None]:
-        """Hold the folder against other runs."""
+        """Lock the folder against other runs."""
         bucket = self._root.strip("/").split("/")[0]
-        with self._reached(), suppress(PermissionError):  # who may write need not be allowed to look
-            if is_store(self._system) and not self._system.exists(bucket):  # or it cannot be reached, which `ls` says
+        with self._reached(), suppress(PermissionError):  # we may be allowed to write but not to list
+            if is_store(self._system) and not self._system.exists(bucket):  # or it is unreachable, which `ls` reports
                 try:
                     self._system.ls(bucket, detail=False)
-                except FileNotFoundError:  # more likely mistyped than to be made
+                except FileNotFoundError:  # more likely a typo than a bucket to create
                     raise EmoscopeError(f"{self.path}: there is no bucket {bucket!r}") from None
         if self._local and sys.platform != "win32":
             return lock_folder(Path(self._root))
@@ -75,14 +75,14 @@ class OutputFolder:
                 self._system.makedirs(self._at(folder), exist_ok=True)
 
     def tidy(self) -> None:
-        """Remove what killed workers of this run, or of the one it continues, left half written."""
+        """Remove partial files that killed workers left behind."""
         if self._local:
             for folder in (SCORES, REJECTS, STAGED):
-                for begun in Path(self._at(folder)).glob(".*.part"):
-                    begun.unlink(missing_ok=True)
+                for partial in Path(self._at(folder)).glob(".*.part"):
+                    partial.unlink(missing_ok=True)
 
     def remove_staged(self) -> None:
-        """Remove the copies of inputs, once all is scored."""
+        """Remove the copies of inputs."""
         with suppress(FileNotFoundError):
             self._system.rm(self._at(STAGED), recursive=True)
 
@@ -98,7 +98,7 @@ class OutputFolder:
             return bool(self._system.exists(self._at(name)))
 
     def sizes(self, folder: str) -> dict[str, int]:
-        """The files of a folder, by their names in the whole, and their sizes; asked for all at once."""
+        """The sizes of a folder's files by name, from one listing."""
         with self._reached():
             self._system.invalidate_cache()
             if not self._system.exists(self._at(folder)):
@@ -108,13 +108,13 @@ class OutputFolder:
 
     @contextmanager
     def write(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a file that appears, whole, when the block ends without an error."""
+        """Open a file that appears only when the block ends without an error."""
         if self._local:
             with atomic_write(self._at(name), "wb") as handle:
                 yield handle
             return
         try:
-            # Elsewhere a file appears whole when its upload ends, which begins when all is written.
+            # A remote file appears when its upload ends, which starts when everything is written.
             with tempfile.NamedTemporaryFile(suffix=".part") as handle:
                 yield handle
                 handle.flush()
@@ -123,7 +123,7 @@ class OutputFolder:
             raise EmoscopeError(f"{self.path}/{name}: could not be written ({error.strerror or error})") from None
 
     def write_json(self, name: str, value: Mapping[str, Any]) -> None:
-        """Write a JSON object, each item of its lists on a line of its own: quick also where there are a million."""
+        """Write a JSON object with one line per list item; fast even with a million items."""
         with self.write(name) as handle:
             handle.writelines(text.encode() for text in _json_text(value))
 
@@ -136,7 +136,7 @@ class OutputFolder:
         try:
             return json.loads(self._system.cat_file(self._at(name)))
         except (OSError, ValueError) as error:
-            raise EmoscopeError(f"{self.path}/{name}: is not what a run wrote ({error})") from None
+            raise EmoscopeError(f"{self.path}/{name}: was not written by a run ({error})") from None
 
     @contextmanager
     def parquet(self, name: str) -> Iterator[Any]:
@@ -144,7 +144,7 @@ class OutputFolder:
             yield file
 
     def at(self, name: str) -> str:
-        """The address of a file."""
+        """The path or URL of a file."""
         return address(self._system, self._at(name))
 
     @contextmanager

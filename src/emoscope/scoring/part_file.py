@@ -1,4 +1,4 @@
-"""A part's Parquet file: the input's columns, the detections, and, in its footer, what became of the part's rows."""
+"""The Parquet file of a part: the input's columns, the detections, and the part's counts in the footer."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ from emoscope.tables.writing import detection_names
 pa = require("pyarrow", extra="scale")
 pq = require("pyarrow.parquet", extra="scale")
 
-FOOTER = "emoscope"  # the key under which a part's counts stand in its file
+FOOTER = "emoscope"  # the metadata key of a part's counts
 ROW_GROUP = 16_384
 
 
 class PartWriter:
-    """Writes tables with their detections, in row groups of one size, holding no more than one."""
+    """Writes tables with their detections in row groups of equal size, with at most one in memory."""
 
     def __init__(self, handle: IO[bytes], schema: Schema, labels: Sequence[str]) -> None:
         label, truncated, note, *scores = detection_names(labels, schema.names)
@@ -48,7 +48,7 @@ class PartWriter:
             self._flush(ROW_GROUP)
 
     def sign(self, counts: Mapping[str, Any]) -> None:
-        """Write what is left, and the counts."""
+        """Write the remaining rows and the counts."""
         if self._rows:
             self._flush(self._rows)
         self._writer.add_key_value_metadata({FOOTER: json.dumps(counts)})
@@ -64,7 +64,7 @@ class PartWriter:
 
 
 def read_footer(output: OutputFolder, name: str) -> dict[str, Any] | None:
-    """A part's counts; None if it is not a whole part."""
+    """A part's counts; None if the file is not a complete part."""
     try:
         with output.parquet(name) as file:
             counts = json.loads((file.metadata.metadata or {})[FOOTER.encode()])

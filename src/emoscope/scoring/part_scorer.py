@@ -1,4 +1,4 @@
-"""One part of a run, from its rows to its files."""
+"""Scores one part of a run: reads its rows, writes its files."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from emoscope.scoring.reading import Chunk, Reject, read_part
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """What each worker loads: a preset's name or a folder."""
+    """The model that each worker loads: a preset's name or a folder."""
 
     name: str
     labels: str | None = None
@@ -37,28 +37,28 @@ class ModelSpec:
 
 
 def load_as_begun(model: ModelSpec, settings: Mapping[str, Any]) -> Detector:
-    """Load the model, or raise an EmoscopeError if this machine would give other scores than the one that began."""
-    expected, found = settings["model"]["sha256"], folder_hash(resolve(model.name))
+    """Load the model; an error if this machine would compute other scores than the one that started the run."""
+    expected, actual = settings["model"]["sha256"], folder_hash(resolve(model.name))
     for what, then, now in (
         ("emoscope", settings["emoscope"], emoscope.__version__),
-        (f"model {model.name}", expected[:12], found[:12]),
+        (f"model {model.name}", expected[:12], actual[:12]),
     ):
         if then != now:
             raise EmoscopeError(
-                f"{socket.gethostname()}: has {what} {now}, but the run was begun with {then}; install the same there"
+                f"{socket.gethostname()}: has {what} {now}, but the run was started with {then}; install the same there"
             )
     detector = model.load()
-    if detector.kernel != (begun := settings["kernel"]):
+    if detector.kernel != (started := settings["kernel"]):
         raise EmoscopeError(
-            f"{socket.gethostname()}: computes with {detector.kernel}, but the run was begun with {begun}, "
-            "whose scores differ; begin it with EMOSCOPE_NATIVE=0, which makes all machines alike"
+            f"{socket.gethostname()}: computes with {detector.kernel}, but the run was started with {started}, "
+            "whose scores differ; start it with EMOSCOPE_NATIVE=0, so that all machines compute alike"
         )
     return detector
 
 
 @dataclass(frozen=True)
 class PartScorer:
-    """Scores parts, given their numbers; a worker that unpickles it loads the model for itself."""
+    """Scores parts by number; a worker that unpickles it loads the model itself."""
 
     plan: ScoringPlan
     output: OutputFolder
@@ -71,9 +71,9 @@ class PartScorer:
         return load_as_begun(self.model, self.plan.settings)
 
     def __call__(self, part: int) -> tuple[int, dict[str, Any]]:
-        """Score the rows of a part and write its files; returns its number, and the counts that its footer holds.
+        """Score the rows of a part and write its files; returns its number and the counts in its footer.
 
-        The rejects are written first: once the scores are there, the part is complete.
+        The rejects are written first: once the scores exist, the part is complete.
         """
         labels = self.detector.labels
         chosen, sums = dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)  # of each label's probabilities

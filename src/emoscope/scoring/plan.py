@@ -1,7 +1,7 @@
-"""How a run's rows are divided into parts, whose borders depend on the inputs alone.
+"""How the rows of a run are divided into parts, which depends on the inputs alone.
 
-The same inputs give the same parts whatever the engine and the number of workers. So a run that was stopped goes on
-with the parts that are missing, and two runs write the same files.
+The same inputs give the same parts with any engine and number of workers. So a stopped run resumes with the missing
+parts, and two runs write the same files.
 """
 
 import base64
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -29,35 +29,35 @@ from emoscope.tables.turns import EXPECTED, turn_columns
 pa = require("pyarrow", extra="scale")
 
 FORMAT = "emoscope-score-1"
-# Enough parts to keep many workers busy to the end, none so large that a part lost to a kill costs much.
+# Enough parts to keep many workers busy, none so large that losing one to a kill costs much.
 PARTS, LEAST, MOST = 64, 1000, 50_000
 _OPENED_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """A file and where its rows lie."""
+    """A file and the positions of its rows."""
 
     source: InputFile
     rows: int
     marks: Sequence[Mark]
-    groups: Sequence[int] = ()  # rows of Parquet's row groups, none of which is divided; empty where any row will do
-    staged: bool = False  # read from a copy, because it has no middle to begin at
+    groups: Sequence[int] = ()  # rows of Parquet row groups, which are not split; empty if parts may start at any row
+    staged: bool = False  # read from a copy, because reading cannot start in the middle
 
 
 @dataclass(frozen=True, slots=True)
 class RowRange:
-    """Rows of one file: `count` of them from number `first` (from 0) on."""
+    """`count` rows of one file, from number `first` (from 0)."""
 
     file: PlannedFile
     first: int
     count: int
-    number: int  # of the file in the plan
+    number: int  # the file's number in the plan
 
 
 @dataclass(frozen=True)
 class ScoringPlan:
-    """Everything that decides what the output is."""
+    """Everything that determines the output."""
 
     settings: Mapping[str, Any]
     files: Sequence[PlannedFile]
@@ -79,7 +79,7 @@ class ScoringPlan:
 
     @cached_property
     def _borders(self) -> list[int]:
-        """The first row of each part and the end of the last; a part has fewer rows where that keeps a group whole."""
+        """The first row of each part and the end of the last; a part is shorter if that keeps a row group whole."""
         borders, row = [0], 0
         for file in self.files:
             end = row + file.rows
@@ -108,7 +108,7 @@ class ScoringPlan:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash that two runs share if, and only if, they write the same parts."""
+        """A hash that two runs share if and only if they write the same parts."""
         content = {**self.as_dict(), "files": [asdict(file.source) for file in self.files]}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -139,9 +139,9 @@ def make_plan(
     strict: bool = False,
     workers: int = 1,
 ) -> ScoringPlan:
-    """Scan the files, in several processes if that pays, and divide their rows into parts.
+    """Scan the files, in several processes if that is faster, and divide their rows into parts.
 
-    `strict` ends at a file that cannot be read.
+    With `strict`, a file that cannot be read is an error.
     """
     summaries: list[tuple[InputFile, RowSummary]] = []
     unreadable = []
@@ -156,7 +156,7 @@ def make_plan(
         raise InputError(*unreadable[0])
     tables = [(file, summary.schema) for file, summary in summaries if summary.rows]
     if tables and all(schema is not None and not turn_columns(schema.names) for _, schema in tables):
-        file, schema = tables[0]  # no file could hold a single turn: the user meant something else
+        file, schema = tables[0]  # no file has turns: the user meant something else
         raise InputError(file.path, f"{EXPECTED}; found: {', '.join(schema.names)}")
     rows = sum(summary.rows for _, summary in summaries)
     part_rows = part_rows or usual_part_rows(rows)
@@ -165,7 +165,7 @@ def make_plan(
 
 
 def _planned_file(file: InputFile, summary: RowSummary, part_rows: int) -> PlannedFile:
-    """Small row groups are kept whole. What can only be read from its beginning is copied if several parts need it."""
+    """Small row groups stay whole; a file that must be read from its start is copied if several parts need it."""
     if file.kind == "parquet":
         large = max(summary.groups, default=0) > part_rows
         return PlannedFile(file, summary.rows, (), () if large else summary.groups, large)
@@ -174,7 +174,7 @@ def _planned_file(file: InputFile, summary: RowSummary, part_rows: int) -> Plann
 
 
 def usual_part_rows(rows: int) -> int:
-    """The rows of a part, in thousands, where the user does not say.
+    """The default number of rows per part, a multiple of 1,000.
 
     >>> usual_part_rows(10_000), usual_part_rows(100_000), usual_part_rows(10**7)
     (1000, 2000, 50000)
@@ -183,11 +183,11 @@ def usual_part_rows(rows: int) -> int:
 
 
 def _summarise(files: Sequence[InputFile], workers: int) -> Iterator[RowSummary | InputError]:
-    """A summary of each file. Large text takes computing, hence processes; Parquet only waits for its footers."""
+    """A summary of each file, in processes for large text, in threads for Parquet footers, which only take waiting."""
     ranges = [byte_ranges(file) for file in files]
     text_bytes = sum(file.size for file in files if file.kind != "parquet")
     with ThreadPoolExecutor(_OPENED_AT_ONCE) as threads:
-        every = [one for file in ranges for one in file]
+        every = list(chain.from_iterable(ranges))
         if workers > 1 and text_bytes > RANGE_BYTES:
             summaries = Executor(workers=min(workers, text_bytes // RANGE_BYTES + 1)).map(summarise, every)
         else:

@@ -1,4 +1,4 @@
-"""A detector's probabilities for many dialogues, some of which it may fail on."""
+"""A detector's answers to many dialogues; one it fails on does not affect the others."""
 
 from collections.abc import Sequence
 
@@ -12,19 +12,19 @@ from emoscope.models.block import Floats
 
 ORDINARY = Dialogue.of(["hi", "hello"])
 
-Problems = dict[int, str]  # by a dialogue's place, why it has no probabilities
+Problems = dict[int, str]  # why a dialogue has no answer, by its position
 
 
 def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) -> tuple[Answers, Problems]:
     """The answers in the order of the dialogues.
 
-    The model gets them in batches of about the same length, and each distinct dialogue once.
+    The model gets each distinct dialogue once, in batches of similar length.
     """
     numbers: dict[tuple[tuple[str, str | None], ...], int] = {}
     unique: list[Dialogue] = []
     number_of = []
     for dialogue in dialogues:
-        # A key of plain tuples: that is hashed much faster than the dialogue itself.
+        # Plain tuples are hashed much faster than dialogues.
         number = numbers.setdefault(tuple([(turn.text, turn.speaker) for turn in dialogue.turns]), len(unique))
         if number == len(unique):
             unique.append(dialogue)
@@ -43,21 +43,21 @@ def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) 
 
 
 def chosen_answers(answers: Answers, places: Sequence[int]) -> Answers:
-    """The answers at some places, in that order."""
+    """The answers at these positions, in this order."""
     rows = np.array(places, int)
     notes = [answers.notes[place] for place in places]
     return Answers(answers.probabilities[rows], answers.truncated[rows], notes)
 
 
 def predict_batch(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Answers, Problems]:
-    """The answers to a batch; those of a dialogue with a problem mean nothing.
+    """The answers to a batch, and the problems; the answer to a dialogue with a problem is meaningless.
 
-    A dialogue on which the model fails is found by predicting each of the batch alone. A model that fails on an
-    ordinary dialogue too is broken, for which no row is to blame: that is raised.
+    If the model fails on a batch, each dialogue is predicted alone. If it fails on an ordinary dialogue too, the model
+    is broken, which is an error.
     """
     try:
         answers = detector.infer(dialogues)
-    except Exception:  # whatever it is, it must not cost the other rows
+    except Exception:  # must not affect the other rows
         return _one_by_one(detector, dialogues)
     return answers, _not_finite(answers.probabilities)
 

@@ -1,4 +1,4 @@
-"""The rows of a part in chunks: dialogues to score, the columns beside them, and the rows that cannot be scored."""
+"""Reads the rows of a part in chunks: dialogues to score, their other columns, and rows that cannot be scored."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ from emoscope.tables.turns import dialogue_of, row_dialogue, turn_columns
 
 pa = require("pyarrow", extra="scale")
 
-CHUNK = 4096  # rows that are read, and scored, together
-# The footer of the last Parquet file, and where its row groups begin: of many groups it is large.
+CHUNK = 4096  # rows that are read and scored together
+# The footer of the last Parquet file and the first rows of its row groups, kept because large footers parse slowly.
 _footers: dict[tuple[str, str], tuple[Any, list[int]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A row that is not scored: its file, its line (in Parquet its number, from 1), and why."""
+    """A row that is not scored: its file, its line (in Parquet its number from 1), and the reason."""
 
     file: str
     row: int
@@ -40,7 +40,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Rows of a file read together: a dialogue for each row of the table, its number in the file, and the rejects."""
+    """Rows of a file read together: a table, a dialogue and a row number for each of its rows, and the rejects."""
 
     file: str
     table: Any
@@ -49,7 +49,7 @@ class Chunk:
     rejects: Sequence[Reject]
 
     def without(self, problems: Mapping[int, str]) -> "Chunk":
-        """The same with some dialogues, named by their place, among the rejects."""
+        """The chunk with the dialogues at these positions moved to the rejects."""
         if not problems:
             return self
         kept = [place for place in range(len(self.dialogues)) if place not in problems]
@@ -64,9 +64,9 @@ class Chunk:
 
 
 def read_part(plan: ScoringPlan, part: int, output: OutputFolder | None = None) -> Iterator[Chunk]:
-    """Yield the rows of a part, each of them in a chunk's table or among its rejects.
+    """Yield the rows of a part, each either in a chunk's table or among its rejects.
 
-    A file that has a copy in `output` is read from there.
+    If there is a copy of a file in `output`, that is read.
     """
     for rows in plan.row_ranges(part):
         copy = staged_file(rows.number)
@@ -109,9 +109,9 @@ def _text_chunk(path: str, rows: Sequence[TextRow], schema: Schema) -> Chunk:
 
 
 def _read_parquet(rows: RowRange, schema: Schema, staged: str | None) -> Iterator[Chunk]:
-    """Row group by row group; what cannot be read of one is rejected row by row, and reading goes on with the next.
+    """Read row group by row group; rows of a damaged group are rejected, and reading continues with the next.
 
-    The small groups of a copy, which is whole, are read together.
+    The small groups of a copy are read together.
     """
     path = rows.file.source.path
     first, last = rows.first, rows.first + rows.count
@@ -137,7 +137,7 @@ def _read_parquet(rows: RowRange, schema: Schema, staged: str | None) -> Iterato
 def _row_groups(
     path: str, file: Any, groups: Sequence[int], row: int, rows: tuple[int, int], schema: Schema
 ) -> Iterator[Chunk]:
-    """The rows from one number to another of groups whose first row has the number `row`."""
+    """Rows `rows[0]` to `rows[1]` of row groups whose first row is number `row`."""
     done, last = rows
     problem = "is missing from its row group"
     try:
@@ -184,7 +184,7 @@ def _parquet_chunk(path: str, table: Any, first: int, schema: Schema) -> Chunk:
 def _values(column: Any) -> Any:
     try:
         return column.to_pylist()
-    except UnicodeDecodeError:  # which of them it is shows when each is read
+    except UnicodeDecodeError:  # `_cell` finds out which one
         return column
 
 

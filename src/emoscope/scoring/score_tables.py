@@ -1,4 +1,4 @@
-"""A whole run: plan, score what is missing, and write the manifest when nothing is."""
+"""A scoring run: plan, score the missing parts, write the manifest."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,14 +22,14 @@ from emoscope.scoring.plan import FORMAT, ScoringPlan, make_plan
 from emoscope.scoring.staging import stage_inputs
 from emoscope.tables.inputs import InputFile, check_unchanged, find_inputs
 
-WINDOW = 1000  # parts given out before the first of them is done; there is nothing to hold of one but its number
+WINDOW = 1000  # parts in flight at once; each is only a number
 
-_ASKED_AT_ONCE = 32
+_REQUESTS_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringProgress:
-    """How far a run is. `kept` rows were scored by an earlier run that was stopped."""
+    """The progress of a run; `kept` rows were scored by an earlier run that was stopped."""
 
     done: int
     total: int
@@ -53,12 +53,12 @@ def score(
     skip_unknown: bool = False,
     report: Callable[[ScoringProgress], None] = lambda _: None,
 ) -> ScoringManifest:
-    """Score tables of dialogues into a folder; if it holds an unfinished run of the same, go on with that.
+    """Score tables of dialogues into a folder; an unfinished run of the same inputs there is resumed.
 
-    `inputs` are files, folders, globs or addresses of Parquet, JSON, JSONL, CSV, TSV or plain lines, text also as
-    .gz or .zst; `format` says which where names do not. Other files in a folder are an error unless `skip_unknown`.
-    The output does not depend on `engine`, `workers` and `batch`, which is measured if not given. `strict` stops at the
-    first row that cannot be scored; otherwise such rows are listed in `rejects/`. From a script, call this under
+    `inputs` are files, folders, globs or URLs of Parquet, JSON, JSONL, CSV, TSV or plain lines, text also as .gz or
+    .zst; `format` is for names that do not tell. Other files in a folder are an error unless `skip_unknown`. The output
+    does not depend on `engine`, `workers` and `batch`, which is measured if not given. `strict` stops at the first row
+    that cannot be scored; otherwise such rows are listed in `rejects/`. In a script, call this under
     `if __name__ == "__main__":`, because workers are new processes.
 
     >>> import tempfile, pathlib
@@ -73,7 +73,7 @@ def score(
         check_installed("ray", extra="ray")
     target = OutputFolder(str(output))
     folder = resolve(model)
-    # An embedded model goes by its name: it may lie elsewhere on another machine of a cluster.
+    # An embedded model is passed by name: its folder may differ on another machine of a cluster.
     name = str(model) if str(model) in PRESETS else str(folder.absolute())
     spec = ModelSpec(name, labels, dict(prior) if prior is not None else None)
     detector = spec.load()
@@ -89,7 +89,7 @@ def score(
         plan = _plan(target, found.files, settings, part_rows, strict, workers or cores())
         executor = Executor(engine, workers, ray_address)
         counts = _score_missing(plan, target, spec, detector, executor, batch, strict, report)
-        with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:  # at an address, each is a request
+        with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as threads:  # in a store each is a request
             list(threads.map(check_unchanged, found.files))
         target.remove_staged()
         return write_manifest(plan, target, detector, counts, found.skipped)
@@ -138,16 +138,16 @@ def _score_missing(
 
 
 def _missing_parts(plan: ScoringPlan, target: OutputFolder, counts: PartCounts, strict: bool) -> list[int]:
-    """The parts to score; what the files of the others say is counted."""
+    """The parts to score; the counts of the others are read from their files."""
     present = target.sizes(SCORES)
     kept = [part for part in range(plan.parts) if scores_file(part) in present]
     done: set[int] = set()
-    with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:  # at an address, each is a request
+    with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as threads:  # in a store each is a request
         for some in batches(kept, 1000):
             for part, footer in zip(
                 some, threads.map(lambda part: read_footer(target, scores_file(part)), some), strict=True
             ):
-                # One with rejects is scored again if `strict`: then it will name the row that is at fault.
+                # With `strict`, a part with rejects is scored again, to name the row at fault.
                 if footer is not None and footer.get("run") == plan.fingerprint and not (strict and footer["rejected"]):
                     counts.add(part, footer)
                     done.add(part)
@@ -162,7 +162,7 @@ def _plan(
     strict: bool,
     workers: int,
 ) -> ScoringPlan:
-    """The plan of the run that was begun in the folder, or a new one."""
+    """The plan of the unfinished run in the folder, or a new one."""
     if not target.has(PLAN):
         if not target.is_empty():
             raise EmoscopeError(f"{target.path}: holds something else; expected a new folder, or one with {PLAN}")

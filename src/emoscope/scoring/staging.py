@@ -1,7 +1,8 @@
-"""Copies of inputs that can only be read from their beginning, so that each is read once and not once for each part.
+"""Copies of inputs that can only be read from the start, so that they are read once and not once per part.
 
-A row group of Parquet, compressed text and a JSON array have no middle to begin at. Where several parts would read the
-same one, the file is first copied into Parquet of small row groups beside the scores, and removed when all is scored.
+Reading cannot start in the middle of a Parquet row group, compressed text or a JSON array. If several parts would read
+the same one, the file is first copied to Parquet with small row groups, beside the scores. Copies are removed at the
+end.
 """
 
 import json
@@ -23,19 +24,19 @@ from emoscope.tables.rows import Place, TextRow, text_rows
 pa = require("pyarrow", extra="scale")
 pq = require("pyarrow.parquet", extra="scale")
 
-ROW_GROUP = 4096  # rows of a copy's groups, or a quarter of a part's: what two parts share of one is read twice
-WORTH_PROCESSES = 1 << 26  # bytes to copy from which on workers are started for it
+ROW_GROUP = 4096  # rows per group of a copy, at most a quarter of a part: a group that two parts share is read twice
+WORTH_PROCESSES = 1 << 26  # bytes to copy from which starting workers pays off
 _ROWS = pa.schema([("line", pa.int64()), ("columns", pa.string()), ("problem", pa.string())])
 
 
 def stage_inputs(plan: ScoringPlan, output: OutputFolder, parts: Iterable[int], executor: Executor) -> None:
-    """Make the copies that these parts will read and that are not there yet."""
+    """Create the missing copies that these parts will read."""
     present = output.sizes(STAGED)
     numbers = dict.fromkeys(rows.number for part in parts for rows in plan.row_ranges(part) if rows.file.staged)
     missing = [number for number in numbers if staged_file(number) not in present]
     if not missing:
         return
-    if executor.ray_address is None:  # Ray on this machine would be started for this alone
+    if executor.ray_address is None:  # do not start Ray on this machine just for this
         small = sum(plan.files[number].source.size for number in missing) < WORTH_PROCESSES
         executor = Executor("local", 1 if small else min(executor.workers or cores(), len(missing)))
     for _ in executor.map(StagingTask(plan, output), missing):
@@ -44,7 +45,7 @@ def stage_inputs(plan: ScoringPlan, output: OutputFolder, parts: Iterable[int], 
 
 @dataclass(frozen=True)
 class StagingTask:
-    """Copies files, given their numbers."""
+    """Copies files, by their numbers in the plan."""
 
     plan: ScoringPlan
     output: OutputFolder
@@ -60,11 +61,11 @@ class StagingTask:
         except InputError:
             if not is_parquet:
                 raise
-            check_unchanged(file.source)  # if it is only damaged, it is read as it is, which finds the rows it has
+            check_unchanged(file.source)  # a damaged file is read without a copy, which recovers its intact rows
 
 
 def _copy(tables: Iterator[Any], handle: IO[bytes]) -> None:
-    """Write tables, each a row group; the first has no rows and says the columns."""
+    """Write tables as row groups; the first is empty and gives the columns."""
     schema = next(tables).schema
     with pq.ParquetWriter(handle, schema, compression="zstd", write_page_checksum=True) as writer:
         for table in tables:
@@ -91,9 +92,9 @@ def _text_tables(file: PlannedFile, rows: int) -> Iterator[Any]:
 
 
 def staged_rows(path: str, first: int) -> Iterator[TextRow]:
-    """The rows of copied text from a number on."""
+    """The rows of copied text, from number `first`."""
     with open_parquet(path) as table:
-        rows = table.metadata.row_group(0).num_rows  # and of every other but the last
+        rows = table.metadata.row_group(0).num_rows  # the same in every group but the last
         for group in range(first // rows, table.num_row_groups):
             cells = table.read_row_group(group, use_threads=False).to_pydict()
             begin = max(0, first - group * rows)

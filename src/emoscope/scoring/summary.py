@@ -1,4 +1,4 @@
-"""What must be known of a file before its rows are divided into parts: their number, their places, its columns."""
+"""What planning needs to know about a file: the number and positions of its rows, and its columns."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _SHAPES = 10_000
 
 
 class Mark(NamedTuple):
-    """Where a row lies: its number in the file from 0, and its place."""
+    """The position of a row: its number in the file from 0, and its place."""
 
     row: int
     place: Place
@@ -30,7 +30,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ByteRange:
-    """A file from one offset to another, or to its end."""
+    """A file from one offset to another or to its end."""
 
     file: InputFile
     begin: int = 0
@@ -39,25 +39,25 @@ class ByteRange:
 
 @dataclass(frozen=True, slots=True)
 class RowSummary:
-    """The rows of a file or a range of it: their number, the marks of some of them, and what decides the columns."""
+    """The rows of a file or a range of it: their number, marks for some of them, and the columns."""
 
     rows: int
     marks: Sequence[Mark] = ()
     schema: Schema = None
-    kinds: Kinds = field(default_factory=dict)  # of JSON, whose columns are known only when all rows are
+    kinds: Kinds = field(default_factory=dict)  # for JSON, whose columns are known only after all rows
     lines: int = 0
-    groups: Sequence[int] = ()  # of Parquet, the rows of each row group
+    groups: Sequence[int] = ()  # for Parquet, the rows of each row group
 
 
 def byte_ranges(file: InputFile) -> list[ByteRange]:
-    """The ranges to scan, which depend on the file alone: large JSONL is cut, other files are one range."""
+    """The ranges to scan, which depend on the file alone: large JSONL files have several, others one."""
     if file.kind != "jsonl" or file.size <= RANGE_BYTES or compression_of(file.path) is not None:
         return [ByteRange(file)]
     return [ByteRange(file, begin, begin + RANGE_BYTES) for begin in range(0, file.size, RANGE_BYTES)]
 
 
 def summarise(scanned: ByteRange) -> RowSummary | InputError:
-    """Scan a range of text; of a Parquet file read the footer. Or the reason why that fails."""
+    """Scan a range of text, or read the footer of a Parquet file; returns the error if that fails."""
     file = scanned.file
     try:
         if file.kind == "parquet":
@@ -98,18 +98,18 @@ def _summarise_parquet(file: InputFile) -> RowSummary:
 
 
 def _summarise_json(scanned: ByteRange) -> RowSummary:
-    """Also of plain lines, which are lists of turns. Lines are counted from 1 within the range."""
+    """Summarise JSON, or plain lines, which are lists of turns. Lines are counted from 1 within the range."""
     path, kind = scanned.file.path, scanned.file.kind
     begin, end = line_after(path, scanned.begin), None if scanned.end is None else line_after(path, scanned.end)
     kinds: Kinds = {}
-    shapes: set[tuple[tuple[str, str], ...]] = set()  # of rows: most are like one before
+    shapes: set[tuple[tuple[str, str], ...]] = set()  # shapes of rows seen; most rows repeat one
     rows, marks = 0, []
-    # Only the first line of a file may have a byte-order mark, so that of a later range is not called the first.
+    # Only the first line of a file may have a byte-order mark, so later ranges do not start with line 1.
     first, lines = 1 if begin == 0 else 2, 0
 
-    def counted(found: Iterator[Line]) -> Iterator[Line]:
+    def counted(stream: Iterator[Line]) -> Iterator[Line]:
         nonlocal lines
-        for line in found:
+        for line in stream:
             lines += 1
             yield line
 
@@ -121,7 +121,7 @@ def _summarise_json(scanned: ByteRange) -> RowSummary:
         if row.columns is not None:
             seen = {name: value_kind(value) for name, value in row.columns.items()}
             shape = tuple(seen.items())
-            # A row that will be rejected has no say in what type a column is.
+            # A row that will be rejected does not affect the column types.
             if shape not in shapes and (_is_plain(seen) or _is_dialogue(row.columns)):
                 merge_kinds(kinds, {name: (kind,) for name, kind in seen.items()})
                 if len(shapes) < _SHAPES:
@@ -151,7 +151,7 @@ def common_schema(summaries: Sequence[tuple[InputFile, RowSummary]]) -> Schema:
     for file, summary in summaries:
         if file.kind in ("parquet", "csv", "tsv"):
             schemas.append((file.path, summary.schema))
-        elif merged is not None:  # all JSON rows have one schema; it stands where the first of their files does
+        elif merged is not None:  # all JSON rows share one schema, at the position of their first file
             schemas.append((file.path, merged))
             merged = None
     return unify(schemas)

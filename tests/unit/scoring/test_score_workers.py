@@ -1,4 +1,4 @@
-"""A worker answers only with the model and the version that the run was begun with."""
+"""A worker answers only with the model and the version that the run was started with."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +22,9 @@ from kits.score_kit import chats, write_jsonl
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"emoscope": "0.0.0"}, rf"has emoscope {emoscope.__version__}, but the run was begun with 0\.0\.0; install"),
-        ({"model": {"sha256": "0" * 64}}, r"has model nano \w{12}, but the run was begun with 000000000000; install"),
-        ({"kernel": "encoder.c"}, r"computes with any, but the run was begun with encoder\.c, .*EMOSCOPE_NATIVE=0"),
+        ({"emoscope": "0.0.0"}, rf"has emoscope {emoscope.__version__}, but the run was started with 0\.0\.0; install"),
+        ({"model": {"sha256": "0" * 64}}, r"has model nano \w{12}, but the run was started with 000000000000; install"),
+        ({"kernel": "encoder.c"}, r"computes with any, but the run was started with encoder\.c, .*EMOSCOPE_NATIVE=0"),
     ],
 )
 def test_another_model_version_or_kernel_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
