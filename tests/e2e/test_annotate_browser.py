@@ -110,7 +110,7 @@ def test_two_annotators_at_once_one_failing_the_gold_questions(
                 press(bad.page, "2")
                 if was_gold:
                     expect(bad.page.locator("#check")).to_be_visible()
-                    assert "the answer is happy" in bad.page.inner_text("#check-list")
+                    assert "the expected answer is happy" in bad.page.inner_text("#check-list")
                     bad.photograph("check")
                     press(bad.page, "Enter")
                 refused = bad.page.locator("#end").is_visible()
@@ -133,7 +133,7 @@ def test_two_annotators_at_once_one_failing_the_gold_questions(
             good.page.click("#look")
         while good.page.locator("#turns").is_visible():
             press(good.page, "1" if "prize" in good.text else "2")
-        expect(good.page.locator("#end")).to_contain_text("Nothing is left for you")
+        expect(good.page.locator("#end")).to_contain_text("No more items for now")
         good.photograph("end")
     rows = [line.split(",") for line in exported(folder)]
     assert {worker for _, worker, _ in rows} == {"good"}
@@ -166,7 +166,7 @@ def test_skip_undo_and_a_link_that_is_wrong(browser: Any, tasks: Path, tmp_path:
         with Window(browser, study.links["ann"] + "x") as stranger:
             expect(stranger.page.locator("#error")).to_contain_text("link is not valid")
         with Window(browser, study.links["ann"].partition("#")[0]) as nobody:
-            expect(nobody.page.locator("#error")).to_contain_text("Open the link you were given")
+            expect(nobody.page.locator("#error")).to_contain_text("open your personal link")
 
 
 def test_best_guess_and_others_on_a_phone(browser: Any, tasks: Path, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def begin(window: Window) -> None:
     press(page, "Enter")
     expect(page.locator("#count")).to_have_text("Qualification: 0 of 1")
     press(page, "2")
-    expect(page.locator("#praise")).to_contain_text("You are in: 1 of 1 right")
+    expect(page.locator("#praise")).to_contain_text("You qualified with 1 of 1 correct")
 
 
 def test_three_annotators_and_a_manager(browser: Any, study: Served, tmp_path: Path) -> None:
@@ -101,12 +101,12 @@ def test_three_annotators_and_a_manager(browser: Any, study: Served, tmp_path: P
                 press(page, "/")
                 window.stop("remark")
                 page.keyboard.type("is this meant?")
-                page.get_by_role("button", name="Flag it for the managers").click()
-                expect(page.locator("#praise")).to_contain_text("the managers will see it")
+                page.get_by_role("button", name="Flag for the managers").click()
+                expect(page.locator("#praise")).to_contain_text("The managers will see it")
             for judged, key in enumerate(keys, start=1):
                 press(page, key)
                 expect(page.locator("#count")).to_contain_text(f"{judged} judged")
-            expect(page.locator("#end-title")).to_contain_text("Nothing is left")
+            expect(page.locator("#end-title")).to_contain_text("No more items")
             if name == "ann":  # the item before the last one was a slip
                 press(page, "ArrowLeft")
                 expect(page.locator("#revisited")).to_be_visible()
@@ -114,7 +114,7 @@ def test_three_annotators_and_a_manager(browser: Any, study: Served, tmp_path: P
                 window.stop("earlier")
                 page.wait_for_timeout(350)
                 press(page, "4")
-                expect(page.locator("#praise")).to_have_text("Your answer was changed.")
+                expect(page.locator("#praise")).to_have_text("Answer changed.")
                 page.locator("#earlier").click()
                 expect(page.locator("#earlier-list li")).to_have_count(6)
                 expect(page.locator("#earlier-list")).to_contain_text("others")
@@ -137,13 +137,13 @@ def test_three_annotators_and_a_manager(browser: Any, study: Served, tmp_path: P
         page = window.page
         page.goto(study.desk.partition("#")[0])
         page.locator("input[name=token]").fill(study.desk)
-        page.get_by_role("button", name="Open the desk").click()
+        page.get_by_role("button", name="Sign in").click()
         page.get_by_role("link", name="Adjudicate 2").click()
         expect(page.locator(".remarks")).to_contain_text("is this meant?")
         for _ in range(2):  # the one that was flagged, and the one on which nobody agrees
             page.locator("input[value=angry]").check()
-            follow(page, "text=Decide, and go on")
-        expect(page.locator("h1")).to_have_text("Nothing to decide")
+            follow(page, "text=Save and continue")
+        expect(page.locator("h1")).to_have_text("Nothing to adjudicate")
     assert run("corpus", "annotate-export", tmp_path / "study", "--labels", tmp_path / "labels.csv")[0] == 0
     with (tmp_path / "labels.csv").open(encoding="utf-8") as handle:
         decided = Counter((row["decided"], row["label"]) for row in csv.DictReader(handle))

@@ -128,7 +128,7 @@ def test_the_same_command_goes_on_with_the_study_and_gives_the_same_links(table:
     assert again["ann"] == first["ann"].replace("http://127.0.0.1:8123", "https://study.example.org")
     assert set(again) == {"ann", "ben"}
     code, _, message = run("corpus", "annotate", table, "-o", folder, "--judges", "3", "--no-serve")
-    assert (code, "holds another study" in message) == (2, True)
+    assert (code, "holds a study with other tasks or rules" in message) == (2, True)
 
 
 def test_the_report_shows_everyone(table: Path, tmp_path: Path) -> None:
@@ -153,7 +153,11 @@ def test_the_report_shows_everyone(table: Path, tmp_path: Path) -> None:
     [
         (["--labels", "joy"], None, "expected between 2 and"),
         (["-a", "<b>"], None, "may not hold '<'"),
-        ([], "task,label\na,glee\n", "gold.csv: gold question 'a' has the answer 'glee', which is none of the labels"),
+        (
+            [],
+            "task,label\na,glee\n",
+            "gold.csv: gold question 'a' has the answer 'glee', not one of the labels",
+        ),
         ([], "task,label\nx,sad\n", "gold.csv: gold question 'x' is not among the tasks"),
         ([], "task,label\na,sad\n", "gold.csv: 1 gold questions are too few"),
     ],

@@ -96,7 +96,7 @@ def item_number(desk: DeskBrowser, name: str) -> str:
 
 
 def test_only_the_managers_link_opens_the_desk(client: TestClient, folder: Path) -> None:
-    assert "Open the desk" in client.get(HOME).text
+    assert "Sign in" in client.get(HOME).text
     for path in ("/items", "/annotators", "/files/judgements.csv"):
         sent = client.get(f"{HOME}{path}", follow_redirects=False)
         assert (sent.status_code, sent.headers["location"]) == (303, HOME)
@@ -108,7 +108,7 @@ def test_only_the_managers_link_opens_the_desk(client: TestClient, folder: Path)
     assert foreign.status_code == 403
     with closing(store_of(folder)) as store:
         renew_manager_link(store)
-    assert "Open the desk" in desk.get()
+    assert "Sign in" in desk.get()
     DeskBrowser(client, manager_token(load_key(folder), 1))
 
 
@@ -125,7 +125,7 @@ def test_the_overview_shows_progress_and_agreement(client: TestClient, desk: Des
     assert figures == [f"{kappa:.2f}", f"{alpha:.2f}", f"{(1 / 3 + 2) / 4:.2f}"]
     assert "95 % interval" in page
     assert page.count('title="4 in common"') == 6
-    assert "1 waits to be adjudicated" in page
+    assert "1 to adjudicate" in page
 
 
 def test_what_judges_do_not_agree_on_is_adjudicated(
@@ -134,9 +134,9 @@ def test_what_judges_do_not_agree_on_is_adjudicated(
     judged_by_all(client, folder)
     assert "d1" in desk.get("/queue")
     number = item_number(desk, "d1")
-    assert "none of the labels" in desk.post(f"/items/{number}/adjudicate", 422, label="joy")
+    assert "not one of the labels" in desk.post(f"/items/{number}/adjudicate", 422, label="joy")
     after = desk.post(f"/items/{number}/adjudicate", label="angry", why="she shouts", queue="1")
-    assert "Nothing to decide" in after
+    assert "Nothing to adjudicate" in after
     labels = {row["task"]: (row["label"], row["decided"]) for row in rows_of(desk, "labels.csv")}
     assert labels == {
         "d0": ("sad", "majority"),
@@ -177,7 +177,7 @@ def test_flags_and_comments_reach_the_managers(client: TestClient, desk: DeskBro
     ]
     number = re.search(rf"{HOME}/items/(\d+)/resolved", queue)
     assert number is not None
-    assert "Nothing to decide" in desk.post(f"/items/{number[1]}/resolved", why="it can", queue="1")
+    assert "Nothing to adjudicate" in desk.post(f"/items/{number[1]}/resolved", why="it can", queue="1")
     assert "it can" in desk.get(f"/items/{number[1]}")
 
 
@@ -186,7 +186,7 @@ def test_annotators_are_invited_and_revoked_on_the_desk(client: TestClient, desk
     link = re.search(r'value="[^"]*#(emo_a4-[^"]+)"', desk.get("/annotators"))
     assert link is not None
     assert Worker(client, link[1]).look()["state"] == "item"
-    assert "Revoke the link of Dora?" in desk.post("/annotators/4/revoke")
+    assert "Revoke Dora’s link?" in desk.post("/annotators/4/revoke")
     assert "is not &#39;Dora&#39;" in desk.post("/annotators/4/renew", 422, confirm="Ann")
     assert Worker(client, link[1]).look()["state"] == "item"
     desk.post("/annotators/4/revoke", confirm="dora")
@@ -204,7 +204,7 @@ def test_a_managers_cookie_is_worthless_after_leaving(client: TestClient, desk: 
     kept = dict(client.cookies)
     desk.post("/leave")
     client.cookies.update(kept)
-    assert "Open the desk" in client.get(HOME).text
+    assert "Sign in" in client.get(HOME).text
 
 
 def test_who_does_not_meet_the_requirements_is_not_let_in(tmp_path: Path) -> None:
@@ -248,11 +248,11 @@ def test_nobody_begins_without_reading_and_agreeing(client: TestClient, desk: De
     assert ann.view["turns"] == []
     ann.judge("sad")
     assert ann.view["notice"] == "there is nothing to judge at the moment"
-    assert "a moment ago" in ann.ask("begin", {"briefing": "0" * 16})["notice"]
+    assert "have just changed" in ann.ask("begin", {"briefing": "0" * 16})["notice"]
     assert ann.view["state"] == "briefing"
     ann.ask("begin", {"briefing": ann.view["briefing"]})
     assert (ann.view["state"], ann.view["briefing"]) == ("item", None)
-    assert len(re.findall("has yet to agree", desk.get("/annotators"))) == 2
+    assert len(re.findall("guidelines not accepted", desk.get("/annotators"))) == 2
     # A change is read by everyone; the answer that was under way is kept.
     brief(folder, "## Joy, stated anew")
     ann.judge("sad")
@@ -329,7 +329,7 @@ def test_a_training_alone_decides_too(tmp_path: Path) -> None:
     ("training", "message"),
     [
         ({"x": ("happy", "")}, "training question 'x' is not among the tasks"),
-        ({"g0": ("joy", "")}, "none of the labels"),
+        ({"g0": ("joy", "")}, "not one of the labels"),
     ],
 )
 def test_a_round_that_makes_no_sense_is_refused(
@@ -439,7 +439,7 @@ def test_what_goes_out_comes_in_again(
         there.get()
         secret = re.search(r'name="csrf" value="(\w+)"', there.get())
         assert secret is not None
-        for expected in ("12 judgements taken over, 2 new annotators", "12 were there already"):
+        for expected in ("12 judgements imported, 2 new annotators", "12 already existed"):
             answer = running.post(f"{HOME}/import", data={"csrf": secret[1]}, files={"file": (name, content.encode())})
             assert expected in answer.text
         assert "12 of 15 judgements" in there.get()
@@ -449,7 +449,7 @@ def test_what_goes_out_comes_in_again(
             f"{HOME}/import", data={"csrf": secret[1]}, files={"file": ("x.csv", b"task,worker,label\nd4,ann,joy\n")}
         )
         assert wrong.status_code == 422
-        assert "none of the study" in wrong.text
+        assert "not one of the study" in wrong.text
 
 
 def test_the_pages_load_nothing_from_elsewhere(client: TestClient, desk: DeskBrowser, folder: Path) -> None:

@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from emoscope.core.dialogue import Turn
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.annotation.assignment import Assignment
 from emoscope.corpus.annotation.items import Item
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.annotate.rules import StudyRules
@@ -209,9 +210,9 @@ def test_whole_dialogues_with_other_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answers", "status", "detail"),
     [
-        ([{"label": "joy"}], 422, "'joy' is none of the labels"),
-        ([{"label": "sad", "others": ["happy"]}], 422, "this study asks for one label"),
-        ([{"label": "sad", "others": ["sad"]}], 422, "a label is named twice"),
+        ([{"label": "joy"}], 422, "'joy' is not one of the labels"),
+        ([{"label": "sad", "others": ["happy"]}], 422, "this study takes one label per answer"),
+        ([{"label": "sad", "others": ["sad"]}], 422, "a label was given twice"),
         ([{"label": "sad"}, {"label": "sad"}], 422, "expected 1 answers, found 2"),
         ([], 422, "answers"),
         ([{"label": 7}], 422, "answers[0].label"),
@@ -311,9 +312,9 @@ def test_a_new_process_goes_on_where_the_last_one_was(folder: Path) -> None:
 def test_the_same_study_is_found_again_and_another_is_refused(folder: Path) -> None:
     made_study(folder, items(4), judges=2, people=("ann", "cal", " ANN "))
     assert sorted(tokens(folder)) == ["ann", "ben", "cal"]
-    with pytest.raises(EmoscopeError, match="holds another study"):
+    with pytest.raises(EmoscopeError, match="holds a study with other tasks"):
         made_study(folder, items(4), judges=3)
-    with pytest.raises(EmoscopeError, match="holds another study"):
+    with pytest.raises(EmoscopeError, match="holds a study with other tasks"):
         made_study(folder, items(5), judges=2)
 
 
@@ -321,10 +322,10 @@ def test_the_same_study_is_found_again_and_another_is_refused(folder: Path) -> N
     ("rules", "message"),
     [
         ({"labels": ("joy",)}, "between 2 and"),
-        ({"labels": ("joy", "joy")}, "named twice"),
+        ({"labels": ("joy", "joy")}, "listed twice"),
         ({"labels": ("joy", "a;b")}, "';'"),
         ({"labels": ("joy", "")}, "'label' is missing"),
-        ({"labels": ("joy", "sad")}, "'happy', which is none of the labels"),
+        ({"labels": ("joy", "sad")}, "'happy', not one of the labels"),
         ({"min_gold_answers": 3}, "2 gold questions are too few"),
         ({"gold_share": 0.0}, "above 0"),
         ({"judges": 0}, "at least 1 judge"),
@@ -340,7 +341,7 @@ def test_a_study_that_makes_no_sense_is_refused_and_not_made(
 
 
 def test_only_gold_questions_are_no_study(tmp_path: Path) -> None:
-    with pytest.raises(EmoscopeError, match="nothing left to ask"):
+    with pytest.raises(EmoscopeError, match="nothing left to annotate"):
         made_study(tmp_path, items(0, gold=2))
 
 
@@ -356,9 +357,9 @@ def test_every_database_keeps_a_study(backend: str, tmp_path: Path) -> None:
             add_annotators(store, ["ann"])
             (number,) = annotators(store)
             desk, other = Desk(store, b"k" * 32), Desk(store, b"k" * 32)
-            view = desk.look(number)
-            view = other.skip(number, view["version"])
-            view = desk.undo(number, view["version"])
+            view = desk.act(number)
+            view = other.act(number, Assignment.skip, view["version"])
+            view = desk.act(number, Assignment.undo, view["version"])
             assert view["skipped"] == 0
         finally:
             store.close()

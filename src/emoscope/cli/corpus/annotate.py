@@ -267,7 +267,7 @@ def _existing_store(folder: Path) -> "Store":
     from emoscope.server.store.store import DATABASE_FILE
 
     if not (folder / DATABASE_FILE).is_file():
-        raise InputError(folder, "holds no study; `emoscope corpus annotate` makes one")
+        raise InputError(folder, "holds no study; `emoscope corpus annotate` creates one")
     return open_store(folder)
 
 
@@ -350,21 +350,21 @@ def annotate_import(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")],
     files: FilesArgument,
 ) -> CommandResult:
-    """Take judgements of a study's items over that were made elsewhere, such as in Label Studio, doccano or Prodigy.
+    """Import judgements of a study's items from other tools, such as Label Studio, doccano or Prodigy.
 
-    The page may be in use. What is there already stays; running it again changes nothing.
+    The page may be in use. Existing judgements stay as they are; importing a file again changes nothing.
     """
     check_installed(*_PACKAGES, extra="server")
     from emoscope.corpus.annotation.files import read_annotations
     from emoscope.server.annotate.exchange import import_judgements
 
     with closing(_existing_store(folder)) as store:
-        found = import_judgements(store, read_annotations(files))
-    lines = [f"{found.judged:,} judgements taken over, {found.annotators:,} new annotators"]
+        imported = import_judgements(store, read_annotations(files))
+    lines = [f"{imported.judged:,} judgements imported, {imported.annotators:,} new annotators"]
     for count, text in (
-        (found.there_already, "were there already"),
-        (found.foreign, "are of tasks that this study does not ask about"),
-        (found.incomplete, "dialogues were not labelled to the end, and were left out"),
+        (imported.there_already, "already existed"),
+        (imported.foreign, "are for tasks that are not part of this study"),
+        (imported.incomplete, "dialogues are only partly labelled, and were left out"),
     ):
         lines += [f"{count:,} {text}"] if count else []
-    return CommandResult(found, "\n".join(lines))
+    return CommandResult(imported, "\n".join(lines))

@@ -1,1 +1,1 @@
-"""The annotation page: a study in the store, its annotators' links, and what their browsers ask for."""
+"""Annotation studies: the annotators' page and the managers' desk."""

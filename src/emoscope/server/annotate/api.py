@@ -1,7 +1,7 @@
-"""The annotation page and the calls it makes.
+"""The annotation page and its API.
 
-The page is the same for everyone: it sends the token of the annotator's link as a bearer token. There is no cookie, so
-no other site can act for the annotator; cross-site calls are refused all the same.
+The page sends the token of the annotator's link as a bearer token. There is no cookie, so no other site can act for
+the annotator; cross-site calls are refused nevertheless.
 """
 
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse
 
-from emoscope.corpus.annotation.assignment import LabelChoice
+from emoscope.corpus.annotation.assignment import Assignment, LabelChoice
 from emoscope.server.annotate import manager_pages
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.annotate.notes import MAX_TEXT, Briefing
@@ -28,49 +28,49 @@ Count = Annotated[int, Field(ge=0, le=2**31 - 1)]  # as many as an integer colum
 
 
 class StepIn(BaseModel, extra="forbid"):
-    """A request made at one version of the annotator's state; at any other it changes nothing."""
+    """A change of one version of the annotator's state; it has no effect on any other version."""
 
     version: Count
 
 
 class JudgementIn(BaseModel, extra="forbid"):
-    """A label, and others that might apply."""
+    """A label, and other labels that might apply."""
 
     label: str = Field(max_length=500)
     others: list[str] = Field(default_factory=list, max_length=len(KEYS))
 
 
 class JudgeIn(StepIn):
-    """The answers to the current item, one for each turn to be labelled."""
+    """The answers to the current item, one for each turn to label."""
 
     answers: list[JudgementIn] = Field(min_length=1, max_length=10_000)
 
     @property
-    def given(self) -> tuple[LabelChoice, ...]:
-        """The answers as the desk takes them."""
+    def choices(self) -> tuple[LabelChoice, ...]:
+        """The answers as the desk expects them."""
         return tuple(LabelChoice(answer.label, tuple(answer.others)) for answer in self.answers)
 
 
 class ReviseIn(JudgeIn):
-    """Other answers to what the annotator has done at this place."""
+    """New answers to an earlier item."""
 
     place: Count
 
 
 class BeginIn(BaseModel, extra="forbid"):
-    """The version of the briefing that was read and agreed to."""
+    """The version of the briefing that the annotator accepts."""
 
     briefing: str = Field(max_length=64)
 
 
 class EarlierIn(BaseModel, extra="forbid"):
-    """Where to go on with what the annotator has done; nothing for the latest."""
+    """The place before which to list earlier items; the latest ones by default."""
 
     before: Count | None = None
 
 
 class RemarkIn(BaseModel, extra="forbid"):
-    """A comment, or a flag that asks the managers to look, on the item at hand or an earlier one."""
+    """A comment or a flag for the managers, on the current item or an earlier one."""
 
     flag: bool = False
     text: str = Field("", max_length=4 * MAX_TEXT)
@@ -94,7 +94,7 @@ CurrentAnnotator = Annotated[int, Depends(_annotator)]
 
 @router.get("")
 def annotate_page(request: Request) -> HTMLResponse:
-    """Label one dialogue after another. Guidelines are in the page, so that they can be read without a script."""
+    """The annotation page; it contains the guidelines, which can be read without scripts."""
     desk: Desk | None = request.app.state.annotation_desk
     briefing = Briefing() if desk is None else desk.briefing()
     return page(
@@ -108,36 +108,40 @@ def annotate_page(request: Request) -> HTMLResponse:
 @router.post("/look")
 def look(desk: OpenDesk, annotator: CurrentAnnotator) -> dict[str, Any]:
     """The current item, or the next one."""
-    return desk.look(annotator)
+    return desk.act(annotator)
 
 
 @router.post("/judge")
 def _judge(desk: OpenDesk, annotator: CurrentAnnotator, body: JudgeIn) -> dict[str, Any]:
-    return desk.judge(annotator, body.version, body.given)
+    choices = body.choices
+    return desk.act(annotator, lambda state, worker, at: state.judge(worker, choices, at), body.version, choices)
 
 
 @router.post("/skip")
 def skip(desk: OpenDesk, annotator: CurrentAnnotator, body: StepIn) -> dict[str, Any]:
-    """Leave the item to others."""
-    return desk.skip(annotator, body.version)
+    """Leave the item to other annotators."""
+    return desk.act(annotator, Assignment.skip, body.version)
 
 
 @router.post("/begin")
 def begin(desk: OpenDesk, annotator: CurrentAnnotator, body: BeginIn) -> dict[str, Any]:
-    """The annotator has read the briefing and agrees."""
+    """Accept the briefing."""
     return desk.begin(annotator, body.briefing)
 
 
 @router.post("/earlier")
 def earlier(desk: OpenDesk, annotator: CurrentAnnotator, body: EarlierIn) -> dict[str, Any]:
-    """What the annotator has done, the latest first."""
+    """List earlier items, the latest first."""
     return desk.earlier(annotator, body.before)
 
 
 @router.post("/revise")
 def revise(desk: OpenDesk, annotator: CurrentAnnotator, body: ReviseIn) -> dict[str, Any]:
-    """Answer an earlier item anew."""
-    return desk.revise(annotator, body.version, body.place, body.given)
+    """Change the answer to an earlier item."""
+    choices, place = body.choices, body.place
+    return desk.act(
+        annotator, lambda state, worker, at: state.revise(worker, place, choices, at), body.version, choices
+    )
 
 
 @router.post("/remark")
@@ -148,4 +152,4 @@ def remark(desk: OpenDesk, annotator: CurrentAnnotator, body: RemarkIn) -> dict[
 
 @router.post("/undo")
 def _undo(desk: OpenDesk, annotator: CurrentAnnotator, body: StepIn) -> dict[str, Any]:
-    return desk.undo(annotator, body.version)
+    return desk.act(annotator, Assignment.undo, body.version)

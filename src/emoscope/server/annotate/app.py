@@ -1,4 +1,4 @@
-"""A server with the annotation page and nothing else, so that annotators cannot ask a detector."""
+"""A server with the annotation pages only, so that annotators cannot ask a detector."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ from emoscope.server.store.signing_key import load_key
 
 
 def create_annotation_app(settings: Settings) -> FastAPI:
-    """The page for the study in the settings' data folder."""
+    """The annotation pages of the study in the data folder."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -1,8 +1,8 @@
-"""Handles annotators' requests: each is decided on the present state, and committed before it is answered.
+"""Handles annotators' requests; every change is committed before it is answered.
 
-The log in the database is the study. The state in memory is the fold of the log, and is brought up to date under the
-database's write lock before every decision. So several threads or processes never assign one place twice, and a killed
-process loses nothing it has answered.
+The event log in the database is the state of the study. The state in memory is replayed from it, and is brought up to
+date under the database's write lock before every decision. So no two threads or processes assign the same place, and a
+killed process loses nothing that it has answered.
 """
 
 import threading
@@ -17,7 +17,7 @@ from emoscope.core.colours import colours_of
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.assignment import Assignment, Event, LabelChoice, NotPossibleError, WorkerStanding
 from emoscope.corpus.annotation.items import Item
-from emoscope.server.annotate.links import annotator_of, claimed_annotator, manager_token, same_token
+from emoscope.server.annotate.links import claimed_annotator, link_token, manager_token, same_token
 from emoscope.server.annotate.notes import (
     Briefing,
     NoteKind,
@@ -33,9 +33,9 @@ from emoscope.server.errors import Invalid, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.models import AnnotationEvent, Annotator, Study, StudyNote
 
-# From the state, a worker and a time to the event that should follow.
+# Takes the state, a worker and the time; returns the event to log, if any.
 Decision = Callable[[Assignment, str, float], Event | None]
-_EARLIER = 20  # items told at once
+_PAGE = 20  # earlier items sent at once
 
 
 @dataclass(slots=True)
@@ -43,23 +43,23 @@ class _Opened:
     study: Study
     rules: StudyRules
     assignment: Assignment
-    seen: int = 0  # the last event folded in
+    seen: int = 0  # the last event applied
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of a study at one moment, for its managers."""
+    """The state of a study, for its managers."""
 
     study: Study
     rules: StudyRules
     seen: int  # the last event
-    judgements: tuple[Event, ...]  # those that count, answers to gold questions included
+    judgements: tuple[Event, ...]  # that count, gold questions included
     judges: dict[str, tuple[int, int]]
     standings: dict[str, WorkerStanding]
 
 
 class Desk:
-    """Takes the requests of a study's annotators. The study may be created after the desk."""
+    """Handles the requests of a study's annotators. The study may be created after the desk."""
 
     def __init__(self, store: Store, key: bytes) -> None:
         self.store = store
@@ -68,26 +68,27 @@ class Desk:
         self._opened: _Opened | None = None
 
     def annotator(self, token: str) -> int:
-        """The annotator of a token; every invalid token gets the same answer."""
+        """The annotator with this token; every invalid token gets the same message."""
         number = claimed_annotator(token)
         with self.store.database.read() as session:
             row = None if number is None else session.get(Annotator, number)
-            if row is None or row.revoked_at is not None or annotator_of(self.key, token, row.link) is None:
+            valid = row is not None and same_token(token, link_token(self.key, row.id, row.link))
+            if row is None or not valid or row.revoked_at is not None:
                 raise Unauthenticated("this link is not valid; ask for a new one")
         return row.id
 
     def is_manager(self, token: str) -> int | None:
-        """The number of the managers' link whose token this is, if that is the valid one."""
+        """The number of the managers' current link if this is its token, else None."""
         number = self.manager_link()
         return number if same_token(token, manager_token(self.key, number)) else None
 
     def manager_link(self) -> int:
-        """Which of the managers' links is valid."""
+        """The number of the managers' current link."""
         with self.store.database.read() as session:
             return manager_link(session)
 
     def briefing(self) -> Briefing:
-        """What annotators read before they begin; nothing where there is no study yet."""
+        """What annotators read before they begin; empty if there is no study yet."""
         with self.store.database.read() as session:
             study = session.scalar(select(Study))
             return Briefing() if study is None else briefing_of(session, study)
@@ -108,28 +109,24 @@ class Desk:
             )
 
     def begin(self, annotator: int, version: str) -> dict[str, Any]:
-        """Note that an annotator has read the briefing and agrees, and give the first item."""
+        """Record that an annotator has read and accepted the briefing."""
         notice = None
         with self.store.database.write() as session:
             current = briefing_of(session, the_study(session)).version
             if version != current:
-                notice = "the guidelines were changed a moment ago; please read them again"
+                notice = "the guidelines have just changed; please read them again"
             else:
                 add_note(session, "briefed", {"version": version}, self.store.clock(), annotator=annotator)
-        return self._act(annotator) | {"notice": notice}
-
-    def revise(self, annotator: int, version: int, place: int, answers: Sequence[LabelChoice]) -> dict[str, Any]:
-        """Answer an earlier item anew."""
-        return self._act(annotator, lambda desk, worker, at: desk.revise(worker, place, answers, at), version, answers)
+        return self.act(annotator) | {"notice": notice}
 
     def earlier(self, annotator: int, before: int | None = None) -> dict[str, Any]:
-        """What the annotator has done, the latest first: `_EARLIER` items before a place."""
+        """What the annotator has done before a place, the latest first."""
         with self._lock, self.store.database.write() as session:
             opened = self._catch_up(session)
             worker = session.get_one(Annotator, annotator).name
             done = opened.assignment.earlier(worker)
             end = len(done) if before is None else max(0, min(before, len(done)))
-            start = max(0, end - _EARLIER)
+            start = max(0, end - _PAGE)
             entries = []
             for place in range(end - 1, start - 1, -1):
                 event, stands = done[place]
@@ -138,7 +135,7 @@ class Desk:
                     {
                         "place": place,
                         "skipped": event.kind == "skipped",
-                        "turns": _told_turns(item),
+                        "turns": _turns(item),
                         "answers": [asdict(answer) for answer in event.answers],
                         "suggested": _suggested(opened.rules, item),
                         "stands": stands,
@@ -147,7 +144,7 @@ class Desk:
         return {"entries": entries, "more": start > 0, "version": opened.assignment.worker(worker).events}
 
     def remark(self, annotator: int, kind: NoteKind, text: str, place: int | None) -> dict[str, Any]:
-        """Flag the item at hand or an earlier one, or comment on it."""
+        """Flag or comment on the current item, or on an earlier one."""
         with self._lock, self.store.database.write() as session:
             opened = self._catch_up(session)
             worker, now = session.get_one(Annotator, annotator).name, self.store.clock()
@@ -160,27 +157,12 @@ class Desk:
                 raise Invalid("there is no item to comment on", field="text")
             row = item_row(session, opened.study, name)
             add_remark(session, kind, text, now, annotator=annotator, item=row.id)
-        return self._act(annotator)
+        return self.act(annotator)
 
-    def look(self, annotator: int) -> dict[str, Any]:
-        """The current item, or the next one."""
-        return self._act(annotator)
-
-    def judge(self, annotator: int, version: int, answers: Sequence[LabelChoice]) -> dict[str, Any]:
-        """Save a judgement of the current item, and give the next."""
-        return self._act(annotator, lambda desk, worker, at: desk.judge(worker, answers, at), version, answers)
-
-    def skip(self, annotator: int, version: int) -> dict[str, Any]:
-        """Leave the current item to others, and give the next."""
-        return self._act(annotator, Assignment.skip, version)
-
-    def undo(self, annotator: int, version: int) -> dict[str, Any]:
-        """Undo the last step."""
-        return self._act(annotator, Assignment.undo, version)
-
-    def _act(
+    def act(
         self, annotator: int, decide: Decision | None = None, version: int = 0, answers: Sequence[LabelChoice] = ()
     ) -> dict[str, Any]:
+        """Carry out what the annotator decided at this version of their state, and return what they see next."""
         with self._lock:
             notice = None if decide is None else self._commit(annotator, decide, version, answers)
             unread = self._unread_briefing(annotator)
@@ -188,7 +170,7 @@ class Desk:
             return self._view(annotator, notice, unread)
 
     def _unread_briefing(self, annotator: int) -> str | None:
-        """The version of the briefing the annotator has yet to read and agree to."""
+        """The version of the briefing, if the annotator has not accepted it yet."""
         with self.store.database.read() as session:
             version = briefing_of(session, the_study(session)).version
             return version if version and not has_read(session, annotator, version) else None
@@ -196,14 +178,14 @@ class Desk:
     def _commit(
         self, annotator: int, decide: Decision, version: int | None = None, answers: Sequence[LabelChoice] = ()
     ) -> str | None:
-        """Decide and save the event; returns why nothing was done, if the annotator should know."""
+        """Save the event; returns a notice for the annotator if nothing was done."""
         with self.store.database.write() as session:
             opened = self._catch_up(session)
             _check_answers(opened.rules, answers)
             now, worker = self.store.clock(), session.get_one(Annotator, annotator).name
             # A request sent twice, or from another window, carries an old version and changes nothing.
             if version is not None and version != opened.assignment.worker(worker).events:
-                return "this window was out of date; here is where you are"
+                return "this window was out of date; it now shows your current item"
             try:
                 event = decide(opened.assignment, worker, now.timestamp())
             except NotPossibleError as error:
@@ -224,18 +206,18 @@ class Desk:
                 at=now,
             )
             session.add(row)
-        # Only committed events count; if we were killed here, the next request would read it from the log.
+        # Only committed events count; if the process dies here, the next one reads the event from the log.
         opened.assignment.apply(event)
         opened.seen = row.id
         return None
 
     def _catch_up(self, session: Session) -> _Opened:
-        """The state as the log has it now."""
+        """The state, with all logged events applied."""
         opened = self._opened
         if opened is None:
             study = the_study(session)
             opened = _Opened(study, StudyRules.checked(**study.rules), load_assignment(session, study))
-        # PostgreSQL lets writers in side by side; here they queue. SQLite's write lock does the same.
+        # Makes writers queue on PostgreSQL, as SQLite's write lock does.
         session.execute(select(Study.id).where(Study.id == opened.study.id).with_for_update())
         for number, event in load_events(session, opened.study, opened.seen):
             opened.assignment.apply(event)
@@ -244,12 +226,9 @@ class Desk:
         return opened
 
     def _view(self, annotator: int, notice: str | None, unread: str | None = None) -> dict[str, Any]:
-        """What one annotator may see: their own work and one item, never other people's judgements.
-
-        The item's name is left out: it might give its label away.
-        """
+        """What an annotator sees: their own work and one item, without its name, which might give the label away."""
         opened = self._opened
-        assert opened is not None  # something was decided just before
+        assert opened is not None  # `_commit` has run
         desk, now = opened.assignment, self.store.clock().timestamp()
         with self.store.database.read() as session:
             worker = session.get_one(Annotator, annotator).name
@@ -279,7 +258,7 @@ class Desk:
                 for (label, colour), key in zip(colours_of(labels).items(), KEYS, strict=False)
             ],
             "other_labels": opened.rules.other_labels,
-            "turns": [] if item is None else _told_turns(item),
+            "turns": [] if item is None else _turns(item),
             "suggested": [] if item is None else _suggested(opened.rules, item),
             "notes": notes,
             "draft": [asdict(answer) for answer in draft],
@@ -287,14 +266,13 @@ class Desk:
             "skipped": standing.skipped,
             "left": standing.left,
             "can_undo": desk.can_undo(worker, now),
-            # Of the last answer, if it was to a gold question.
-            "checks": checks,
+            "checks": checks,  # of the last answer, if it was to a gold question
             "gold": {"right": standing.gold_right, "answers": standing.gold_answers, "least": opened.rules.min_gold},
             "notice": notice,  # why the request was not carried out
         }
 
 
-def _told_turns(item: Item) -> list[dict[str, Any]]:
+def _turns(item: Item) -> list[dict[str, Any]]:
     return [
         {"speaker": turn.speaker, "text": turn.text, "asked": position in item.targets}
         for position, turn in enumerate(item.turns)
@@ -314,8 +292,8 @@ def _check_answers(rules: StudyRules, answers: Sequence[LabelChoice]) -> None:
     for answer in answers:
         named = (answer.label, *answer.others)
         if unknown := [label for label in named if label not in rules.labels]:
-            raise Invalid(f"{unknown[0]!r} is none of the labels", field="answers")
+            raise Invalid(f"{unknown[0]!r} is not one of the labels", field="answers")
         if len(set(named)) != len(named):
-            raise Invalid("a label is named twice", field="answers")
+            raise Invalid("a label was given twice", field="answers")
         if answer.others and not rules.other_labels:
-            raise Invalid("this study asks for one label", field="answers")
+            raise Invalid("this study takes one label per answer", field="answers")

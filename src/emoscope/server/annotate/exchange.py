@@ -1,4 +1,4 @@
-"""What goes in and out of a study as files: judgements made elsewhere, final labels, the log, comments."""
+"""Importing judgements into a study, and exporting final labels, the log and comments."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,25 +23,25 @@ from emoscope.server.store.names import cell, clean_name, name_key
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """How many judgements of items were taken over, and what was left out."""
+    """How many judgements were imported, and how many were left out."""
 
     judged: int
-    annotators: int  # that are new
+    annotators: int  # new ones
     there_already: int
-    foreign: int  # of items that are not in the study, or in one of its rounds
-    incomplete: int  # of dialogues of which not every turn was labelled
+    foreign: int  # tasks that the study does not ask about
+    incomplete: int  # dialogues with unlabelled turns
 
 
 def import_judgements(store: Store, annotations: Annotations) -> Imported:
-    """Take over judgements that were made elsewhere, all or none; those that are there already stay as they are."""
+    """Import judgements, all or none; items that an annotator has judged in the study are left as they are."""
     by_worker: dict[str, dict[str, Judgement]] = {}
-    names: dict[str, str] = {}  # as annotators are compared
+    names: dict[str, str] = {}  # by `name_key`
     for judgement in annotations.judgements:
         clean = clean_name(judgement.worker, "annotator")
-        own = by_worker.setdefault(names.setdefault(name_key(clean), clean), {})
-        if judgement.task in own:
+        judged = by_worker.setdefault(names.setdefault(name_key(clean), clean), {})
+        if judgement.task in judged:
             raise EmoscopeError(f"task {judgement.task!r}: {clean} has judged it twice")
-        own[judgement.task] = judgement
+        judged[judgement.task] = judgement
     with store.database.read() as session:
         study = the_study(session)
         rules = StudyRules.checked(**study.rules)
@@ -50,7 +50,7 @@ def import_judgements(store: Store, annotations: Annotations) -> Imported:
     for judgement in annotations.judgements:
         if wrong := [label for label in (judgement.label, *judgement.others) if label not in rules.labels]:
             raise EmoscopeError(
-                f"task {judgement.task!r}: {judgement.worker} said {wrong[0]!r}, which is none of the study's labels "
+                f"task {judgement.task!r}: {judgement.worker}'s label {wrong[0]!r} is not one of the study's labels "
                 f"({', '.join(rules.labels)})"
             )
     add_annotators(store, by_worker)
@@ -60,29 +60,29 @@ def import_judgements(store: Store, annotations: Annotations) -> Imported:
         rows = select(StudyItem).where(StudyItem.study_id == study.id, StudyItem.round.is_(None)).order_by(StudyItem.id)
         items = [(row.id, load_item(row)) for row in session.scalars(rows)]
         tasks = {task for _, item in items for task in item.tasks}
-        people = {one.key: one for one in session.scalars(select(Annotator).where(Annotator.study_id == study.id))}
+        people = {row.key: row for row in session.scalars(select(Annotator).where(Annotator.study_id == study.id))}
         count: Counter[str] = Counter()
         now = store.clock()
-        for name, own in by_worker.items():
+        for name, judged in by_worker.items():
             annotator = people[name_key(name)]
             done = {item for item, event in state.worker(annotator.name).done.items() if event.kind == "judged"}
-            count["foreign"] += sum(task not in tasks for task in own)
-            for number, item in items:
-                said = [own.get(task) for task in item.tasks]
-                if not any(said):
+            count["foreign"] += sum(task not in tasks for task in judged)
+            for item_id, item in items:
+                given = [judged[task] for task in item.tasks if task in judged]
+                if not given:
                     continue
                 if item.name in done:
                     count["there already"] += 1
-                elif None in said:
+                elif len(given) < len(item.tasks):
                     count["incomplete"] += 1
                 else:
                     count["judged"] += 1
-                    answers = [[one.label, *one.others] for one in said if one is not None]
+                    answers = [[judgement.label, *judgement.others] for judgement in given]
                     session.add(
                         AnnotationEvent(
                             study_id=study.id,
                             annotator_id=annotator.id,
-                            item_id=number,
+                            item_id=item_id,
                             kind="imported",
                             answers=answers,
                             at=now,
@@ -93,7 +93,7 @@ def import_judgements(store: Store, annotations: Annotations) -> Imported:
 
 @dataclass(frozen=True, slots=True)
 class FinalLabel:
-    """The label of a task: adjudicated, or that of most judges; None where they are tied."""
+    """The label of a task, adjudicated or by majority; None for a tie."""
 
     task: str
     label: str | None
@@ -102,7 +102,7 @@ class FinalLabel:
 
 
 def final_labels(overview: Overview) -> list[FinalLabel]:
-    """A label for every task that was judged or adjudicated."""
+    """The labels of all tasks that were judged or adjudicated."""
     return [
         label
         for item in overview.asked
@@ -125,21 +125,21 @@ def _final(overview: Overview, item: ItemRow, place: int) -> FinalLabel | None:
 
 
 def write_final_labels(path: Path, labels: Sequence[FinalLabel]) -> int:
-    """Write `task,label,decided,votes` as CSV; tied tasks, which have no label yet, are left out and counted.
+    """Write `task,label,decided,votes` as CSV; tied tasks are left out, and their number is returned.
 
-    The file is a judgement file, too: one that has the last word, as `aggregate` and `filter --judgements` read it.
+    `aggregate` and `filter --judgements` read the file as judgements.
     """
     settled = [label for label in labels if label.label is not None]
     rows = (
-        [one.task, one.label, one.decided, ";".join(f"{label}:{count}" for label, count in one.votes.items())]
-        for one in settled
+        [final.task, final.label, final.decided, ";".join(f"{label}:{count}" for label, count in final.votes.items())]
+        for final in settled
     )
     write_rows(path, ["task", "label", "decided", "votes"], rows)
     return len(labels) - len(settled)
 
 
 def write_log(path: Path, store: Store) -> None:
-    """Write everything annotators did, in order, with what a model suggested to them."""
+    """Write everything annotators did, in order, with the model's suggestions."""
     with store.database.read() as session:
         study = the_study(session)
         query = (
@@ -165,14 +165,14 @@ def write_log(path: Path, store: Store) -> None:
 
 
 def write_comments(path: Path, store: Store) -> None:
-    """Write flags, comments and how they were dealt with."""
+    """Write flags, comments and how they were resolved."""
     with store.database.read() as session:
         study = the_study(session)
         query = select(StudyItem.id, StudyItem.name).where(StudyItem.study_id == study.id)
         names = dict(session.execute(query).all())
         rows = [
-            [one.at.isoformat(timespec="seconds"), names[item], one.who or "manager", one.kind, cell(one.text)]
+            [note.at.isoformat(timespec="seconds"), names[item], note.who or "manager", note.kind, cell(note.text)]
             for item, notes in notes_by_item(session, study).items()
-            for one in notes.remarks
+            for note in notes.remarks
         ]
     write_rows(path, ["at", "item", "by", "kind", "text"], sorted(rows))

@@ -1,4 +1,4 @@
-"""The managers' pages of a study. All of them work without a script."""
+"""The managers' pages of a study; all of them work without scripts."""
 
 import tempfile
 from functools import partial
@@ -44,8 +44,8 @@ router = APIRouter(prefix="/desk", include_in_schema=False)
 PAGE = 50
 SHOWN = {
     "all": "All items",
-    "open": "Judges missing",
-    "complete": "All judges",
+    "open": "In progress",
+    "complete": "Complete",
     "split": "No majority",
     "flagged": "Flagged",
     "adjudicated": "Adjudicated",
@@ -56,9 +56,9 @@ FILES = {
     "label-studio.json": "Judgements and tasks for Label Studio",
     "doccano.jsonl": "Judgements and tasks for doccano",
     "prodigy.jsonl": "Judgements and tasks for Prodigy (prodigy db-in)",
-    "labels.csv": "Final labels: adjudicated, or that of most judges; ties are left out",
-    "log.csv": "Everything annotators did, with what a model suggested to them",
-    "comments.csv": "Flags, comments, and what became of them",
+    "labels.csv": "Final labels, adjudicated or by majority; ties are left out",
+    "log.csv": "Everything annotators did, with the model's suggestions",
+    "comments.csv": "Flags and comments, and how they were resolved",
 }
 _FORMATS = {"judgements": "csv", "label-studio": "label-studio", "doccano": "doccano", "prodigy": "prodigy"}
 Field = Annotated[str, Form(max_length=300)]
@@ -67,7 +67,7 @@ LongField = Annotated[str, Form(max_length=200_000)]
 
 @router.get("")
 def overview_page(request: Request, place: Place) -> Response:
-    """How the study stands, or the form that takes the managers' token."""
+    """The overview, or the form to sign in."""
     try:
         manager = manager_of(request, place)
     except Problem:
@@ -77,10 +77,10 @@ def overview_page(request: Request, place: Place) -> Response:
 
 @router.post("/enter")
 def enter(request: Request, place: Place, token: Field = "") -> Response:
-    """Sign in with the token of the managers' link."""
+    """Sign in with the managers' token."""
     number = None if is_cross_site(request) else place.desk.is_manager(token.strip().rpartition("#")[2])
     if number is None:
-        wrong = Unauthenticated("this is not the managers' token of this study, or no longer")
+        wrong = Unauthenticated("this managers' token is not valid, or no longer")
         return page("desk_enter.html.j2", status=401, error=wrong)
     response = RedirectResponse(HOME, 303)
     place.sessions.write(response, place.sessions.begin(number + 1))
@@ -89,7 +89,7 @@ def enter(request: Request, place: Place, token: Field = "") -> Response:
 
 @router.post("/leave")
 def leave(manager: OwnForm) -> Response:
-    """End the session."""
+    """Sign out."""
     manager.leave()
     response = RedirectResponse(HOME, 303)
     response.delete_cookie(manager.place.sessions.cookie, path="/")
@@ -98,14 +98,14 @@ def leave(manager: OwnForm) -> Response:
 
 @router.get("/annotators")
 def annotators_page(manager: SignedIn) -> Response:
-    """Everyone's progress, gold answers and links."""
+    """The annotators with their progress and links."""
     return _annotators(manager)
 
 
 def _annotators(manager: Manager, error: EmoscopeError | None = None) -> Response:
     with manager.store.database.read() as session:
         query = select(Annotator).where(Annotator.study_id == the_study(session).id)
-        links = {one.id: f"{manager.base}/annotate#{manager.place.link(one)}" for one in session.scalars(query)}
+        links = {row.id: f"{manager.base}/annotate#{manager.place.link(row)}" for row in session.scalars(query)}
     return manager.page("desk_annotators.html.j2", error=error, links=links, fields=FIELDS)
 
 
@@ -113,46 +113,45 @@ def _annotators(manager: Manager, error: EmoscopeError | None = None) -> Respons
 def invite(
     manager: OwnForm, name: Field = "", country: Field = "", approval_rate: Field = "", tasks: Field = ""
 ) -> Response:
-    """Let somebody in."""
-
-    def act() -> None:
-        known = {"country": country, "approval_rate": approval_rate, "tasks": tasks}
-        add_annotators(manager.store, [AnnotatorProfile.checked(name, known)])
-
-    return manager.attempt(act, f"{HOME}/annotators", lambda error: _annotators(manager, error))
+    """Add an annotator."""
+    profile = {"country": country, "approval_rate": approval_rate, "tasks": tasks}
+    return manager.attempt(
+        lambda: add_annotators(manager.store, [AnnotatorProfile.checked(name, profile)]),
+        f"{HOME}/annotators",
+        partial(_annotators, manager),
+    )
 
 
 @router.post("/annotators/{number}/{action}")
 def change_link(manager: OwnForm, number: int, action: Literal["revoke", "renew"], confirm: Field = "") -> Response:
-    """Make a link worthless, or give a new one in its place, once the annotator's name was typed."""
-    one = next((one for one in manager.overview().annotators if one.id == number), None)
-    if one is None:
+    """Revoke or replace a link, once the annotator's name was typed to confirm."""
+    annotator = next((row for row in manager.overview().annotators if row.id == number), None)
+    if annotator is None:
         return _annotators(manager, NotFound("there is no such annotator"))
-    if not one.revoked:
+    name = annotator.name
+    if not annotator.revoked:
         question = unconfirmed(
             partial(manager.page, "desk_confirm.html.j2"),
             confirm,
-            one.name,
+            name,
             here="annotators",
-            title=f"Revoke the link of {one.name}?" if action == "revoke" else f"A new link for {one.name}?",
-            text="The link they have stops working at once, for good. What they said is kept.",
+            title=f"Revoke {name}’s link?" if action == "revoke" else f"Replace {name}’s link?",
+            text="The current link stops working immediately and cannot be restored. Their judgements are kept.",
             action=f"{HOME}/annotators/{number}/{action}",
             back=f"{HOME}/annotators",
-            buttons=[("Revoke it" if action == "revoke" else "Make a new link", "", "", "danger")],
+            buttons=[("Revoke link" if action == "revoke" else "Create new link", "", "", "danger")],
         )
         if question is not None:
             return question
     change = revoke_annotator if action == "revoke" else renew_link
-    return manager.attempt(
-        partial(change, manager.store, one.name), f"{HOME}/annotators", lambda error: _annotators(manager, error)
-    )
+    return manager.attempt(partial(change, manager.store, name), f"{HOME}/annotators", partial(_annotators, manager))
 
 
 @router.get("/items")
 def items_page(
     manager: SignedIn, show: str = "all", at: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1
 ) -> Response:
-    """Every item with its votes."""
+    """The items with their votes."""
     overview = manager.overview()
     show = show if show in SHOWN else "all"
     chosen = [item for item in overview.items if _is_shown(item, show)]
@@ -184,7 +183,7 @@ def _is_shown(item: ItemRow, show: str) -> bool:
 
 @router.get("/items/{number}")
 def item_page(manager: SignedIn, number: int) -> Response:
-    """One item: what was said, the votes, the comments, and the form to decide it."""
+    """An item with its dialogue, votes and comments, and the form to adjudicate it."""
     return _item(manager, number)
 
 
@@ -197,8 +196,8 @@ def _item(manager: Manager, number: int, error: EmoscopeError | None = None, *, 
         stored = session.get_one(StudyItem, number)
         item, gold = load_item(stored), stored.gold
     snapshot = manager.place.desk.snapshot()
-    said = [event for event in snapshot.judgements if event.item == item.name]
-    values = {"row": row, "item": item, "gold": gold, "said": said, "queue": queue}
+    judgements = [event for event in snapshot.judgements if event.item == item.name]
+    values = {"row": row, "item": item, "gold": gold, "judgements": judgements, "queue": queue}
     return manager.page(
         "desk_item.html.j2", error=error, overview=overview, colours=colours_of(overview.rules.labels), **values
     )
@@ -210,12 +209,12 @@ def _not_found(manager: Manager, here: str, problem: str) -> Response:
 
 @router.get("/queue")
 def queue_page(manager: SignedIn) -> Response:
-    """The next item that somebody has to decide."""
+    """The next item to adjudicate."""
     overview = manager.overview()
     if not overview.queue:
-        text = "No item is flagged, and where all have judged, most agree."
+        text = "No item is flagged, and every complete item has a majority label."
         return manager.page(
-            "desk_message.html.j2", overview=overview, here="queue", title="Nothing to decide", text=text
+            "desk_message.html.j2", overview=overview, here="queue", title="Nothing to adjudicate", text=text
         )
     return _item(manager, overview.queue[0].id, queue=True)
 
@@ -228,7 +227,7 @@ def decide(
     why: LongField = "",
     queue: Field = "",
 ) -> Response:
-    """Give an item its final labels."""
+    """Adjudicate an item."""
     labels = manager.overview().rules.labels
     then = f"{HOME}/queue" if queue else f"{HOME}/items/{number}"
     return manager.attempt(
@@ -242,7 +241,7 @@ def decide(
 def settle_item(
     manager: OwnForm, number: int, action: Literal["resolved", "reopened"], why: LongField = "", queue: Field = ""
 ) -> Response:
-    """Deal with an item's flags, or take its adjudication back."""
+    """Close an item's flags, or withdraw its adjudication."""
     then = f"{HOME}/queue" if queue else f"{HOME}/items/{number}"
     return manager.attempt(
         lambda: settle(manager.store, number, action, why), then, lambda error: _item(manager, number, error)
@@ -251,7 +250,7 @@ def settle_item(
 
 @router.get("/guidelines")
 def guidelines_page(manager: SignedIn) -> Response:
-    """What annotators read, and the form to change it."""
+    """The guidelines, and the form to change them."""
     return _guidelines(manager, manager.place.desk.briefing())
 
 
@@ -262,7 +261,7 @@ def _guidelines(manager: Manager, briefing: Briefing, error: EmoscopeError | Non
 
 @router.post("/guidelines")
 def change_guidelines(manager: OwnForm, guidelines: LongField = "", consent: LongField = "") -> Response:
-    """Change what annotators read; all of them are asked to read it again."""
+    """Change the guidelines; all annotators are asked to read them again."""
     briefing = Briefing(guidelines.replace("\r\n", "\n").strip(), consent.replace("\r\n", "\n").strip())
     return manager.attempt(
         lambda: set_briefing(manager.store, briefing),
@@ -273,13 +272,13 @@ def change_guidelines(manager: OwnForm, guidelines: LongField = "", consent: Lon
 
 @router.get("/files")
 def files_page(manager: SignedIn) -> Response:
-    """What can be taken out and put in."""
+    """Downloads, and the form to import judgements."""
     return manager.page("desk_files.html.j2", files=FILES, imported=None)
 
 
 @router.get("/files/{name}")
 def download(manager: SignedIn, name: str) -> Response:
-    """A file of what was said so far."""
+    """Download a file."""
     if name not in FILES:
         return _not_found(manager, "files", "there is no such file")
     with tempfile.TemporaryDirectory() as folder:
@@ -304,8 +303,8 @@ def _write(manager: Manager, path: Path) -> None:
 
 
 @router.post("/import")
-def take_over(manager: OwnForm, file: UploadFile) -> Response:
-    """Judgements that were made elsewhere."""
+def import_file(manager: OwnForm, file: UploadFile) -> Response:
+    """Import judgements."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / Path(file.filename or "file").name
         path.write_bytes(file.file.read())

@@ -1,4 +1,4 @@
-"""Who manages a study: a link with a token of its own, then a session in a cookie, and forms that carry its secret."""
+"""Signing in to the managers' desk: a link with a token, then a session cookie, and forms with a CSRF secret."""
 
 import hmac
 from collections.abc import Callable
@@ -26,12 +26,12 @@ HOME = "/annotate/desk"
 
 
 class ManagerDesk:
-    """What the managers' pages share while the server runs."""
+    """What the managers' pages share."""
 
     def __init__(self, desk: Desk, *, https: bool) -> None:
         self.desk = desk
         self.overviews = Overviews(desk.store, desk)
-        # A key of its own: a challenge's cookie is none of ours.
+        # Its own key, so that a challenge's cookie is not valid here.
         self.sessions = Sessions(hmac.digest(desk.key, b"annotation desk", "sha256"), https=https)
         self.sessions.cookie = f"{self.sessions.cookie}-desk"
 
@@ -42,7 +42,7 @@ class ManagerDesk:
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """Somebody who came by the managers' link."""
+    """A signed-in manager."""
 
     place: ManagerDesk
     session: BrowserSession
@@ -50,7 +50,7 @@ class Manager:
 
     @property
     def store(self) -> Store:
-        """Where the study is."""
+        """The store of the study."""
         return self.place.desk.store
 
     @property
@@ -59,21 +59,21 @@ class Manager:
         return self.place.sessions.form_secret(self.session)
 
     def overview(self) -> Overview:
-        """The study as it is."""
+        """The current overview of the study."""
         return self.place.overviews.now()
 
     def page(self, template: str, *, error: EmoscopeError | None = None, **values: Any) -> Response:
-        """A page; with an error it has the error's status."""
+        """A page, with the status of the error, if any."""
         status = 200 if error is None else error.status if isinstance(error, ServerError) else 422
         values.setdefault("overview", self.overview())
         return page(template, status=status, manager=self, error=error, **values)
 
     def leave(self) -> None:
-        """End the session: its cookie is worthless, a copy of it too."""
+        """End the session; copies of its cookie are invalid, too."""
         end_session(self.store, self.session.id, datetime.fromtimestamp(self.session.expires, UTC))
 
     def attempt(self, act: Callable[[], object], then: str, show: Callable[[EmoscopeError], Response]) -> Response:
-        """Do what a form asks and redirect; if it is refused, show the page again with the reason."""
+        """Carry out what a form asks and redirect; on an error, show the page again with the message."""
         try:
             act()
         except EmoscopeError as error:
@@ -99,7 +99,7 @@ def manager_of(request: Request, place: Place) -> Manager:
     session = place.sessions.decoded(request.cookies.get(place.sessions.cookie, ""))
     current = session is not None and session.token_id == place.desk.manager_link() + 1
     if session is None or not current or session_ended(place.desk.store, session.id):
-        raise Problem(303, "signed-out", "open the managers' link, or paste its token", headers={"Location": HOME})
+        raise Problem(303, "signed-out", "open the managers' link, or enter its token", headers={"Location": HOME})
     base = (request.app.state.settings.public_url or str(request.base_url)).rstrip("/")
     return Manager(place, session, base)
 
@@ -109,7 +109,7 @@ SignedIn = Annotated[Manager, Depends(manager_of)]
 
 def _from_own_form(request: Request, manager: SignedIn, csrf: Annotated[str, Form(max_length=200)] = "") -> Manager:
     if is_cross_site(request) or not hmac.compare_digest(csrf.encode("utf-8", "replace"), manager.csrf.encode()):
-        raise Problem(403, "foreign-form", "this form did not come from the desk; open the page again and retry")
+        raise Problem(403, "foreign-form", "this form was not sent from the desk; reload the page and try again")
     return manager
 
 

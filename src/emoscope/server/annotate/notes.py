@@ -1,13 +1,14 @@
-"""What is said beside the judgements, in a log that only grows: guidelines, consents, flags, comments, adjudications.
+"""The append-only log of everything but judgements: guidelines, consent, flags, comments, adjudications.
 
 | kind | by | detail |
 |---|---|---|
 | briefing | manager | `guidelines` and `consent`, both Markdown |
-| briefed | annotator | the `version` of the briefing they read and consented to |
+| briefed | annotator | the `version` of the briefing that they accepted |
 | comment, flag | annotator | `text` |
-| resolved | manager | `text`; the item's flags are dealt with |
-| adjudicated, reopened | manager | `answers`, a label for each that is asked for, and `text`; or they are taken back |
-| manager-link | manager | a new link for managers; the ones before are worthless |
+| resolved | manager | `text`; closes the item's flags |
+| adjudicated | manager | `answers`, the final labels of the item, and `text` |
+| reopened | manager | `text`; withdraws the adjudication |
+| manager-link | manager | replaces the managers' link |
 """
 
 import hashlib
@@ -26,12 +27,12 @@ from emoscope.server.store.models import Annotator, Study, StudyItem, StudyNote
 
 NoteKind = Literal["briefing", "briefed", "comment", "flag", "resolved", "adjudicated", "reopened", "manager-link"]
 MAX_TEXT, MAX_BRIEFING = 1_000, 40_000
-_NOTES_PER_ITEM = 20  # of one annotator
+_NOTES_PER_ITEM = 20  # by one annotator
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What annotators read before they begin, as Markdown.
+    """What annotators read before they begin, in Markdown.
 
     >>> Briefing().version, Briefing("Read twice.").version[:4]
     ('', '1987')
@@ -42,7 +43,7 @@ class Briefing:
 
     @property
     def version(self) -> str:
-        """Identifies these texts; empty if there are none."""
+        """A hash of the texts; empty if there are none."""
         if not self.guidelines and not self.consent:
             return ""
         return hashlib.sha256(f"{self.guidelines}\x00{self.consent}".encode("utf-8", "replace")).hexdigest()[:16]
@@ -60,7 +61,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class ItemNotes:
-    """What was said about one item: remarks in order, open flags, and the adjudicated labels, if any."""
+    """The remarks on an item, its number of open flags, and its adjudicated labels, if any."""
 
     remarks: tuple[Remark, ...] = ()
     flags: int = 0
@@ -76,26 +77,26 @@ def add_note(
     annotator: int | None = None,
     item: int | None = None,
 ) -> None:
-    """Write a line of the log."""
+    """Append to the log."""
     study = the_study(session)
     session.add(StudyNote(study_id=study.id, annotator_id=annotator, item_id=item, kind=kind, detail=detail, at=at))
 
 
 def briefing_of(session: Session, study: Study) -> Briefing:
-    """The briefing that holds now."""
+    """The current briefing."""
     query = select(StudyNote).where(StudyNote.study_id == study.id, StudyNote.kind == "briefing")
     row = session.scalar(query.order_by(StudyNote.id.desc()).limit(1))
     return Briefing() if row is None else Briefing(**row.detail)
 
 
 def set_briefing(store: Store, briefing: Briefing, *, again: bool = True) -> bool:
-    """Replace the briefing, which everyone is then asked to read; True if it is another one.
+    """Replace the briefing; everyone is then asked to read it. Returns whether it changed.
 
-    Without `again`, one that was replaced before does not come back: a command that is repeated does not undo what was
-    changed on the desk.
+    Without `again`, a briefing that was replaced earlier is not set again, so that repeating a command does not undo
+    what was changed at the desk.
     """
     if len(briefing.guidelines) > MAX_BRIEFING or len(briefing.consent) > MAX_BRIEFING:
-        raise Invalid(f"guidelines and consent may have {MAX_BRIEFING:,} characters each", field="guidelines")
+        raise Invalid(f"guidelines and consent may have at most {MAX_BRIEFING:,} characters each", field="guidelines")
     with store.database.write() as session:
         study = the_study(session)
         query = select(StudyNote.detail).where(StudyNote.study_id == study.id, StudyNote.kind == "briefing")
@@ -108,37 +109,37 @@ def set_briefing(store: Store, briefing: Briefing, *, again: bool = True) -> boo
 
 
 def has_read(session: Session, annotator: int, version: str) -> bool:
-    """Whether an annotator has read and agreed to a version of the briefing."""
+    """Whether an annotator has accepted a version of the briefing."""
     query = select(StudyNote.detail).where(StudyNote.annotator_id == annotator, StudyNote.kind == "briefed")
     return any(detail.get("version") == version for detail in session.scalars(query))
 
 
 def briefed_at(session: Session, study: Study, version: str) -> dict[int, datetime]:
-    """When each annotator read and agreed to a version of the briefing."""
+    """When each annotator accepted a version of the briefing."""
     query = select(StudyNote).where(StudyNote.study_id == study.id, StudyNote.kind == "briefed")
     rows = session.scalars(query.order_by(StudyNote.id))
     return {row.annotator_id: row.at for row in rows if row.annotator_id and row.detail.get("version") == version}
 
 
 def manager_link(session: Session) -> int:
-    """Which of the managers' links is valid."""
+    """The number of the managers' current link."""
     query = select(func.count()).select_from(StudyNote).where(StudyNote.kind == "manager-link")
     return int(session.execute(query).scalar_one())
 
 
 def renew_manager_link(store: Store) -> None:
-    """Make all links of managers worthless, and those who came by them sign in anew."""
+    """Replace the managers' link; everyone who used the old one is signed out."""
     with store.database.write() as session:
         add_note(session, "manager-link", {}, store.clock())
 
 
 def add_remark(session: Session, kind: NoteKind, text: str, at: datetime, *, annotator: int, item: int) -> None:
-    """An annotator's flag or comment on an item."""
+    """Add an annotator's flag or comment on an item."""
     clean = text.strip()
     if kind == "comment" and not clean:
         raise Invalid("the comment is empty", field="text")
     if len(clean) > MAX_TEXT:
-        raise Invalid(f"a comment may have {MAX_TEXT:,} characters", field="text")
+        raise Invalid(f"a comment may have at most {MAX_TEXT:,} characters", field="text")
     own = select(func.count()).select_from(StudyNote)
     own = own.where(StudyNote.annotator_id == annotator, StudyNote.item_id == item)
     if session.execute(own).scalar_one() >= _NOTES_PER_ITEM:
@@ -147,19 +148,19 @@ def add_remark(session: Session, kind: NoteKind, text: str, at: datetime, *, ann
 
 
 def adjudicate(store: Store, item: int, labels: list[str], text: str, offered: tuple[str, ...]) -> None:
-    """Decide an item: a label for each that is asked for."""
+    """Set the final labels of an item."""
     with store.database.write() as session:
         row = _item(session, item)
         if len(labels) != len(row.gold):
             raise Invalid(f"expected {len(row.gold)} labels, found {len(labels)}", field="label")
         if unknown := [label for label in labels if label not in offered]:
-            raise Invalid(f"{unknown[0]!r} is none of the labels", field="label")
+            raise Invalid(f"{unknown[0]!r} is not one of the labels", field="label")
         detail = {"answers": labels, "text": text.strip()[:MAX_TEXT]}
         add_note(session, "adjudicated", detail, store.clock(), item=row.id)
 
 
 def settle(store: Store, item: int, kind: Literal["resolved", "reopened"], text: str = "") -> None:
-    """Deal with an item's flags, or take its adjudication back."""
+    """Close an item's flags, or withdraw its adjudication."""
     with store.database.write() as session:
         add_note(session, kind, {"text": text.strip()[:MAX_TEXT]}, store.clock(), item=_item(session, item).id)
 
@@ -172,17 +173,17 @@ def _item(session: Session, number: int) -> StudyItem:
 
 
 def notes_by_item(session: Session, study: Study) -> dict[int, ItemNotes]:
-    """What was said about each item that has notes."""
+    """The notes of each item that has any."""
     query = (
         select(StudyNote, Annotator.name)
         .outerjoin(Annotator, StudyNote.annotator_id == Annotator.id)
         .where(StudyNote.study_id == study.id, StudyNote.item_id.is_not(None))
         .order_by(StudyNote.id)
     )
-    found: dict[int, ItemNotes] = {}
+    notes: dict[int, ItemNotes] = {}
     for row, who in session.execute(query):
         item: int = row.item_id or 0
-        before = found.get(item, ItemNotes())
+        before = notes.get(item, ItemNotes())
         remark = Remark(cast("NoteKind", row.kind), who, str(row.detail.get("text", "")), row.at)
         flags, adjudicated = before.flags, before.adjudicated
         match row.kind:
@@ -194,5 +195,5 @@ def notes_by_item(session: Session, study: Study) -> dict[int, ItemNotes]:
                 flags, adjudicated = 0, tuple(row.detail["answers"])
             case "reopened":
                 adjudicated = None
-        found[item] = ItemNotes((*before.remarks, remark), flags, adjudicated)
-    return found
+        notes[item] = ItemNotes((*before.remarks, remark), flags, adjudicated)
+    return notes

@@ -1,4 +1,4 @@
-"""What a study's managers see: progress, agreement, each annotator and item, and what waits to be adjudicated."""
+"""What the managers of a study see: progress, agreement, annotators, items and the adjudication queue."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,13 +22,13 @@ from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.store import Store
 from emoscope.server.store.models import AnnotationEvent, Annotator, Study, StudyItem
 
-MATRIX = 20  # annotators in the matrix, those with most judgements
+MATRIX = 20  # the most annotators in the agreement matrix
 _SAMPLES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRow:
-    """One annotator; `seconds` is the median time an item took, `followed` the share of suggestions taken over."""
+    """An annotator; `seconds` is their median time per item, `followed` the share of suggestions they accepted."""
 
     id: int
     name: str
@@ -44,7 +44,7 @@ class AnnotatorRow:
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """One item: the votes on each label that is asked for, and what was said about it."""
+    """An item with the votes on each of its tasks, and its notes."""
 
     id: int
     name: str
@@ -61,12 +61,12 @@ class ItemRow:
 
     @property
     def split(self) -> bool:
-        """Whether some label that is asked for has no absolute majority."""
+        """Whether a task of the item has no absolute majority."""
         return any(2 * max(votes.values()) <= sum(votes.values()) for votes in self.votes if votes)
 
     @property
     def waits(self) -> bool:
-        """Whether somebody has to decide it: flagged, or split although all have judged, and not adjudicated."""
+        """Whether the item is in the adjudication queue: flagged, or complete without a majority."""
         if self.kind in ("training", "qualification"):
             return self.notes.flags > 0
         undecided = self.notes.adjudicated is None and self.kind == "asked"
@@ -74,63 +74,63 @@ class ItemRow:
 
     @property
     def agreement(self) -> float:
-        """The share of the votes that the most chosen label has, on the label that is least agreed on."""
+        """The share of the votes for the most frequent label; the lowest one if there are several tasks."""
         return min((max(votes.values()) / sum(votes.values()) for votes in self.votes if votes), default=1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A study at one moment."""
+    """The state of a study."""
 
     rules: StudyRules
     annotators: tuple[AnnotatorRow, ...]
     items: tuple[ItemRow, ...]
-    judgements: tuple[Judgement, ...]  # on items that are neither gold nor in a round
-    agreement: Agreement | None  # None: no item has two votes yet
-    confusion: Mapping[tuple[str, str], int]  # pairs of votes on the same task, by their labels in order
+    judgements: tuple[Judgement, ...]  # without gold questions and rounds
+    agreement: Agreement | None  # None until an item has two votes
+    confusion: Mapping[tuple[str, str], int]  # counts of pairs of votes on the same task, by their sorted labels
     briefing: str
 
     @property
     def asked(self) -> tuple[ItemRow, ...]:
-        """The items that are neither gold nor in a round."""
+        """The items to annotate: neither gold questions nor part of a round."""
         return tuple(item for item in self.items if item.kind == "asked")
 
     @property
     def finished(self) -> int:
-        """Items with all their judges."""
+        """The number of items with all their judges."""
         return sum(item.complete for item in self.asked)
 
     @property
     def wanted(self) -> int:
-        """Judgements the study needs in all."""
+        """The number of judgements the study needs."""
         return sum(item.wanted for item in self.asked)
 
     @property
     def judged(self) -> int:
-        """Judgements there are of them."""
+        """The number of those judgements made so far."""
         return sum(min(item.judges, item.wanted) for item in self.asked)
 
     @property
     def queue(self) -> list[ItemRow]:
-        """What waits to be adjudicated: flagged items first, then those that annotators agree on least."""
+        """The adjudication queue: flagged items first, then those with the least agreement."""
         waiting = [item for item in self.items if item.waits]
         return sorted(waiting, key=lambda item: (-min(item.notes.flags, 1), item.agreement, item.id))
 
     @property
     def matrix_of(self) -> list[str]:
-        """The annotators of the matrix."""
+        """The annotators in the agreement matrix, those with the most judgements."""
         judged = Counter(judgement.worker for judgement in self.judgements)
         most = [name for name, _ in judged.most_common(MATRIX)]
         return sorted(most, key=str.casefold)
 
-    def pair(self, one: str, other: str) -> WorkerPair | None:
+    def pair(self, first: str, second: str) -> WorkerPair | None:
         """The agreement of two annotators, if they have items in common."""
         pairs = () if self.agreement is None else self.agreement.pairwise.pairs
-        return next((pair for pair in pairs if set(pair.workers) == {one, other}), None)
+        return next((pair for pair in pairs if set(pair.workers) == {first, second}), None)
 
 
 class Overviews:
-    """The overview of a store's study, computed anew when something has happened."""
+    """Computes the overview of a store's study, and caches it until something changes."""
 
     def __init__(self, store: Store, desk: Desk) -> None:
         self._store = store
@@ -138,7 +138,7 @@ class Overviews:
         self._kept: tuple[object, Overview] | None = None
 
     def now(self) -> Overview:
-        """The study as it is."""
+        """The current overview."""
         snapshot = self._desk.snapshot()
         with self._store.database.read() as session:
             study = snapshot.study
@@ -146,7 +146,7 @@ class Overviews:
             notes = notes_by_item(session, study)
             briefing = briefing_of(session, study).version
             read = briefed_at(session, study, briefing) if briefing else {}
-            key = (snapshot.seen, notes, briefing, read, [(one.id, one.revoked_at, one.profile) for one in people])
+            key = (snapshot.seen, notes, briefing, read, [(row.id, row.revoked_at, row.profile) for row in people])
             if self._kept is not None and self._kept[0] == key:
                 return self._kept[1]
             rows = session.execute(
@@ -156,27 +156,26 @@ class Overviews:
             ).all()
             effort = _effort(session, study)
         items = _items(snapshot, rows, notes)
-        asked = {item.name for item in items if item.kind == "asked"}
-        said = _judgements(snapshot, asked)
+        judgements = _judgements(snapshot, {item.name for item in items if item.kind == "asked"})
         overview = Overview(
             rules=snapshot.rules,
             annotators=tuple(
                 AnnotatorRow(
-                    one.id,
-                    one.name,
-                    snapshot.standings[one.name],
-                    one.revoked_at is not None,
-                    one.profile or {},
-                    read.get(one.id),
-                    *effort.get(one.id, (None, None, 0, None)),
+                    row.id,
+                    row.name,
+                    snapshot.standings[row.name],
+                    row.revoked_at is not None,
+                    row.profile or {},
+                    read.get(row.id),
+                    *effort.get(row.id, (None, None, 0, None)),
                 )
-                for one in people
-                if one.name in snapshot.standings
+                for row in people
+                if row.name in snapshot.standings
             ),
             items=items,
-            judgements=said,
-            agreement=_agreement(said),
-            confusion=_confusion(said),
+            judgements=judgements,
+            agreement=_agreement(judgements),
+            confusion=_confusion(judgements),
             briefing=briefing,
         )
         self._kept = (key, overview)
@@ -196,13 +195,13 @@ def _items(snapshot: Snapshot, rows: Iterable[Any], notes: Mapping[int, ItemNote
     by_item: defaultdict[str, list[Event]] = defaultdict(list)
     for event in snapshot.judgements:
         by_item[event.item].append(event)
-    found: list[ItemRow] = []
-    for number, name, gold, part in rows:
+    items: list[ItemRow] = []
+    for item_id, name, gold, part in rows:
         votes = tuple(Counter(event.answers[place].label for event in by_item[name]) for place in range(len(gold)))
         kind = part or ("gold" if any(label is not None for label in gold) else "asked")
         judges, wanted = snapshot.judges.get(name, (len(by_item[name]), 0))
-        found.append(ItemRow(number, name, kind, judges, wanted, votes, notes.get(number, ItemNotes())))
-    return tuple(found)
+        items.append(ItemRow(item_id, name, kind, judges, wanted, votes, notes.get(item_id, ItemNotes())))
+    return tuple(items)
 
 
 def _agreement(judgements: Sequence[Judgement]) -> Agreement | None:
@@ -218,13 +217,12 @@ def _confusion(judgements: Iterable[Judgement]) -> Counter[tuple[str, str]]:
         by_task[judgement.task].append(judgement.label)
     pairs: Counter[tuple[str, str]] = Counter()
     for labels in by_task.values():
-        for one, other in combinations(sorted(labels), 2):
-            pairs[one, other] += 1
+        pairs.update(combinations(sorted(labels), 2))
     return pairs
 
 
 def _effort(session: Session, study: Study) -> dict[int, tuple[float | None, float | None, int, datetime | None]]:
-    """By annotator: the median seconds an item took, the share of suggestions taken over, their number, the last."""
+    """By annotator: median seconds per item, share of suggestions accepted, number of suggestions, time last seen."""
     query = (
         select(
             AnnotationEvent.annotator_id,
@@ -246,7 +244,7 @@ def _effort(session: Session, study: Study) -> dict[int, tuple[float | None, flo
             given[annotator, item] = at
         elif kind == "judged" and (start := given.get((annotator, item))) is not None:
             seconds = (at - start).total_seconds()
-            if seconds < HOLD_SECONDS:  # whoever went away did not think for so long
+            if seconds < HOLD_SECONDS:  # else they were away
                 took[annotator].append(seconds)
         if suggested:
             pairs = zip(answers, suggested, strict=False)

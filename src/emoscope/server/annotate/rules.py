@@ -1,4 +1,4 @@
-"""The rules of a study, checked before it begins and stored with it."""
+"""The rules of a study, which are checked and stored when it is created."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from emoscope.corpus.annotation.gold_questions import GoldRules
 from emoscope.corpus.annotation.people import Requirements
 from emoscope.corpus.annotation.rounds import Rounds
 
-# One key per label, in this order; s and u are skip and undo, and people press n for "next".
+# The labels' keys, in order; s and u mean skip and undo, and n is easily pressed for "next".
 KEYS = "1234567890qwertyiopadfghjklzxcvbm"
-_ADDED = ("pass_mark", "require", "suggestions")  # studies from before do not have them
+_ADDED = ("pass_mark", "require", "suggestions")  # missing in older studies
 
 
 class StudyRules(BaseModel):
-    """The labels, how many judge, whether further labels may be named, and how gold questions decide.
+    """The labels of a study, its number of judges, and how gold questions are used.
 
     >>> StudyRules.checked(labels=["joy", "sad"]).judges
     7
@@ -32,7 +32,7 @@ class StudyRules(BaseModel):
     other_labels: bool = False
     gold_share: float = GoldRules().share
     min_gold: float = GoldRules().least_right
-    min_gold_answers: int | None = None  # None: the sequential test; studies from before name a number
+    min_gold_answers: int | None = None  # None: the sequential test; older studies have a number
     seed: int = Field(1, ge=0)
     pass_mark: float = Rounds().pass_mark
     require: tuple[str, ...] = ()  # of annotators: country=US, approval_rate>=0.95, tasks>=1000
@@ -40,7 +40,7 @@ class StudyRules(BaseModel):
 
     @classmethod
     def checked(cls, **values: Any) -> "StudyRules":
-        """The rules, or one line about what is wrong with them."""
+        """The rules, if they are valid."""
         try:
             rules = cls(**values)
         except ValidationError as error:
@@ -49,33 +49,33 @@ class StudyRules(BaseModel):
         if not 2 <= len(rules.labels) <= len(KEYS):
             raise EmoscopeError(f"expected between 2 and {len(KEYS)} labels, found {len(rules.labels)}")
         if len(set(rules.labels)) != len(rules.labels):
-            raise EmoscopeError("a label is named twice")
+            raise EmoscopeError("a label is listed twice")
         for label in rules.labels:
-            Judgement("task", "worker", label, (label,))  # refuses what no annotation file could hold
+            Judgement("task", "worker", label, (label,))  # refuses labels that annotation files cannot hold
         _ = rules.places, rules.gold, rules.rounds(), rules.requirements
         return rules
 
     def described(self) -> dict[str, Any]:
-        """The rules as a study is recognised by: later additions only where they are used."""
+        """The rules that identify a study; settings added later only if they are used."""
         dumped = self.model_dump(mode="json")
         unused = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
         return {name: value for name, value in dumped.items() if name not in unused}
 
     def rounds(self, training: tuple[str, ...] = (), qualification: tuple[str, ...] = ()) -> Rounds:
-        """The rounds of these items."""
+        """The training and qualification rounds with these items."""
         return Rounds(training, qualification, self.pass_mark)
 
     @property
     def requirements(self) -> Requirements:
-        """What annotators must meet."""
+        """What annotators must fulfil."""
         return Requirements.parse(self.require)
 
     @property
     def places(self) -> Places:
-        """How many judge each item."""
+        """The number of judges per item."""
         return Places(self.judges, self.overlap)
 
     @property
     def gold(self) -> GoldRules:
-        """How gold questions are asked and decide."""
+        """How gold questions are asked and used."""
         return GoldRules(self.gold_share, self.min_gold, self.min_gold_answers)

@@ -1,4 +1,4 @@
-"""A study in the store: its creation, annotators and results."""
+"""Annotation studies in the store: creating one, its annotators, its results."""
 
 import hashlib
 import json
@@ -30,12 +30,12 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 def create_study(
     store: Store, rules: StudyRules, items: Sequence[Item], gold: Mapping[str, str], rounds: Mapping[str, str] = _NONE
 ) -> bool:
-    """Store a study, whole or not at all; True if it is new, False if the same one is there already.
+    """Store a study; returns False if the same study exists already.
 
-    `rounds` has the right answers of the items that are in a round.
+    `rounds` holds the correct answers of the training and qualification items.
     """
     if both := sorted(gold.keys() & rounds.keys()):
-        raise EmoscopeError(f"gold question {both[0]!r} is in the training or qualification, too")
+        raise EmoscopeError(f"gold question {both[0]!r} is also in the training or qualification")
     known = gold_of(items, {**gold, **rounds})
     _check_gold(rules, items, gold, rounds, known)
     fingerprint = _fingerprint(rules, items, known)
@@ -45,8 +45,8 @@ def create_study(
             if there.fingerprint == fingerprint:
                 return False
             raise EmoscopeError(
-                f"{store.data_dir}: holds another study, of other tasks or rules; its judgements are kept. "
-                "Name a new folder, or give the same tasks and options to go on with it"
+                f"{store.data_dir}: holds a study with other tasks or rules, which was not changed; "
+                "choose a new folder, or give the same tasks and options to continue that study"
             )
         study = Study(rules=rules.model_dump(mode="json"), fingerprint=fingerprint, created_at=store.clock())
         session.add(study)
@@ -76,29 +76,26 @@ def _check_gold(
     for kind, answers in (("gold", gold), ("training or qualification", rounds)):
         for task, label in answers.items():
             if label not in rules.labels:
-                raise EmoscopeError(f"{kind} question {task!r} has the answer {label!r}, which is none of the labels")
+                raise EmoscopeError(f"{kind} question {task!r} has the answer {label!r}, not one of the labels")
     if gold and len(gold) < rules.gold.fewest:
         raise EmoscopeError(
-            f"{len(gold)} gold questions are too few: nobody is refused before {rules.gold.fewest} answers"
+            f"{len(gold)} gold questions are too few: annotators are only refused after {rules.gold.fewest} answers"
         )
     if all(any(labels) for labels in known.values()):
-        raise EmoscopeError(f"all {len(items):,} items are gold questions; there is nothing left to ask")
+        raise EmoscopeError(f"all {len(items):,} items are gold questions; there is nothing left to annotate")
 
 
 def add_annotators(store: Store, people: Iterable[str | AnnotatorProfile]) -> None:
-    """Add annotators, except those who are there already; somebody the study's requirements do not let in is an error.
-
-    Of those who are there, what is newly known is kept.
-    """
+    """Add annotators, who must meet the study's requirements; for those already there, update the profile."""
     with store.database.write() as session:
         study = the_study(session)
         needed = StudyRules.checked(**study.rules).requirements
         there = dict(session.execute(select(Annotator.key, Annotator.name).where(Annotator.study_id == study.id)).all())
-        for person in (AnnotatorProfile(one) if isinstance(one, str) else one for one in people):
+        for person in (AnnotatorProfile(person) if isinstance(person, str) else person for person in people):
             clean = clean_name(person.name, "annotator")
             if name_key(clean) not in there:
                 if looks_like_any(clean, there.values()):
-                    raise EmoscopeError(f"the annotator name {clean!r} looks like that of another annotator")
+                    raise EmoscopeError(f"the annotator name {clean!r} looks like another annotator's name")
                 if (missing := needed.missing(person)) is not None:
                     raise Invalid(f"{clean} does not meet this study's requirements: {missing}", field="annotator")
                 there[name_key(clean)] = clean
@@ -111,27 +108,27 @@ def add_annotators(store: Store, people: Iterable[str | AnnotatorProfile]) -> No
 
 
 def annotators(store: Store) -> dict[int, str]:
-    """All annotators, by number."""
+    """The annotators' names, by id."""
     with store.database.read() as session:
         query = select(Annotator.id, Annotator.name).where(Annotator.study_id == the_study(session).id)
         return {row.id: row.name for row in session.execute(query)}
 
 
 def links(store: Store, key: bytes) -> dict[str, str]:
-    """The link's token of every annotator who may work, by name."""
+    """The tokens of all links that are not revoked, by annotator."""
     with store.database.read() as session:
         study = the_study(session)
         people = session.scalars(select(Annotator).where(Annotator.study_id == study.id).order_by(Annotator.id))
-        return {one.name: link_token(key, one.id, one.link) for one in people if one.revoked_at is None}
+        return {row.name: link_token(key, row.id, row.link) for row in people if row.revoked_at is None}
 
 
 def revoke_annotator(store: Store, name: str) -> None:
-    """Make an annotator's link worthless; what they said is kept."""
+    """Revoke an annotator's link; their judgements are kept."""
     _change_link(store, name, revoked=True)
 
 
 def renew_link(store: Store, name: str) -> None:
-    """Give an annotator, revoked or not, a new link; the old one is worthless from here on."""
+    """Replace an annotator's link, revoked or not, by a new one."""
     _change_link(store, name, revoked=False)
 
 
@@ -151,7 +148,7 @@ def the_study(session: Session) -> Study:
     """The study of a store."""
     study: Study | None = session.scalar(select(Study))
     if study is None:
-        raise EmoscopeError("there is no annotation study here; `emoscope corpus annotate` makes one")
+        raise EmoscopeError("there is no annotation study here; `emoscope corpus annotate` creates one")
     return study
 
 
@@ -170,7 +167,7 @@ def load_assignment(session: Session, study: Study) -> Assignment:
 
 
 def load_events(session: Session, study: Study, after: int = 0) -> Iterator[tuple[int, Event]]:
-    """The events after number `after`, in order."""
+    """The events after the event with the id `after`, in order."""
     query = (
         select(AnnotationEvent, Annotator.name, StudyItem.name)
         .join(Annotator, AnnotationEvent.annotator_id == Annotator.id)
@@ -199,7 +196,7 @@ def load_item(row: StudyItem) -> Item:
 
 @dataclass(frozen=True, slots=True)
 class StudyResults:
-    """A study's rules, assignment and annotators, and its judgements as annotations."""
+    """A study's rules, assignment, annotators and annotations."""
 
     rules: StudyRules
     assignment: Assignment
@@ -208,7 +205,7 @@ class StudyResults:
 
 
 def study_results(store: Store, *, refused: bool = False) -> StudyResults:
-    """All judgements so far, gold questions included; those of refused workers on request."""
+    """All judgements so far, gold questions included; those of refused annotators on request."""
     with store.database.read() as session:
         study = the_study(session)
         assignment = load_assignment(session, study).replay(event for _, event in load_events(session, study))

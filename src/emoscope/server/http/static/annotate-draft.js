@@ -1,4 +1,4 @@
-// What has been chosen of the item at hand and is not sent yet. It survives a reload of the window.
+// What has been chosen for the current item and not been sent yet. It survives a reload.
 
 export class Draft {
   #key;

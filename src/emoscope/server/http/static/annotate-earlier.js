@@ -1,4 +1,4 @@
-// The list of what an annotator has done. Opening an entry is up to the page.
+// The list of an annotator's earlier items.
 
 import { element } from "./api.js";
 
@@ -39,7 +39,7 @@ export class Earlier {
         const asked = entry.turns.filter((turn) => turn.asked);
         const text = (asked.length > 1 ? entry.turns[0] : asked[0])?.text || "(nothing)";
         const said = entry.skipped ? element("span", { class: "quiet small" }, "skipped") : chips(entry);
-        const stands = entry.stands ? element("span", { class: "quiet small" }, "stands") : null;
+        const stands = entry.stands ? element("span", { class: "quiet small" }, "final") : null;
         return element("li", {}, element("button", { type: "button", on: { click: () => open(step) } }, element("span", { class: "text" }, text), said, stands));
       }),
     );

@@ -1,4 +1,4 @@
-// The annotation page: one item at a time, by keyboard or by thumb. Whose work it is stands behind the # of the link.
+// The annotation page: one item at a time, by keyboard or touch. The annotator's token follows the # of the link.
 
 import { call, element } from "./api.js";
 import { Draft } from "./annotate-draft.js";
@@ -9,12 +9,12 @@ const CLICK_GUARD = 300; // milliseconds: the second half of a double tap must n
 
 let token = "";
 let view = null; // what the server sent last
-let draft = null; // what has been chosen of the item at hand
+let draft = null; // what has been chosen for the current item
 let busy = false;
 let shownAt = 0;
 let repeat = null; // the call that failed
 let revisit = null; // an earlier item that is open: { step, entry }
-let panel = null; // what lies over the item: "guidelines", "earlier-items" or "remark-form"
+let panel = null; // what is shown instead of the item: "guidelines", "earlier-items" or "remark-form"
 const tokenHeader = () => ({ Authorization: `Bearer ${token}` });
 const earlier = new Earlier((before) => call("POST", "/annotate/earlier", { before }, tokenHeader()));
 
@@ -40,7 +40,7 @@ async function ask(action, body = {}) {
     draft = new Draft(view, token);
     shownAt = performance.now();
     render(action === "judge" ? before : null);
-    const done = { revise: "Your answer was changed.", remark: "Thank you, the managers will see it." }[action];
+    const done = { revise: "Answer changed.", remark: "Thank you. The managers will see it." }[action];
     if (done && !view.notice) praise(done);
   } catch (error) {
     byId("error-text").textContent = error.message;
@@ -55,11 +55,11 @@ const step = () => ({ version: view.version });
 const submit = () => revisit
   ? ask("revise", { ...step(), place: revisit.entry.place, answers: draft.answers })
   : ask("judge", { ...step(), answers: draft.answers });
-/** What lies in front of the annotator: an earlier item, or the one at hand. */
+/** What the annotator sees: an earlier item, or the current one. */
 const shown = () => revisit?.entry ?? view;
 const skip = () => ask("skip", step());
 
-/** Choose a label for the turn at hand. Where one label is the whole answer, it is sent at once. */
+/** Choose a label for the current turn. If that completes the answer, send it. */
 function choose(label) {
   if (draft.choose(label)) submit();
   else renderItem();
@@ -75,7 +75,7 @@ function undo() {
   else if (!revisit && view.can_undo) ask("undo", step());
 }
 
-/** Open what was done so many steps ago; before the first step lies the item at hand. */
+/** Open the item of some steps ago, or the current item if `stepsAgo` is negative. */
 async function goTo(stepsAgo) {
   if (busy || (stepsAgo < 0 && !revisit)) return;
   try {
@@ -128,14 +128,14 @@ function render(judged) {
   byId("count").textContent = part ? `${sentence(view.round).slice(0, -1)}: ${part.answers} of ${part.wanted}` : `${view.judged} judged, ${view.left} left`;
   const [done, all] = part ? [part.answers, part.wanted] : [view.judged, view.judged + view.left];
   byId("progress").value = all ? done / all : 0;
-  // In the training every answer is explained.
+  // During training every answer is explained.
   const told = judged ? view.checks.filter((check) => !check.right || judged.round === "training") : [];
   byId("notice").hidden = !view.notice;
   byId("notice").textContent = sentence(view.notice ?? "");
   byId("praise").hidden = true;
-  if (judged && view.checks.length && !told.length) praise("That was a check question, and you were right.");
+  if (judged && view.checks.length && !told.length) praise("That was a check question, and your answer was correct.");
   const ended = judged?.round === "qualification" && view.round === null && view.rounds.qualification;
-  if (ended && ended.passed) praise(`You are in: ${ended.right} of ${ended.wanted} right. These are the real items now.`);
+  if (ended && ended.passed) praise(`You qualified with ${ended.right} of ${ended.wanted} correct. Now the real items begin.`);
   byId("check").hidden = !told.length;
   if (told.length) renderCheck(told, judged);
   else renderState();
@@ -143,11 +143,11 @@ function render(judged) {
 
 function renderCheck(told, judged) {
   const training = judged.round === "training";
-  byId("check-title").textContent = !training ? "That was a check question" : told.every((check) => check.right) ? "Right" : "Not quite";
+  byId("check-title").textContent = !training ? "That was a check question" : told.every((check) => check.right) ? "Correct" : "Not quite";
   const score = view.rounds.training;
   byId("check-note").textContent = !training
-    ? "Such questions are mixed in to see that all of us read the labels alike."
-    : score.answers < score.wanted ? `Training: ${score.right} of ${score.answers} right so far.` : `Training: ${score.right} of ${score.answers} right.`;
+    ? "We add a few check questions to make sure that everyone uses the labels in the same way."
+    : score.answers < score.wanted ? `Training: ${score.right} of ${score.answers} correct so far.` : `Training: ${score.right} of ${score.answers} correct.`;
   const asked = judged.turns.filter((turn) => turn.asked);
   const about = (place) => (asked.length > 1 ? [asked[place]] : judged.turns).map((turn) => turn.text).join("\n");
   byId("check-list").replaceChildren(
@@ -157,8 +157,8 @@ function renderCheck(told, judged) {
         { class: "pair" },
         element("blockquote", {}, about(check.place)),
         check.right
-          ? element("p", {}, "You said ", element("strong", {}, check.said), ", as expected.")
-          : element("p", {}, "You said ", element("strong", {}, check.said), "; the answer is ", element("strong", {}, check.expected), "."),
+          ? element("p", {}, "You chose ", element("strong", {}, check.said), ", as expected.")
+          : element("p", {}, "You chose ", element("strong", {}, check.said), "; the expected answer is ", element("strong", {}, check.expected), "."),
         check.why ? element("p", { class: "why" }, check.why) : null,
       ),
     ),
@@ -196,14 +196,14 @@ function renderState() {
     return;
   }
   const refused = view.state === "refused";
-  byId("end-title").textContent = refused ? "Thank you, this is where it ends" : "Nothing is left for you at the moment";
+  byId("end-title").textContent = refused ? "Your part in this study has ended" : "No more items for now";
   const qualified = view.rounds.qualification;
   byId("end-text").textContent = refused && qualified && !qualified.passed
-    ? `${qualified.right} of your ${qualified.answers} answers were as expected; this study needs ${Math.round(qualified.pass_mark * 100)}\u00a0%. Thank you for your time.`
+    ? `${qualified.right} of your ${qualified.answers} answers were correct; this study requires ${Math.round(qualified.pass_mark * 100)}\u00a0%. Thank you for your time.`
     : refused
-    ? `${view.gold.right} of your ${view.gold.answers} answers to check questions were as expected; this study needs ` +
+    ? `${view.gold.right} of your ${view.gold.answers} answers to check questions were correct; this study requires ` +
       `${Math.round(view.gold.least * 100)}\u00a0%. Your answers will not be used.`
-    : "Thank you! Your answers are kept. Now and then an item comes back, so you may look again later.";
+    : "Thank you! Your answers are saved. More items may become available, so you can check again later.";
   byId("look").hidden = refused;
   byId("answer").hidden = refused || !view.can_undo;
   byId("labels").hidden = byId("ask").hidden = byId("skip").hidden = byId("next").hidden = !asking;
@@ -214,14 +214,14 @@ function renderState() {
 function renderItem() {
   const { whole, at, answers } = draft;
   const list = byId("turns");
-  // A dialogue is drawn anew with each label, and should not be read out each time.
+  // A dialogue is redrawn with each label; screen readers should not read it out each time.
   byId("item").setAttribute("aria-live", whole ? "off" : "polite");
   list.className = `said-list ${whole ? "whole" : "single"}`;
   const turns = shown().turns;
   const first = turns[0]?.speaker ?? null;
   byId("revisited").hidden = !revisit;
   if (revisit) {
-    byId("revisited").textContent = `An earlier item. ${revisit.entry.stands ? sentence(revisit.entry.stands) : "Choose another label to change your answer."}`;
+    byId("revisited").textContent = `Earlier item. ${revisit.entry.stands ? sentence(revisit.entry.stands) : "Choose another label to change your answer."}`;
   }
   let place = -1;
   list.replaceChildren(
@@ -256,9 +256,9 @@ function renderLabels() {
   if (revisit) byId("older-item").disabled = revisit.entry.place === 0;
   const suggested = shown().suggested[draft.at] ?? null;
   byId("ask").textContent = !view.other_labels
-    ? draft.whole ? "Turn by turn: the emotion of the framed one" : shown().turns.length > 1 ? "The emotion of the framed turn" : "The emotion of this text"
-    : answer ? "Others that might apply, then Next" : "Your best guess first, then others that might apply";
-  if (suggested) byId("ask").textContent += `. A model suggests ${suggested}; it may be wrong`;
+    ? draft.whole ? "Which emotion does the highlighted turn express? Label every turn." : shown().turns.length > 1 ? "Which emotion does the highlighted turn express?" : "Which emotion does this text express?"
+    : answer ? "Add other labels that might apply, then choose Next" : "Choose the best label first, then others that might apply";
+  if (suggested) byId("ask").textContent += ` A model suggests ${suggested}, which may be wrong.`;
   const focused = document.activeElement?.dataset?.label;
   const buttons = view.labels.map((label) => {
     const kind = answer?.label === label.name ? "best" : answer?.others.includes(label.name) ? "also" : "";
@@ -273,7 +273,7 @@ function renderLabels() {
   byId("labels").replaceChildren(...buttons);
   if (focused) byId("labels").querySelector(`[data-label="${CSS.escape(focused)}"]`)?.focus();
   byId("undo").disabled = !draft.canTakeBack && !view.can_undo;
-  // Where a key sends the answer at once, there is nothing to go on from, but for an answer that was taken back.
+  // If one key sends the answer, Next is only needed for an answer that was undone.
   byId("next").hidden = Boolean(revisit?.entry.stands) || (!draft.staged && (revisit !== null || !draft.complete));
   byId("next").disabled = !draft.complete && !answer;
 }
@@ -284,7 +284,7 @@ function clicked(act) {
 
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || busy || !view) return;
-  if (!byId("check").hidden || !byId("error").hidden) return; // their buttons are what is asked for
+  if (!byId("check").hidden || !byId("error").hidden) return; // their own buttons have the focus
   const key = event.key.toLowerCase();
   if (event.key === "Escape" && (panel || revisit)) {
     if (panel) show(null);
@@ -315,7 +315,7 @@ function choice(event, key) {
   event.preventDefault();
 }
 
-/** Buttons that Enter presses itself; on a label or a turn it means "go on". */
+/** Buttons that Enter presses; on a label or a turn Enter means "next". */
 const isTool = (focused) => Boolean(focused?.closest(".tools"));
 
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
@@ -326,7 +326,7 @@ function begin() {
     if (byId("guidelines")) byId("guidelines").hidden = true;
     ask("look");
   } else {
-    byId("error-text").textContent = "Open the link you were given; this address alone does not say who you are.";
+    byId("error-text").textContent = "Please open your personal link: this address does not identify you.";
     byId("error").hidden = false;
     byId("again").hidden = true;
   }

@@ -1,12 +1,11 @@
-// What a script adds to the managers' pages, all of which work without it: figures that renew themselves, links that
-// copy, and a link that opens the desk by itself.
+// Enhances the managers' pages, which work without scripts: live figures, copy buttons, and signing in by link.
 
 const EVERY = 10_000; // milliseconds
 
 const form = document.getElementById("enter");
 if (form && location.hash.length > 1) {
   form.elements.token.value = decodeURIComponent(location.hash.slice(1));
-  history.replaceState(null, "", location.pathname); // the token should not stay in the address
+  history.replaceState(null, "", location.pathname); // keep the token out of the address bar
   form.requestSubmit();
 }
 
@@ -32,7 +31,7 @@ async function renew() {
       fresh.querySelectorAll(".scroll").forEach((box, place) => (box.scrollLeft = across[place] ?? 0));
     }
   } catch {
-    // The server is away; the next round will tell.
+    // The server is unreachable; try again next time.
   }
 }
 
