@@ -1,7 +1,7 @@
-"""Writes the figures that README and the guide quote, from the measured results: `python -m benchmarks.readme`.
+"""Write the figures in README and the guide, from the measured results.
 
 python -m benchmarks.readme            writes the sections
-python -m benchmarks.readme --check    says which are stale, with exit code 1
+python -m benchmarks.readme --check    lists the stale ones and exits with 1
 """
 
 import json
@@ -22,16 +22,16 @@ RESULTS = ROOT / "benchmarks" / "results" / "models"
 README, GUIDE = ROOT / "README.md", ROOT / "docs" / "guide" / "detect.md"
 EMBEDDED = ("default", "open", "nano")
 KINDS = {
-    "default": "a small transformer in 8 bits, taught by a language model",
-    "open": "the same encoder, taught only with text that allows any use",
-    "nano": "hashed n-grams in a logistic regression, several times faster",
+    "default": "a small 8-bit transformer, distilled from a language model",
+    "open": "the same encoder, trained only on text that may be used for any purpose",
+    "nano": "a logistic regression over hashed n-grams, many times faster",
 }
 SYSTEMS_SHOWN = 4
 
 
 def models_table() -> str:
-    """The embedded models: what they are, their size, and whether one may use them."""
-    lines = ["| model | is | size | may I use it? |", "|---|---|---:|---|"]
+    """The embedded models: description, size, and terms of use."""
+    lines = ["| model | description | size | may I use it? |", "|---|---|---:|---|"]
     for name in EMBEDDED:
         card = _json(MODELS / name / "card.json")
         use = card["about"]["terms"]["use"].rstrip(".")
@@ -40,7 +40,7 @@ def models_table() -> str:
 
 
 def quality_table() -> str:
-    """Our models beside the systems of the EmoContext paper, all on its development set."""
+    """Our models and the systems of the EmoContext papers on the development set."""
     rows = [(f"**{name}** (embedded)", score, "") for name in EMBEDDED if (score := _emocontext(name)) is not None]
     if (large := _emocontext("large")) is not None:
         rows.append(("**large** (our ensemble)", large, ""))
@@ -49,14 +49,14 @@ def quality_table() -> str:
     best = sorted(papers, key=lambda name: -ours[name])[:SYSTEMS_SHOWN]
     for name in dict.fromkeys([*best, "emocontext-baseline"]):
         about = papers[name]
-        rows.append((f"{about.team} ({name}, ours)", ours[name], f"{about.published['emocontext']:.4f}"))
-    lines = ["| system | EmoContext dev, micro-F1 | the paper's own score, on Test2 |", "|---|---:|---:|"]
+        rows.append((f"{about.team} (`{name}`)", ours[name], f"{about.published['emocontext']:.4f}"))
+    lines = ["| system | micro-F1 on dev, ours | micro-F1 on Test2, published |", "|---|---:|---:|"]
     lines += [f"| {name} | {score:.4f} | {paper} |" for name, score, paper in sorted(rows, key=lambda row: -row[1])]
     return "\n".join([*lines, *(f"\n`{name}`: {caveat}" for name in EMBEDDED for caveat in _caveats(name))])
 
 
 def speed_table() -> str:
-    """The table of the page on speed, as it stands there."""
+    """The table of docs/results/speed.md."""
     page = whole_text(ROOT / "docs" / "results" / "speed.md")
     section = re.search(r"<!-- begin speed:.*?-->\n(.*?)<!-- end speed -->", page, re.DOTALL)
     table = re.search(r"(?:^\|.*\n)+", section[1], re.MULTILINE) if section else None
@@ -71,7 +71,7 @@ def _emocontext(name: str) -> float | None:
 
 
 def _caveats(name: str) -> list[str]:
-    """What a model's card says of this score."""
+    """What a model's card says about this score."""
     return [
         limit for limit in _json(RESULTS / f"{name}.json")["about"]["limits"] if "dev" in limit and "score" in limit
     ]
@@ -91,7 +91,7 @@ SECTIONS: list[tuple[Path, str, Callable[[], str]]] = [
 
 
 def stale() -> list[str]:
-    """The sections that say something else than the results."""
+    """The sections that differ from the results."""
     return [f"{page.name}: {name}" for page, name, made in SECTIONS if made() not in whole_text(page)]
 
 

@@ -160,36 +160,34 @@ def core_requirements() -> list[str]:
 def section(figures: Mapping[str, Figures], where: str, count: int, pieces: float) -> str:
     peer, ours = figures["peer"], figures["default"]
     rows = [
-        ("dialogues a second, one at a time", [f"{each.rates[1]:,.0f}" for each in figures.values()]),
+        ("throughput, one at a time (dialogues/s)", [f"{each.rates[1]:,.0f}" for each in figures.values()]),
         (
-            "dialogues a second, best batch",
-            [f"{each.rates[each.best]:,.0f} (of {each.best})" for each in figures.values()],
+            "throughput, best batch (dialogues/s)",
+            [f"{each.rates[each.best]:,.0f} (batch {each.best})" for each in figures.values()],
         ),
-        ("one dialogue, median", [f"{each.p50 * 1000:.2f} ms" for each in figures.values()]),
-        ("one dialogue, 99th percentile", [f"{each.p99 * 1000:.2f} ms" for each in figures.values()]),
-        ("new process to first answer", [f"{each.cold:.2f} s" for each in figures.values()]),
+        ("latency, p50", [f"{each.p50 * 1000:.2f} ms" for each in figures.values()]),
+        ("latency, p99", [f"{each.p99 * 1000:.2f} ms" for each in figures.values()]),
+        ("cold start: process to first answer", [f"{each.cold:.2f} s" for each in figures.values()]),
         ("peak memory", [f"{each.peak:,.0f} MB" for each in figures.values()]),
-        ("the model's files", [f"{each.model:,.1f} MB" for each in figures.values()]),
-        ("packages it needs, installed", [f"{each.packages:,.0f} MB" for each in figures.values()]),
+        ("model size", [f"{each.model:,.1f} MB" for each in figures.values()]),
+        ("installed packages", [f"{each.packages:,.0f} MB" for each in figures.values()]),
     ]
     lines = [
-        f"{count:,} dialogues of EmoContext's development set, three short turns each, {pieces:.0f} tokens on average. "
-        f"Machine: {where}. Each model runs in a process of its own, all of them in turns; figures are medians of "
-        f"{ROUNDS} rounds.",
+        f"{count:,} dialogues of EmoContext's dev set: three short turns each, {pieces:.0f} tokens on average. "
+        f"Machine: {where}. Each model runs in its own process; medians of {ROUNDS} interleaved rounds.",
         "",
         "| | " + " | ".join(each.title for each in figures.values()) + " |",
         "|---|" + "---:|" * len(figures),
         *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows),
         "",
-        "The peer is what most people use: a `transformers` text-classification pipeline with a model of "
-        "distilroberta's size (82 million weights, here random ones, and the same tokenizer). `default` against it:",
+        "The `transformers` text-classification pipeline has a model of the size of distilroberta (82 million "
+        "parameters, random weights, the same tokenizer). Compared with it, `default` has",
         "",
-        f"- one dialogue at a time: **{ours.rates[1] / peer.rates[1]:.1f} times** its throughput;",
-        f"- each with its best batch: **{ours.rates[ours.best] / peer.rates[peer.best]:.1f} times**;",
-        f"- in batches, against the peer one at a time, as it is mostly called: "
-        f"**{ours.rates[ours.best] / peer.rates[1]:.1f} times**;",
-        f"- a new process answers after {ours.cold:.2f} s instead of {peer.cold:.2f} s, with {ours.peak:,.0f} MB "
-        f"instead of {peer.peak:,.0f} MB.",
+        f"- **{ours.rates[1] / peer.rates[1]:.1f} times** the throughput, one dialogue at a time;",
+        f"- **{ours.rates[ours.best] / peer.rates[peer.best]:.1f} times** the throughput, both with their best batch;",
+        f"- **{ours.rates[ours.best] / peer.rates[1]:.1f} times** the throughput, if only `default` gets batches;",
+        f"- a cold start of {ours.cold:.2f} s instead of {peer.cold:.2f} s, and {ours.peak:,.0f} MB of memory instead "
+        f"of {peer.peak:,.0f} MB.",
     ]
     return "\n".join(lines)
 
@@ -200,11 +198,11 @@ def save(measured: Mapping[str, Figures], where: str) -> None:
     for name in ("nano", "default"):
         each = measured[name]
         figures = [
-            ("throughput, best batch", each.rates[each.best], "dialogues a second"),
-            ("throughput, one at a time", each.rates[1], "dialogues a second"),
-            ("one dialogue, median", each.p50 * 1000, "ms"),
-            ("one dialogue, 99th percentile", each.p99 * 1000, "ms"),
-            ("new process to first answer", each.cold, "s"),
+            ("throughput, best batch", each.rates[each.best], "dialogues/s"),
+            ("throughput, one at a time", each.rates[1], "dialogues/s"),
+            ("latency, p50", each.p50 * 1000, "ms"),
+            ("latency, p99", each.p99 * 1000, "ms"),
+            ("cold start: process to first answer", each.cold, "s"),
             ("peak memory", each.peak, "MB"),
         ]
         rows += [
@@ -235,7 +233,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         models = write_models(Path(folder), bundle / BLOCK / "tokenizer.json")
         found, others = measure({"nano": Path("nano"), "default": bundle, **models}, dialogues)
-    where = f"{machine()}; others took at most {others:.0%} of it"
+    where = f"{machine()}; other load at most {others:.0%}"
     text = section(found, where, len(dialogues), mean_pieces(bundle, dialogues))
     print(text)
     if others > BUSY:

@@ -79,8 +79,8 @@ def open_peer(folder: Path) -> Answer:
 KINDS: Mapping[str, Kind] = {
     "nano": Kind("`nano`", open_detector, (1, 256, 1024)),
     "default": Kind("`default`", open_detector, (1, 16, 64, 256, 1024)),
-    "torch": Kind("its network in torch", open_torch, (1, 16, 64, 256)),
-    "peer": Kind("peer: transformers pipeline", open_peer, (1, 4, 8, 16, 32)),
+    "torch": Kind("`default` in torch", open_torch, (1, 16, 64, 256)),
+    "peer": Kind("`transformers` pipeline", open_peer, (1, 4, 8, 16, 32)),
 }
 
 

@@ -45,7 +45,7 @@ def test_every_page_is_in_the_index() -> None:
 def test_commands_and_options_exist(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMOSCOPE_TOKEN", "emo_x")
     for block in BLOCK.findall(page.read_text(encoding="utf-8")):
-        for line in block.splitlines():
+        for line in block.replace("\\\n", " ").splitlines():
             if match := re.match(r"(?:\$ )?(?:[A-Z_]+=\S+ )?(?:tail \S+ \S+ \| )?emoscope (.+)", line):
                 check_command(match[1])
 

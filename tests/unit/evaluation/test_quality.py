@@ -204,7 +204,7 @@ def test_every_figure_of_a_card_has_one_source() -> None:
         results = read_results(path)
         assert renewed(results) == results, f"{path.name}: run `python -m benchmarks.quality render`"
         text = card_text(results)
-        assert text.count(" a second |") == (2 if results.speed else 0)
+        assert text.count(" dialogues/s |") == (2 if results.speed else 0)
         sizes = [figure for figure in (results.speed.figures if results.speed else ()) if "file" in figure.name]
         assert not sizes, "the size of the files stands in the first lines of the card"
     for name in ("default", "nano"):
@@ -214,11 +214,11 @@ def test_every_figure_of_a_card_has_one_source() -> None:
 
 def test_the_speed_page_and_the_cards_say_the_same() -> None:
     page = (PAGES / "speed.md").read_text(encoding="utf-8")
-    rates = next(line for line in page.splitlines() if line.startswith("| dialogues a second, best batch"))
+    rates = next(line for line in page.splitlines() if line.startswith("| throughput, best batch (dialogues/s)"))
     for name in ("default", "nano"):
         results = read_results(RESULTS / "models" / f"{name}.json")
         assert results.speed is not None and results.size_bytes is not None
-        assert f" {results.speed.figures[0].value:,.0f} (of" in rates
+        assert f" {results.speed.figures[0].value:,.0f} (batch" in rates
         assert f" {results.size_bytes / 1e6:.1f} MB " in page
 
 
