@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.contextual import Contextual, ContextualHierarchical
-from emoscope.models.torch.frozen import FrozenEncoder, frozen_encoder
+from emoscope.models.torch.frozen import EncoderFeatures, FrozenEncoder, frozen_encoder
 from emoscope.models.torch.network import NETWORKS
 from emoscope.models.torch.training import Training, predict
 
@@ -101,7 +101,7 @@ def test_layers_are_averaged(frozen: FrozenEncoder) -> None:
 def test_words_are_the_means_of_their_pieces(frozen: FrozenEncoder) -> None:
     words = frozen.tokenizer.words(["i happyish"])[0]
     assert [len(word) for word in words] == [1, 4]
-    (made, whole) = frozen.features(DEVICE).words([words], length=50)[0]
+    (made, whole) = EncoderFeatures(frozen, DEVICE, 1).words([words], length=50)[0]
     row = np.array([frozen.tokenizer.start, *words[0], *words[1], frozen.tokenizer.end], np.int32)
     pieces = frozen.vectors([row], DEVICE)[0].astype(np.float32)
     assert np.allclose(made, [pieces[1], pieces[2:6].mean(0)], atol=2e-3)
@@ -110,7 +110,7 @@ def test_words_are_the_means_of_their_pieces(frozen: FrozenEncoder) -> None:
 
 def test_of_long_rows_the_last_words_are_read(frozen: FrozenEncoder) -> None:
     words = [[10], [11, 12], [13], [14]]
-    made, _ = frozen.features(DEVICE).words([words], length=5)[0]  # room for three pieces beside [CLS] and [SEP]
+    made, _ = EncoderFeatures(frozen, DEVICE, 1).words([words], length=5)[0]  # room for three pieces beside [CLS] and [SEP]
     assert made.shape == (4, frozen.width)
     assert not made[:2].any()  # [11, 12] would need a fourth
     assert made[2:].any(1).all()

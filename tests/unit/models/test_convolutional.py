@@ -49,6 +49,13 @@ def test_learning_saving_and_repeating(settings: dict[str, Any], tmp_path: Path)
     assert_repeats("convolutional", settings)
 
 
+@pytest.mark.parametrize(("turns", "truncated"), [("joined", True), ("separate", False)])
+def test_turns_that_fit_alone_but_not_joined_are_truncated_if_joined(turns: str, truncated: bool) -> None:
+    network = prepared("convolutional", {"num_filters": 2, "turns": turns, "max_length": 4})
+    (item,) = network.encode([Example(Dialogue.of(["so so day", "so so day"]), 1)])
+    assert item["truncated"] is truncated
+
+
 def test_separate_turns_are_told_apart_by_their_place() -> None:
     network = prepared("convolutional", {"num_filters": 2, "kernel_sizes": [1], "turns": "separate"})
     assert isinstance(network, ConvolutionalNetwork)

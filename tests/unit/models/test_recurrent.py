@@ -105,9 +105,9 @@ def test_turns_are_joined_and_too_long_rows_lose_their_beginning() -> None:
     assert isinstance(network, RecurrentNetwork)
     yay, day = network.vocabulary.encode(["yay", "day"])
     example = Example(Dialogue.of(["know", "yay", "day", "later"]), 2)
-    assert network.encode([example]) == [{"words": [yay, 2, day], "truncated": True}]
+    assert network.encode([example]) == [{"turns": [[yay, 2, day]], "truncated": True}]
     network.max_length = 2
-    assert network.encode([example]) == [{"words": [2, day], "truncated": True}]
+    assert network.encode([example]) == [{"turns": [[2, day]], "truncated": True}]
 
 
 def test_turns_stay_apart_and_an_empty_one_is_unknown() -> None:

@@ -44,15 +44,21 @@ def test_turns_are_laid_out_as_the_language_model_reads_them() -> None:
     network = prepared()
     words = network.vocabulary.encode(["well", "you", "know"])
     example = Example(Dialogue.of(["well you", "know"]), 1)
-    assert network.encode([example]) == [{"words": [2, words[0], words[1], 2, words[2], 2], "truncated": False}]
+    assert network.encode([example]) == [{"turns": [[2, words[0], words[1], 2, words[2], 2]], "truncated": False}]
     backward = prepared(backward=True)
-    assert backward.encode([example])[0]["words"] == [2, words[2], 2, words[1], words[0], 2]
+    assert backward.encode([example])[0]["turns"] == [[2, words[2], 2, words[1], words[0], 2]]
 
 
 def test_a_long_row_loses_its_beginning() -> None:
     network = prepared(max_length=4)
     (item,) = network.encode([Example(Dialogue.of(["well you know it is a day"]), 0)])
-    assert item["words"] == [*network.vocabulary.encode(["is", "a", "day"]), 2]
+    assert item["turns"] == [[*network.vocabulary.encode(["is", "a", "day"]), 2]]
+
+
+@pytest.mark.parametrize(("text", "truncated"), [("is a day", False), ("it is a day", True)])
+def test_a_row_that_loses_a_word_is_truncated(text: str, truncated: bool) -> None:
+    (item,) = prepared(max_length=4).encode([Example(Dialogue.of([text]), 0)])
+    assert item["truncated"] is truncated
 
 
 def test_scores_do_not_depend_on_the_batch() -> None:

@@ -11,7 +11,7 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.models.onnx.exported import VECTORS, Exported
 
 if TYPE_CHECKING:
-    from emoscope.models.torch.frozen import FrozenFeatures
+    from emoscope.models.torch.frozen import EncoderFeatures
     from emoscope.models.torch.network import Network
 
 
@@ -58,7 +58,7 @@ class Exporter:
         block.load_weights(folder)
         return block
 
-    def _frozen(self, features: "FrozenFeatures", folder: Path) -> None:
+    def _frozen(self, features: "EncoderFeatures", folder: Path) -> None:
         """Export a frozen encoder; networks that share one get the same files."""
         from emoscope.models.export.features import export_features
 

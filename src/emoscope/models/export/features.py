@@ -14,14 +14,14 @@ from emoscope.models.export.graph import EncoderLayers
 from emoscope.models.export.writer import GraphWriter, Inputs, WeightFile
 from emoscope.models.onnx.description import FLOAT, ROLES, TOKENIZER, WEIGHTS
 from emoscope.models.onnx.token_vectors import ABOUT
-from emoscope.models.torch.frozen import FrozenFeatures
+from emoscope.models.torch.frozen import EncoderFeatures
 from emoscope.models.torch.pretrained import Encoder, PretrainedTokenizer
 
-# One row at a time: see `PieceVectors`.
+# One row at a time: see `TokenVectors`.
 ONE_ROW: Inputs = {"pieces": (np.int32, ["places", 1])}
 
 
-def export_features(features: FrozenFeatures, folder: Path) -> None:
+def export_features(features: EncoderFeatures, folder: Path) -> None:
     """Write the graph, with half-precision weights like the frozen encoder's, and the tokenizer."""
     weights = WeightFile(WEIGHTS)
     graph = GraphWriter(weights)

@@ -1,4 +1,4 @@
-"""Trained networks over words as blocks that need no torch: they stand where the network stood."""
+"""Trained networks over words as blocks that need no torch."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,15 +12,15 @@ from emoscope.models.onnx.description import FLOAT
 from emoscope.models.onnx.exported import VECTORS, Exported
 from emoscope.models.onnx.session import Run, open_graph
 from emoscope.models.onnx.token_vectors import load_vectors
-from emoscope.models.text.contextual_rows import TurnRows, WordAndVectorRows
-from emoscope.models.text.word_rows import KINDS, Item, WordRows, restored
+from emoscope.models.text.contextual_rows import KINDS, TurnRows, WordAndVectorRows
+from emoscope.models.text.word_rows import Item, WordRows
 from emoscope.parallel.threads import in_parallel
 
 
 class ExportedWords(Exported):
     """A network over words, or over a frozen encoder's features, as a graph.
 
-    One example at a time: nothing is padded, and none depends on others.
+    Examples are computed one by one, so nothing is padded and none depends on others.
     """
 
     def __init__(
@@ -52,23 +52,16 @@ class ExportedWords(Exported):
         return {**super().config(), "rows": self._description, "inputs": self._inputs}
 
     def open(self, folder: Path) -> None:
-        self._rows = _rows(self._description, folder)
+        rows = KINDS[self._description["rows"]].from_description(self._description)
+        assert isinstance(rows, WordRows | TurnRows)
+        if isinstance(rows, WordRows):
+            rows.load_words(folder)
+        if isinstance(rows, TurnRows | WordAndVectorRows):
+            rows.frozen_features = load_vectors(folder / VECTORS)
+        self._rows = rows
         self._run = open_graph(folder / FLOAT)
 
     def save_weights(self, folder: Path) -> None:
         super().save_weights(folder)
         if isinstance(self._rows, TurnRows | WordAndVectorRows):
             self._rows.frozen_features.save(folder / VECTORS)
-
-
-def _rows(description: Mapping[str, Any], folder: Path) -> WordRows | TurnRows:
-    kind = description["rows"]
-    if kind == TurnRows.kind:
-        turns = TurnRows.from_description(description)
-        turns.frozen_features = load_vectors(folder / VECTORS)
-        return turns
-    if kind == WordAndVectorRows.kind:
-        rows = restored(description, folder, WordAndVectorRows)
-        rows.frozen_features = load_vectors(folder / VECTORS)
-        return rows
-    return restored(description, folder, KINDS[kind])

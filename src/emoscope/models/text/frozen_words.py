@@ -1,8 +1,8 @@
-"""Words as the vectors of a frozen encoder. Needs no torch, so that exported networks read alike."""
+"""Words as vectors of a frozen encoder. Without torch, so exported networks use it too."""
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,44 +10,35 @@ from numpy.typing import NDArray
 from emoscope.models.text.tokenizer import Tokenizer
 
 HalfFloats = NDArray[np.float16]
-Words = Sequence[Sequence[int]]
-Vectors = Callable[[Sequence[NDArray[np.int32]]], list[HalfFloats]]
+Words = Sequence[Sequence[int]]  # token ids, grouped by word
 
 
-class Features(Protocol):
-    """An encoder that only gives features."""
+class FrozenFeatures(ABC):
+    """A frozen encoder that computes vectors of words; `longest` is the number of tokens it can read."""
 
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """What it reads texts as."""
+    tokenizer: Tokenizer
+    longest: int
 
-    @property
-    def longest(self) -> int:
-        """How many pieces it can read."""
+    @abstractmethod
+    def vectors(self, rows: Sequence[NDArray[np.int32]]) -> list[HalfFloats]:
+        """The vectors of each row's tokens."""
 
-    def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
-        """What `word_vectors` says."""
-
+    @abstractmethod
     def save(self, folder: Path) -> None:
         """Write the encoder."""
 
+    def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
+        """A vector for each word of a row, the mean of its tokens', and one for the whole row.
 
-def word_vectors(
-    rows: Sequence[Words], tokenizer: Tokenizer, vectors: Vectors, *, length: int
-) -> list[tuple[HalfFloats, HalfFloats]]:
-    """A vector for each word of each row, the mean of its pieces', and one for the whole row.
-
-    `vectors` gives those of pieces. Of a row that goes beyond `length` pieces the last words are read; the others have
-    zeros.
-    """
-    read = [_last_words(row, length - 2) for row in rows]
-    laid_out = [
-        np.array([tokenizer.start, *(piece for word in row for piece in word), tokenizer.end], np.int32) for row in read
-    ]
-    return [
-        (_word_means(vector[1:-1], [len(word) for word in words], len(row)), _mean(vector))
-        for vector, words, row in zip(vectors(laid_out), read, rows, strict=True)
-    ]
+        Of a row with more than `length` tokens only the last words are read; the others get zeros.
+        """
+        read = [_last_words(row, length - 2) for row in rows]
+        start, end = self.tokenizer.start, self.tokenizer.end
+        token_rows = [np.array([start, *(token for word in row for token in word), end], np.int32) for row in read]
+        return [
+            (_word_means(vectors[1:-1], [len(word) for word in words], len(row)), _mean(vectors))
+            for vectors, words, row in zip(self.vectors(token_rows), read, rows, strict=True)
+        ]
 
 
 def _last_words(row: Words, room: int) -> list[Sequence[int]]:
@@ -60,20 +51,20 @@ def _last_words(row: Words, room: int) -> list[Sequence[int]]:
     return kept[::-1]
 
 
-def _word_means(pieces: HalfFloats, lengths: Sequence[int], words: int) -> HalfFloats:
-    """The mean of each word's pieces; zeros for words without any, and for those before the first that was read.
+def _word_means(vectors: HalfFloats, lengths: Sequence[int], words: int) -> HalfFloats:
+    """The mean of each word's token vectors; zeros for words without tokens and for those that were not read.
 
     >>> _word_means(np.array([[1.0], [3.0], [5.0]], np.float16), [2, 0, 1], 4).ravel().tolist()
     [0.0, 2.0, 0.0, 5.0]
     """
-    made = np.zeros((words, pieces.shape[1]), np.float16)
+    means = np.zeros((words, vectors.shape[1]), np.float16)
     filled = [number for number, length in enumerate(lengths) if length]
     if filled:
         sizes = np.array([lengths[number] for number in filled])
-        sums = np.add.reduceat(pieces.astype(np.float32), np.cumsum(sizes) - sizes, axis=0)
-        made[np.array(filled) + words - len(lengths)] = sums / sizes[:, None]
-    return made
+        sums = np.add.reduceat(vectors.astype(np.float32), np.cumsum(sizes) - sizes, axis=0)
+        means[np.array(filled) + words - len(lengths)] = sums / sizes[:, None]
+    return means
 
 
-def _mean(pieces: HalfFloats) -> HalfFloats:
-    return np.asarray(pieces.astype(np.float32).mean(0), np.float16)
+def _mean(vectors: HalfFloats) -> HalfFloats:
+    return np.asarray(vectors.astype(np.float32).mean(0), np.float16)

@@ -1,4 +1,4 @@
-"""Rows of different lengths as one table."""
+"""Padding rows of different lengths to one table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 def padded(rows: Sequence[Any], padding: int = 0, dtype: Any = np.int64) -> NDArray[Any]:
-    """Rows of numbers, or of vectors, as one table, the shorter ones filled up.
+    """Rows of numbers, or of vectors, as one table.
 
     >>> padded([[5, 6], [7]]).tolist()
     [[5, 6], [7, 0]]

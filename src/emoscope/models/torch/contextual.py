@@ -14,7 +14,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.text.contextual_rows import GROUP, TurnRows, WordAndVectorRows
 from emoscope.models.torch.convolutional import Convolutions
-from emoscope.models.torch.frozen import FrozenEncoder, FrozenFeatures, frozen_encoder, load_frozen
+from emoscope.models.torch.frozen import EncoderFeatures, FrozenEncoder, frozen_encoder, load_frozen
 from emoscope.models.torch.layers import Pooling, Recurrent, full_precision, pooled_recurrent
 from emoscope.models.torch.network import Batch, Network
 from emoscope.models.torch.recurrent import HierarchicalNetwork
@@ -84,7 +84,7 @@ class Contextual(TurnRows, Network):
         if settings.max_length > longest:
             raise EmoscopeError(f"max_length: {settings.encoder} reads at most {longest}, not {settings.max_length}")
         self.frozen = frozen
-        self.frozen_features: FrozenFeatures = frozen.features(self.device, settings.num_layers)
+        self.frozen_features = EncoderFeatures(frozen, self.device, settings.num_layers)
         width = self._build_reader(frozen.width) + (frozen.width if settings.sentence else 0)
         if settings.context_reader != "none":
             size, both = settings.context_hidden_size, settings.context_bidirectional
@@ -182,4 +182,4 @@ class ContextualHierarchical(WordAndVectorRows, HierarchicalNetwork):
 
     def _use(self, frozen: FrozenEncoder, device: str) -> None:
         self.frozen = frozen
-        self.frozen_features: FrozenFeatures = frozen.features(device_of(device), self.encoder_layers)
+        self.frozen_features = EncoderFeatures(frozen, device_of(device), self.encoder_layers)

@@ -1,8 +1,6 @@
 """A pretrained encoder that only provides features. It is never trained, so several networks can share it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -13,7 +11,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from emoscope.models.text.frozen_words import HalfFloats, Words, word_vectors
+from emoscope.models.text.frozen_words import FrozenFeatures, HalfFloats
 from emoscope.models.text.padding import padded
 from emoscope.models.torch.pretrained import (
     FOLDER,
@@ -32,7 +30,7 @@ _BATCH = 128
 class FrozenEncoder:
     """Half-precision vectors of tokens, cached, so that an ensemble over one encoder computes them once.
 
-    The weights are rounded to half precision from the start, so a saved encoder gives the same vectors.
+    The weights are rounded to half precision at once, so a saved encoder gives the same vectors.
     """
 
     def __init__(self, encoder: Encoder, tokenizer: PretrainedTokenizer) -> None:
@@ -61,9 +59,6 @@ class FrozenEncoder:
                 vectors_of[key] = vector
                 self._keep(key, vector)
         return [vectors_of[key] for key in keys]
-
-    def features(self, device: torch.device, layers: int = 1) -> "FrozenFeatures":
-        return FrozenFeatures(self, device, layers)
 
     def _computed(self, rows: Sequence[NDArray[np.int32]], device: torch.device, layers: int) -> list[HalfFloats]:
         table = torch.from_numpy(padded(rows, self.tokenizer.padding)).to(device)
@@ -94,25 +89,18 @@ class FrozenEncoder:
         self._saved = path
 
 
-@dataclass(frozen=True, slots=True)
-class FrozenFeatures:
-    """The vectors of words, from the encoder's last layers."""
+class EncoderFeatures(FrozenFeatures):
+    """Vectors of words from the last `layers` of an encoder."""
 
-    frozen: FrozenEncoder
-    device: torch.device
-    layers: int
+    def __init__(self, frozen: FrozenEncoder, device: torch.device, layers: int) -> None:
+        self.frozen = frozen
+        self.device = device
+        self.layers = layers
+        self.tokenizer: PretrainedTokenizer = frozen.tokenizer
+        self.longest = frozen.encoder.longest
 
-    @property
-    def tokenizer(self) -> PretrainedTokenizer:
-        return self.frozen.tokenizer
-
-    @property
-    def longest(self) -> int:
-        return self.frozen.encoder.longest
-
-    def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
-        vectors = partial(self.frozen.vectors, device=self.device, layers=self.layers)
-        return word_vectors(rows, self.tokenizer, vectors, length=length)
+    def vectors(self, rows: Sequence[NDArray[np.int32]]) -> list[HalfFloats]:
+        return self.frozen.vectors(rows, self.device, layers=self.layers)
 
     def save(self, folder: Path) -> None:
         self.frozen.save(folder)
@@ -131,22 +119,19 @@ def frozen_encoder(name: str) -> FrozenEncoder:
 
 
 def load_frozen(folder: Path) -> FrozenEncoder:
-    """Read what `save` wrote; members of an ensemble with equal encoders share one object."""
+    """Read what `save` wrote; members of an ensemble with the same encoder share one object."""
     encoder, tokenizer = load_architecture(folder)
     encoder.load_state_dict(load_file(folder / FOLDER / _WEIGHTS))
     return _shared(FrozenEncoder(encoder, tokenizer))
 
 
-def _shared(made: FrozenEncoder) -> FrozenEncoder:
-    """An encoder in use that has the same weights and vocabulary, else this one."""
-    digest = sha256(str((made.encoder.model.config.model_type, len(made.tokenizer))).encode())
-    for name, value in sorted(half_precision(made.encoder).items()):
+def _shared(frozen: FrozenEncoder) -> FrozenEncoder:
+    """An encoder in use with the same weights and vocabulary, else this one."""
+    digest = sha256(str((frozen.encoder.model.config.model_type, len(frozen.tokenizer))).encode())
+    for name, value in sorted(half_precision(frozen.encoder).items()):
         digest.update(name.encode())
         digest.update(value.numpy().tobytes())
-    key = f"content:{digest.hexdigest()}"
-    if key not in _SHARED:
-        _SHARED[key] = made
-    return _SHARED[key]
+    return _SHARED.setdefault(f"content:{digest.hexdigest()}", frozen)
 
 
 def half_precision(module: nn.Module) -> dict[str, Tensor]:

@@ -13,7 +13,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.text.vocabulary import Vocabulary, tokeniser
-from emoscope.models.text.word_rows import WordRows, each_once
+from emoscope.models.text.word_rows import WordRows
 from emoscope.models.torch.network import Batch, Network
 from emoscope.models.torch.vectors import WordVectors, embedding_matrix, pretrained_vectors
 
@@ -47,10 +47,10 @@ class WordNetwork(WordRows, Network):
         super().__post_init__()
         if self.context < 1 or self.max_length < 1:
             raise EmoscopeError("context and max_length must be at least 1")
-        self.cut = tokeniser(self.tokens)
+        tokeniser(self.tokens)  # an unknown one is an error now
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
-        texts = each_once(self.cut, (text for example in examples for text in self.turn_texts(example)))
+        texts = self.by_text(self.cut, examples)
         turns = [texts[text] for example in examples for text in self.turn_texts(example)]
         self.learn_vocabulary(turns)
         self.build()
