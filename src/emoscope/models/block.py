@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Truncated = NDArray[np.bool_]
 CONFIG = "block.json"
-LONG_MESSAGE = 300  # characters, about 50 words: a longer one may not fit into the model at once
+LONG_MESSAGE = 300  # characters, about 50 words: a longer one may not fit into the model
 
 BLOCKS: Registry[type["Block"]] = Registry("block", entry_points="emoscope.blocks")
 EXTRACTORS: Registry[type["Extractor"]] = Registry("feature extractor")
@@ -47,7 +48,7 @@ class Prediction:
 
 
 def read_by_none(predictions: Iterable[Prediction]) -> Truncated | None:
-    """Which examples were truncated by every one of several models, as far as they know.
+    """Which examples were truncated by all of several models, not counting those that do not know.
 
     >>> some, none = np.zeros((2, 1)), np.array([True, False])
     >>> read_by_none([Prediction(some, none), Prediction(some), Prediction(some, ~none)]).tolist()
@@ -61,10 +62,13 @@ class Component(ABC):
     """A part of a model: a block or a feature extractor."""
 
     registered_as: ClassVar[str]  # "block" or "extractor"
+    child_arguments: ClassVar[tuple[str, ...]] = ()  # the constructor's arguments that are its children
 
-    @abstractmethod
     def config(self) -> dict[str, Any]:
-        """The constructor's arguments except the children, as JSON values."""
+        """The constructor's arguments except the children, as JSON values: the attributes with the same names."""
+        arguments = signature(type(self)).parameters.values()
+        names = [argument.name for argument in arguments if argument.kind is not Parameter.VAR_KEYWORD]
+        return {name: getattr(self, name) for name in names if name not in self.child_arguments}
 
     def children(self) -> Mapping[str, "Component"]:
         """The components it contains, by the names of their folders."""
@@ -87,7 +91,7 @@ class Component(ABC):
         return frozenset[str]().union(*(child.corpora() for child in self.children().values()))
 
     def kernels(self) -> frozenset[str]:
-        """The kernels that compute it on this machine, as far as its probabilities depend on them."""
+        """The kernels on this machine that its probabilities depend on."""
         return frozenset[str]().union(*(child.kernels() for child in self.children().values()))
 
     def turns_read(self) -> int | None:
@@ -148,8 +152,8 @@ class Component(ABC):
 class Block(Component):
     """A classifier of examples, with scikit-learn's methods.
 
-    `labels` is fixed by the constructor; probabilities have one column for each. A block with several heads has the
-    labels of all of them, one head after the other: see `columns`.
+    `labels` is set by the constructor; probabilities have one column per label. A block with several heads has the
+    labels of all of them side by side: see `columns`.
     """
 
     registered_as = "block"
@@ -165,10 +169,7 @@ class Block(Component):
         """The probability of each label, and which examples were truncated."""
 
     def infer_texts(self, dialogues: Sequence[Sequence[str]]) -> Prediction:
-        """The same for the last turns of dialogues of which only the texts are known.
-
-        A block that reads nothing else may do so without an example of each.
-        """
+        """`infer` for the last turns of dialogues given as texts; a block that reads only texts may override this."""
         return self.infer([Example.last(Dialogue.of(texts)) for texts in dialogues])
 
     def predict_proba(self, examples: Sequence[Example]) -> Floats:
@@ -180,7 +181,7 @@ class Block(Component):
         return [self.labels[best] for best in self.predict_proba(examples).argmax(1)]
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
-        """Which examples have a turn to label that is too long to be read at once, even without its context."""
+        """Which examples have a turn to label that does not fit into the model, even without its context."""
         return np.zeros(len(examples), bool)
 
     def columns(self, head: str) -> slice:

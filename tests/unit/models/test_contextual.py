@@ -110,7 +110,7 @@ def test_words_are_the_means_of_their_pieces(frozen: FrozenEncoder) -> None:
 
 def test_of_long_rows_the_last_words_are_read(frozen: FrozenEncoder) -> None:
     words = [[10], [11, 12], [13], [14]]
-    made, _ = EncoderFeatures(frozen, DEVICE, 1).words([words], length=5)[0]  # room for three pieces beside [CLS] and [SEP]
+    made, _ = EncoderFeatures(frozen, DEVICE, 1).words([words], length=5)[0]  # room for three besides [CLS] and [SEP]
     assert made.shape == (4, frozen.width)
     assert not made[:2].any()  # [11, 12] would need a fourth
     assert made[2:].any(1).all()

@@ -26,12 +26,14 @@ _TINY = 1e-7
 
 
 class Blend(Ensemble):
-    """Each member is fitted once per fold on all other folds; the copies' log-probabilities are averaged, and the
-    members' averages added up with weights and a bias per label.
+    """Each member is fitted once per fold, on all other folds; the copies' log-probabilities are averaged, and the
+    members' averages are added with weights and a bias per label.
 
     Weights and biases maximise the likelihood of the held-out folds, so the blend is also calibrated. The held-out
     probabilities are kept, to score the blend and to teach smaller models.
     """
+
+    child_arguments = ("members",)
 
     def __init__(self, members: Sequence[Block], folds: int = 5) -> None:
         if not members:
@@ -82,8 +84,7 @@ class Blend(Ensemble):
         return blended(np.stack(members, 1), self.weights, self.bias)
 
     def answers_unseen(self, examples: Sequence[Example], folds: Sequence[int]) -> Floats:
-        """The blend's probabilities for rewordings of its training examples, each from the copies that had not seen the
-        original's fold."""
+        """Probabilities of rewordings of the training examples, each from the copies that have not seen its fold."""
         fold_of = np.asarray(folds)
         probabilities = np.zeros((len(examples), len(self.fitted), len(self.labels)))
         for fold in np.unique(fold_of).tolist():
@@ -94,7 +95,7 @@ class Blend(Ensemble):
         return blended(probabilities, self.weights, self.bias)
 
     def out_of_fold(self) -> Floats:
-        """The blend's probabilities for its training examples, each from the copies that had not seen it."""
+        """Probabilities of the training examples, each from the copies that have not seen it."""
         return blended(self.held_out, self.weights, self.bias)
 
     def children(self) -> Mapping[str, Block]:
@@ -107,9 +108,6 @@ class Blend(Ensemble):
     def set_children(self, children: Mapping[str, Block]) -> None:
         blocks = list(children.values())
         self.fitted = [blocks[first : first + self.folds] for first in range(0, len(blocks), self.folds)]
-
-    def config(self) -> dict[str, Any]:
-        return {"folds": self.folds}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:
@@ -166,7 +164,7 @@ def blend_weights(answers: Floats, targets: Floats) -> tuple[Floats, Floats]:
         likely = softmax(np.einsum("nml,m->nl", logs, values[:members]) + values[members:])
         wrong = (likely - targets) / len(targets)
         gradient = np.concatenate([np.einsum("nl,nml->m", wrong, logs), wrong.sum(0)])
-        # A little regularisation towards equal weights and no bias, for small data.
+        # Slight regularisation towards equal weights and no bias, for small data.
         pull = values - start
         value = -(targets * np.log(np.maximum(likely, _TINY))).sum() / len(targets) + 1e-4 * (pull**2).sum()
         return float(value), np.asarray(gradient + 2e-4 * pull)

@@ -1,4 +1,4 @@
-"""Blocks made of blocks: averages, votes, folds, cascades, stacks. Each is itself a block."""
+"""Blocks made of blocks: averages, votes, folds, cascades and stacks."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ class Ensemble(Block):
     def children(self) -> Mapping[str, Block]: ...
 
     def predictors(self) -> Mapping[str, Block]:
-        """The children that see the examples: all, unless one reads only the others' probabilities."""
+        """The children that read the examples: all, unless one reads only the others' probabilities."""
         return self.children()
 
     @abstractmethod
@@ -43,7 +43,9 @@ class Ensemble(Block):
 
 
 class Combination(Ensemble):
-    """An ensemble of a list of parts, which are fitted one by one."""
+    """An ensemble of a list of parts, which are fitted one after the other."""
+
+    child_arguments = ("parts",)
 
     def __init__(self, parts: Sequence[Block]) -> None:
         if not parts:
@@ -62,9 +64,6 @@ class Combination(Ensemble):
     def set_children(self, children: Mapping[str, Block]) -> None:
         self.parts = list(children.values())
 
-    def config(self) -> dict[str, Any]:
-        return {}
-
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:
         # Older files also store the number of parts.
@@ -72,7 +71,7 @@ class Combination(Ensemble):
 
 
 class Mean(Combination):
-    """The parts' probabilities, averaged; with weights if given."""
+    """The mean of the parts' probabilities, weighted if there are weights."""
 
     def __init__(self, parts: Sequence[Block], weights: Sequence[float] | None = None) -> None:
         super().__init__(parts)
@@ -86,16 +85,13 @@ class Mean(Combination):
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         return np.average(list(probabilities.values()), axis=0, weights=self.weights)
 
-    def config(self) -> dict[str, Any]:
-        return {"weights": self.weights}
 
-
-# The weight of the probabilities beside the votes: enough to break ties, too little for more.
+# The weight of the probabilities: just enough to break ties between votes.
 _TIE = 1e-3
 
 
 def votes_of(probabilities: Floats) -> Floats:
-    """A vote for the most likely label of each row.
+    """One vote per row, for its most likely label.
 
     >>> votes_of(np.array([[0.4, 0.6]])).round(2).tolist()
     [[0.0, 1.0]]
@@ -112,7 +108,7 @@ class Majority(Combination):
 
 
 class Folds(Combination):
-    """The same block fitted once per fold on all other folds; the copies vote or are averaged."""
+    """A block fitted once per fold, on all other folds; the copies vote or are averaged."""
 
     def __init__(self, parts: Sequence[Block], vote: bool = False) -> None:
         super().__init__(parts)
@@ -127,9 +123,6 @@ class Folds(Combination):
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         return (Majority(self.parts) if self.vote else Mean(self.parts)).combine(probabilities)
 
-    def config(self) -> dict[str, Any]:
-        return {"vote": self.vote}
-
 
 def chosen(mask: Iterable[bool], examples: Sequence[Example], labels: Sequence[str]) -> tuple[list[Example], list[str]]:
     """The examples where the mask is true, and their labels."""
@@ -138,7 +131,7 @@ def chosen(mask: Iterable[bool], examples: Sequence[Example], labels: Sequence[s
 
 
 def dialogue_folds(examples: Sequence[Example], folds: int, seed: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """A fold for each example; the turns and rewordings of a dialogue stay together.
+    """A random fold for each example; the turns and rewordings of a dialogue stay together.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> whole = Dialogue.of(["a", "b"])
@@ -155,7 +148,7 @@ def dialogue_folds(examples: Sequence[Example], folds: int, seed: int) -> np.nda
 
 
 class Cascade(Combination):
-    """First part: is it `neutral` or not? Second part: which of the other labels is it?"""
+    """The first part separates `neutral` from the rest, the second tells the other labels apart."""
 
     def __init__(self, parts: Sequence[Block], labels: Sequence[str], neutral: str) -> None:
         super().__init__(parts)
@@ -180,9 +173,6 @@ class Cascade(Combination):
         for column, label in enumerate(rest.labels):
             combined[:, self.labels.index(label)] = (1 - neutral) * probabilities["part1"][:, column]
         return combined
-
-    def config(self) -> dict[str, Any]:
-        return {"labels": list(self.labels), "neutral": self.neutral}
 
 
 class Stack(Combination):
@@ -218,6 +208,3 @@ class Stack(Combination):
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         top: Any = self.parts[-1]
         return np.asarray(top.predict_features(np.concatenate(list(probabilities.values()), axis=1)))
-
-    def config(self) -> dict[str, Any]:
-        return {"folds": self.folds}

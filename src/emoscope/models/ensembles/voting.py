@@ -1,4 +1,4 @@
-"""Voting in several steps by sets of classifiers with different questions."""
+"""Voting in several steps, by sets of classifiers for different questions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -13,12 +13,14 @@ from emoscope.models.ensembles.combine import Ensemble, chosen, votes_of
 
 
 class MultiStepVote(Ensemble):
-    """Three sets of classifiers: of all labels, of all but `neutral`, and of neutral or not.
+    """Three sets of classifiers: of all labels (`every`), of all but `neutral` (`others`), of neutral or not (`gates`).
 
-    Step 1: within each set every classifier has a vote. Step 2: the first and the third set decide between neutral and
-    the rest. Step 3: where it is not neutral, the first and the second set decide which label it is. With `soft` the
-    classifiers give their probabilities rather than a vote, and the third step shares out what the second left.
+    Step 1: in each set every classifier has one vote. Step 2: the first and the third set decide between neutral and
+    the rest. Step 3: if it is not neutral, the first and the second set choose the label. With `soft`, probabilities
+    are added instead of votes, and the third step divides the probability that is not neutral's.
     """
+
+    child_arguments = ("every", "others", "gates")
 
     def __init__(
         self,
@@ -42,7 +44,6 @@ class MultiStepVote(Ensemble):
             raise EmoscopeError(f"voting in steps: a gate's labels are {neutral!r} and one other")
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Each classifier learns its own question, the second set from the examples that are not neutral."""
         emotional = chosen([label != self.neutral for label in labels], examples, labels)
         for place, (name, part) in enumerate(self.children().items()):
             own = fit_context.part(name, seed=fit_context.seed * 101 + place)
@@ -81,9 +82,6 @@ class MultiStepVote(Ensemble):
 
     def set_children(self, children: Mapping[str, Block]) -> None:
         self.sets = _sets(children)
-
-    def config(self) -> dict[str, Any]:
-        return {"labels": list(self.labels), "neutral": self.neutral, "soft": self.soft}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:

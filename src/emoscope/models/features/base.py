@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,21 +19,17 @@ Matrix = Any  # a scipy csr_matrix; scipy has no types, and is imported only whe
 
 @dataclass(eq=False, repr=False)
 class Extractor(Component):
-    """One kind of feature. `fit` sees the training data once; `transform` gives one row per example."""
+    """One kind of feature; `transform` returns one row per example."""
 
     registered_as = "extractor"
 
     @abstractmethod
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Learn vocabularies, read lexicons."""
+        """Learn vocabularies or read lexicons."""
 
     @abstractmethod
     def transform(self, examples: Sequence[Example]) -> Matrix:
         """The features of each example."""
-
-    def config(self) -> dict[str, Any]:
-        settings = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
 
 
 def all_features(extractors: Sequence[Extractor], examples: Sequence[Example]) -> Matrix:

@@ -17,8 +17,9 @@ from emoscope.models.former_names import FORMER_NAMES, current_names
 
 
 class FeatureClassifier(Block):
-    """Features of examples, then a model of features; on top of a stack, `fit_features` takes the features as given."""
+    """Feature extractors and a model over their features; on top of a stack, `fit_features` gets the features."""
 
+    child_arguments = ("features",)
     former_names: ClassVar[Mapping[str, str]] = FORMER_NAMES
 
     def __init__(self, labels: Sequence[str], features: Sequence[Extractor | Mapping[str, Any]] = ()) -> None:
@@ -32,10 +33,6 @@ class FeatureClassifier(Block):
     @abstractmethod
     def predict_features(self, features: Matrix) -> Floats:
         """The probability of each label, given features."""
-
-    @abstractmethod
-    def options(self) -> dict[str, Any]:
-        """The constructor's arguments besides labels and features."""
 
     @abstractmethod
     def load_model(self, folder: Path) -> None:
@@ -61,9 +58,6 @@ class FeatureClassifier(Block):
 
     def set_children(self, children: Mapping[str, Extractor]) -> None:
         self.extractors = list(children.values())
-
-    def config(self) -> dict[str, Any]:
-        return {"labels": list(self.labels), **self.options()}
 
     def load_weights(self, folder: Path) -> None:
         for name, extractor in self.children().items():

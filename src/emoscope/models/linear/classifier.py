@@ -24,11 +24,11 @@ _NEVER = -1e9  # the score of a label that training did not have
 
 
 class LinearClassifier(FeatureClassifier):
-    """`kind` "logistic" gives its own probabilities; "svm" those of its scores over a temperature fitted on held-out
-    folds, which leaves the machine's decisions as they are.
+    """Logistic regression or a linear SVM (`kind`); an SVM's scores are divided by a temperature fitted on held-out
+    folds, which makes them probabilities without changing its decisions.
 
-    `C` is the inverse of the L2 penalty. With `scale`, each feature is divided by its root
-    mean square, which features of different kinds need and n-grams do not.
+    `C` is the inverse of the L2 penalty. `scale` divides each feature by its root mean square, which mixed kinds of
+    features need and n-grams do not.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class LinearClassifier(FeatureClassifier):
             scores = held_out_scores(solve, matrix, classes, folds=3, seed=fit_context.seed)
             temperature = 1.0 if scores is None else temperature_of(scores, classes, reach=3)
             weights, self._bias = weights / temperature, self._bias / temperature
-        # The scale goes into the weights, so that answering needs one table only.
+        # The weights include the scale, so that prediction needs one table only.
         self._weights = np.asarray(weights if scale is None else weights * scale, np.float32)
         return self
 
@@ -97,9 +97,6 @@ class LinearClassifier(FeatureClassifier):
         biases = np.full(len(self.labels), _NEVER)
         weights[model.classes_], biases[model.classes_] = class_weights(model)
         return weights, biases
-
-    def options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("kind", "C", "class_weight", "scale", "max_iter")}
 
     def save_weights(self, folder: Path) -> None:
         if self._weights is None:

@@ -70,7 +70,7 @@ class NgramBlock(Block):
         return None if held_out is None else in_order(held_out, self.classifier.labels, self.labels)
 
     def config(self) -> dict[str, Any]:
-        return {"labels": list(self.labels), **self.settings}
+        return {**super().config(), **self.settings}
 
     def save_weights(self, folder: Path) -> None:
         self.classifier.save(folder / WEIGHTS)

@@ -91,9 +91,6 @@ class HubClassifier(Block):
             probabilities = each / each.sum(1, keepdims=True)
         return Prediction(probabilities, np.array([bool(row.overflowing) for row in rows], bool))
 
-    def config(self) -> dict[str, Any]:
-        return {"labels": list(self.labels)}
-
 
 class HubGraph(HubClassifier):
     """A classifier with an ONNX graph, without torch."""

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +42,6 @@ class ExportedTriggerWords(FromFolder, Extractor):
             return np.zeros(sum(self._words), np.float32)
         found: NDArray[np.float32] = self._run({"pieces": row.token_ids[:, None], "masks": masks.astype(np.int64)})[0]
         return np.asarray(found.mean(0))
-
-    def config(self) -> dict[str, Any]:
-        return {}
 
     def open(self, folder: Path) -> None:
         try:

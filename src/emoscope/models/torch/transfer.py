@@ -1,4 +1,4 @@
-"""Transfer: a network learns from other tasks, or from text alone, and then, with a new head, its own task."""
+"""Transfer learning: a network learns from other tasks, or from text alone, then its own task with a new head."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, one_hot
-from emoscope.models.ensembles.combine import Ensemble, Mean
+from emoscope.models.block import Block, one_hot
+from emoscope.models.ensembles.combine import Mean
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.network import NETWORKS, Network
 from emoscope.models.torch.training import Training, seed_everything
@@ -22,11 +20,11 @@ if TYPE_CHECKING:
     from emoscope.models.export.exporter import Exporter
 
 
-class Transferred(Ensemble):
+class Transferred(Mean):
     """A network that is prepared once, trained on the `sources` in turn, and then on the task, `copies` times.
 
-    The copies differ only in their seeds; their probabilities are averaged. Costly preparation, such as a language
-    model's, is shared by all of them. `limit` bounds the examples of each source; 0 leaves the sources out.
+    The copies differ only in their seeds; their probabilities are averaged. They share costly preparation, such as
+    training a language model. `limit` is the maximum number of examples of each source; 0 leaves the sources out.
     """
 
     def __init__(
@@ -44,23 +42,22 @@ class Transferred(Ensemble):
             source(name)
         if copies < 1:
             raise EmoscopeError("copies must be at least 1")
-        self.labels = tuple(labels)
+        self.target = NeuralClassifier(labels, network, settings, training)
+        super().__init__([self.target.with_training() for _ in range(copies)])
         self.sources = tuple(sources)
         self.source_training = Training.of(source_training)
         self.limit = limit
-        self.target = NeuralClassifier(labels, network, settings, training)
-        self.copies: list[Block] = [self.target.with_training() for _ in range(copies)]
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         network = self._learnt_from_sources(examples, fit_context)
         targets = one_hot(labels, self.labels)
-        for number, each in enumerate(self.copies):
+        for number, copy in enumerate(self.parts):
             part = fit_context.part(f"copy{number}", seed=fit_context.seed * 101 + number)
             seed_everything(part.seed)
-            start = self._copy(network) if number + 1 < len(self.copies) else network
+            start = self._copy(network) if number + 1 < len(self.parts) else network
             start.replace_head(len(self.labels))
-            assert isinstance(each, NeuralClassifier)
-            each.fit_soft(examples, targets, part, start=start)
+            assert isinstance(copy, NeuralClassifier)
+            copy.fit_soft(examples, targets, part, start=start)
         return self
 
     def _learnt_from_sources(self, examples: Sequence[Example], fit_context: FitContext) -> Network:
@@ -86,20 +83,11 @@ class Transferred(Ensemble):
         copy.load_state_dict(network.state_dict())
         return copy
 
-    def children(self) -> Mapping[str, Block]:
-        return {f"copy{number}": each for number, each in enumerate(self.copies)}
-
     def corpora(self) -> frozenset[str]:
         return frozenset(self.sources if self.limit != 0 else ())
 
-    def set_children(self, children: Mapping[str, Block]) -> None:
-        self.copies = list(children.values())
-
-    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        return np.asarray(np.mean(list(probabilities.values()), axis=0))
-
     def export(self, exporter: "Exporter") -> Block:
-        return Mean([each.export(exporter) for each in self.copies])
+        return Mean([copy.export(exporter) for copy in self.parts])
 
     def config(self) -> dict[str, Any]:
         return {
@@ -108,5 +96,11 @@ class Transferred(Ensemble):
             "sources": list(self.sources),
             "source_training": asdict(self.source_training),
             "limit": self.limit,
-            "copies": len(self.copies),
+            "copies": len(self.parts),
         }
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:
+        transferred = cls(**config)
+        transferred.set_children(children)
+        return transferred

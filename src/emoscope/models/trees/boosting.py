@@ -67,8 +67,8 @@ class BoostedTrees(FeatureClassifier):
             raise not_fitted()
         return np.asarray(self._predict(_rows(features)), np.float64)
 
-    def options(self) -> dict[str, Any]:
-        return {"num_boost_round": self.num_boost_round, **self.parameters}
+    def config(self) -> dict[str, Any]:
+        return {**super().config(), **self.parameters}
 
     def save_weights(self, folder: Path) -> None:
         if self._booster is None:
