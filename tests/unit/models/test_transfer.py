@@ -91,7 +91,7 @@ def test_what_the_source_taught_is_carried_over_but_its_head(fit_context: FitCon
             limit=limit,
         )
         block.fit(examples, labels, fit_context)
-        (copy,) = block.copies
+        (copy,) = block.parts
         assert isinstance(copy, NeuralClassifier)
         assert copy.network is not None
         made[name] = copy.network
@@ -108,7 +108,7 @@ def test_copies_start_from_one_preparation_and_differ(fit_context: FitContext, t
     examples, labels = toy(20)
     block = Transferred(LABELS, "recurrent", WORDS, ONCE, sources=("semeval2017-4a",), copies=3)
     block.fit(examples, labels, fit_context)
-    answers = [copy.predict_proba(examples) for copy in block.copies]
+    answers = [copy.predict_proba(examples) for copy in block.parts]
     assert not np.allclose(answers[0], answers[1])
     assert np.allclose(block.predict_proba(examples), np.mean(answers, axis=0))
     block.save(tmp_path / "kept")
