@@ -159,8 +159,8 @@ def page(rows: Sequence[dict[str, Any]], every: float) -> str:
         "command",
         "rows",
         "runs",
-        "nodes lost meanwhile",
-        "runs whose files differ",
+        "nodes killed",
+        "runs with different output",
         "one process, s",
         "slowest, s",
     ]
@@ -173,7 +173,7 @@ def page(rows: Sequence[dict[str, Any]], every: float) -> str:
         ]
         for row in rows
     ]
-    return f"Four nodes; one is lost and one joins every {every:g} seconds.\n\n{markdown_table(heads, cells)}"
+    return f"Four nodes; one is killed and one joins every {every:g} seconds.\n\n{markdown_table(heads, cells)}"
 
 
 def main() -> None:

@@ -88,9 +88,10 @@ def main() -> None:
         ratios = [f"{threads / processes:.2f}", f"{one / processes:.2f}"]
         lines.append(f"| {name} | {' | '.join([*spans, *ratios, *starts])} |")
     print(f"\n{machine()}; others took {min(shares):.0%} to {max(shares):.0%} of it; {options.limit:,} dialogues\n")
-    heads = ("network", "epoch, 1 thread", "2 threads", "2 processes", "threads / processes", "1 thread / processes")
+    epochs = ("epoch, 1 thread", "2 threads", "2 processes")
+    heads = ("network", *epochs, "speedup over 2 threads", "speedup over 1 thread")
     with printed_section("scale", "devices", write=options.write):
-        print(f"| {' | '.join(heads)} | beside the epochs, 1 process | 2 processes |")
+        print(f"| {' | '.join(heads)} | overhead, 1 process | 2 processes |")
         print(f"|---|{'---:|' * 7}")
         print("\n".join(lines))
 

@@ -154,8 +154,8 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
         return 1e6 / per_second(lambda: (work(), len(dialogues))[1])
 
     return {
-        "making dialogues of rows": spent(lambda: [Dialogue.of(each.texts) for each in dialogues]),
-        "text to pieces": spent(lambda: network.layout.window.rows(examples, network.tokenizer)),
+        "rows to dialogues": spent(lambda: [Dialogue.of(each.texts) for each in dialogues]),
+        "tokenising": spent(lambda: network.layout.window.rows(examples, network.tokenizer)),
         "the network": spent(lambda: [network._scores([rows[place] for place in batch]) for batch in batches]),
         "pieces": float(np.mean([len(row.token_ids) for row in rows])),
     }

@@ -1,4 +1,4 @@
-"""The measured part of docs/results/scale.md, and its plot, from the results."""
+"""The section `score` of docs/results/scale.md and its plot, from the results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,10 +32,9 @@ def _head(runs: Sequence[Row]) -> str:
     others = max(run["others"] for run in runs)
     busy = f" **Provisional: other work took up to {others:.0%} of the machine.**" if others > 0.05 else ""
     return (
-        f"Machine: {runs[-1]['machine']}.{busy} Rows are dialogues "
-        "of three short turns, drawn turn by turn from EmoContext's training set so that hardly any occurs twice, in "
-        "one Parquet file. Seconds are those of the whole command, from its start to the manifest; memory is the most "
-        f"that all its processes held together, pages they share counted once.\n\n![Rows a second and memory]({PLOT})"
+        f"Machine: {runs[-1]['machine']}.{busy} The input is one Parquet file of dialogues of three short turns, "
+        "drawn turn by turn from EmoContext's training set so that hardly any repeats. Times are of the whole command; "
+        f"peak memory is of all processes, with shared pages counted once.\n\n![Throughput and memory]({PLOT})"
     )
 
 
@@ -52,9 +51,7 @@ def _runs(runs: Sequence[Row]) -> str:
         ]
         for r in sorted(runs, key=lambda r: (r["model"], r["engine"], r["workers"], r["rows"]))
     ]
-    return markdown_table(
-        ["model", "engine", "workers", "rows", "seconds", "rows a second", "peak memory"], rows, left=2
-    )
+    return markdown_table(["model", "engine", "workers", "rows", "seconds", "rows/s", "peak memory"], rows)
 
 
 def _efficiency(runs: Sequence[Row]) -> str:
@@ -67,9 +64,7 @@ def _efficiency(runs: Sequence[Row]) -> str:
                 rows.append([f"`{one['model']}`", one["engine"], f"{one['rows']:,}", f"{gain:.2f}", f"{gain / 2:.0%}"])
     if not rows:
         return ""
-    return "### From one worker to two\n\n" + markdown_table(
-        ["model", "engine", "rows", "times as fast", "efficiency"], rows, left=2
-    )
+    return "### Two workers\n\n" + markdown_table(["model", "engine", "rows", "speedup", "efficiency"], rows)
 
 
 def _peers(runs: Sequence[Row], peers: Sequence[Row]) -> str:
@@ -83,16 +78,16 @@ def _peers(runs: Sequence[Row], peers: Sequence[Row]) -> str:
         rows.append(
             [NAMES[peer["kind"]], workers, f"{peer['rows']:,}", f"{peer['rate']:,.1f}", f"{peer['peak']:,} MB", *ahead]
         )
-    heads = ["what users would write", "workers", "rows", "rows a second", "peak memory", "`nano` is", "`default` is"]
+    heads = ["tool", "workers", "rows", "rows/s", "peak memory", "speedup, `nano`", "speedup, `default`"]
     return (
-        "### Beside it\n\nA `text-classification` pipeline with a model of distilroberta's size and random weights, on "
-        "the same rows, whole command. pandas holds all rows in memory, so its memory grows with them. The last "
-        "columns say how many times as fast the best run above is.\n\n" + markdown_table(heads, rows)
+        "### Other tools\n\nA `text-classification` pipeline with a model of distilroberta's size and random weights, "
+        "on the same rows, whole command. pandas holds all rows in memory. The last columns are the speedup of our "
+        "best run over it.\n\n" + markdown_table(heads, rows)
     )
 
 
 def _per_core(runs: Sequence[Row], model: str) -> float | None:
-    """Rows a second of a core in the largest local run with most workers."""
+    """Rows per second and core in the largest local run with most workers."""
     chosen = [r for r in runs if r["model"] == model and r["engine"] == "local"]
     best = max(chosen, key=lambda r: (r["rows"], r["workers"]), default=None)
     return None if best is None else best["rate"] / best["workers"]
@@ -113,8 +108,8 @@ def _ahead(runs: Sequence[Row], peers: Sequence[Row], limits: Row) -> str:
     ]
     heads = ["model", "dialogues", "core hours", *(f"hours on {cores:,} cores" for cores in CORES), "output"]
     return (
-        "### 100 million and 10 billion\n\nReckoned from the rows a second of a core in the largest local run above, "
-        "if every core does as well and rows are as short.\n\n" + markdown_table(heads, rows)
+        "### 100 million and 10 billion rows\n\nExtrapolated from the throughput per core of the largest local run "
+        "above, for rows as short.\n\n" + markdown_table(heads, rows)
     )
 
 
@@ -135,19 +130,18 @@ def _first(runs: Sequence[Row], limits: Row) -> str:
             rate = _per_core(runs, model)
             cells.append("-" if rate is None else f"{count / rate / alone:,.0f}")
         rows.append(cells)
-    heads = ["input", "hours to look through, one core", "hours to gather", "`nano`: cores", "`default`: cores"]
+    heads = ["input", "planning, hours of one core", "gathering, hours", "cores, `nano`", "cores, `default`"]
     return (
-        f"### What gives way first\n\nThe process that starts a run looks through the input before, and gathers the "
-        f"parts' counts after; everything else is done by workers that share nothing. On one core it looks "
-        f"through {found['JSONL rows']:,.0f} JSONL rows (which all its machine's cores share) or "
-        f"{found['CSV rows']:,.0f} CSV rows a second, opens {found['Parquet files']:,.0f} Parquet files, and gathers "
-        f"{found['parts gathered']:,.0f} parts. For {count:,} "
-        f"rows in parts of {PART:,}, the last columns are the number of cores from which on that process, not the "
-        "workers, takes most of the time:\n\n"
+        "### The bottleneck\n\nThe process that starts a run plans the input and gathers the parts' counts; the "
+        f"workers do everything else and share nothing. Per second, one core plans {found['JSONL rows']:,.0f} JSONL "
+        f"rows "
+        f"(all cores of the machine help) or {found['CSV rows']:,.0f} CSV rows, opens {found['Parquet files']:,.0f} "
+        f"Parquet files, and gathers {found['parts gathered']:,.0f} parts. The last columns say from how many cores on "
+        f"that "
+        f"process takes longer than the workers, for {count:,} rows in parts of {PART:,}:\n\n"
         + markdown_table(heads, rows)
-        + "\n\nSo text gives way first: give Parquet, whose "
-        "rows need not be looked through. The next limits are outside: what the storage can read and write, and with "
-        "Ray the memory of the node that keeps track of the tasks."
+        + "\n\nText is the first bottleneck, so use Parquet, whose rows need no planning. The next ones are the "
+        "storage and, with Ray, the memory of the head node."
     )
 
 
@@ -155,7 +149,7 @@ def _threads(limits: Row) -> str:
     found = limits["side by side"]
     heads = list(next(iter(found.values())))
     rows = [[f"`{model}`", *(f"{each[head]:,.0f}" for head in heads)] for model, each in found.items()]
-    return "### Threads or processes\n\nDialogues a second of the model alone:\n\n" + markdown_table(
+    return "### Threads or processes\n\nThroughput of the model alone, in dialogues/s:\n\n" + markdown_table(
         ["model", *heads], rows
     )
 
@@ -166,14 +160,15 @@ def _repeats(limits: Row) -> str:
         for name, each in limits["repeats"].items()
     ]
     gains = "; ".join(
-        f"`{model}` {each['once']:,.0f} a second, not {each['each']:,.0f} ({each['once'] / each['each'] - 1:+.1%})"
+        f"`{model}` {each['once']:,.0f} dialogues/s instead of {each['each']:,.0f} "
+        f"({each['once'] / each['each'] - 1:+.1%})"
         for model, each in limits["cache"].items()
     )
     return (
-        "### Repeats\n\nThe share of items that had occurred before, anywhere in the data, or among the 4,096 rows "
-        "that are read together:\n\n"
-        + markdown_table(["", "items", "anywhere", "read together"], rows)
-        + f"\n\nWhat is read together is answered once. On EmoContext's three turns, one core: {gains}."
+        "### Repeated items\n\nThe share of items that occurred before in the data, or in the same chunk of 4,096 "
+        "rows:\n\n"
+        + markdown_table(["", "items", "in the data", "in the chunk"], rows)
+        + f"\n\nItems that repeat within a chunk are scored once. On EmoContext's three turns, one core: {gains}."
     )
 
 
@@ -187,17 +182,18 @@ def _limit(runs: Sequence[Row], limits: Row) -> str:
     possible = limits["int8"] / limits["operations"]
     network = 1e6 / found["the network"]
     text = (
-        "### Where the time of `default` goes\n\nMicroseconds of one core for a dialogue:\n\n"
+        "### Where the time of `default` goes\n\nCPU time per dialogue:\n\n"
         + markdown_table(["", "µs", "share"], rows)
-        + "\n\n### The machine's limit\n\n"
-        + f"A dialogue of {pieces:.0f} pieces needs {limits['operations'] / 1e9:.2f} billion operations in `default`'s "
-        f"matrix products. A plain product of bytes, of the size of its widest layer, does {limits['int8'] / 1e9:,.0f} "
-        f"billion a second on one core, which would be {possible:,.0f} dialogues. The network alone does "
+        + "\n\n### The hardware limit\n\n"
+        + f"A dialogue of {pieces:.0f} tokens takes {limits['operations'] / 1e9:.2f} billion operations in the matrix "
+        f"products of `default`. A plain 8-bit product of the size of its widest layer does "
+        f"{limits['int8'] / 1e9:,.0f} billion per second on one core, enough for {possible:,.0f} dialogues/s. The "
+        f"network alone reaches "
         f"{network:,.0f} ({network / possible:.0%}), all steps together {1e6 / total:,.0f} "
         f"({1e6 / total / possible:.0%})"
     )
     rate = _per_core(runs, "default")
-    return text + (f", a whole run {rate:,.0f} a core ({rate / possible:.0%})." if rate else ".")
+    return text + (f", a whole run {rate:,.0f} per core ({rate / possible:.0%})." if rate else ".")
 
 
 def _plot(runs: Sequence[Row]) -> None:
@@ -212,7 +208,7 @@ def _plot(runs: Sequence[Row]) -> None:
             y=alt.Y(f"{value}:Q", scale=alt.Scale(type=scale), title=title),
             color=alt.Color("run:N"),
         ).properties(width=330, height=260)
-        for value, title, scale in (("rate", "rows a second", "log"), ("peak", "peak memory, MB", "linear"))
+        for value, title, scale in (("rate", "rows/s", "log"), ("peak", "peak memory, MB", "linear"))
     ]
     chart = titled(alt.hconcat(*shown), "emoscope score", "Whole command, by the number of rows")
     save(chart, PAGES / PLOT)

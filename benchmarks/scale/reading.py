@@ -118,7 +118,7 @@ def bytes_table(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
         with counted(folder / name) as read:
             done = score([str(folder / name)], folder / f"out-{name}", model="nano", workers=1)
         lines.append([what, f"{size / 1e6:.1f}", str(len(done.parts)), f"{read[0] / size:.2f}"])
-    return markdown_table(["input", "MB", "parts", "bytes read / size"], lines)
+    return markdown_table(["input", "MB", "parts", "bytes read / file size"], lines)
 
 
 # Text
@@ -176,11 +176,11 @@ def text_table(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
         lines.append([name.split(".")[-1].upper(), *(f"{cell:.2f}" for cell in cells[:-1]), f"{cells[-1]:+.0%}"])
     heads = [
         "input",
-        "our look through, s",
-        "our parts, s",
-        "pyarrow copy, s",
-        "parts of the copy, s",
-        "run from text, s",
+        "planning, s",
+        "reading parts, s",
+        "copy to Parquet, s",
+        "reading parts of the copy, s",
+        "run on text, s",
         "copy and run, s",
         "difference",
     ]
@@ -189,14 +189,14 @@ def text_table(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
 
 BAD = {
     "a.csv": {
-        "a quotation mark that is not closed": 'id,text\n1,fine\n2,"open\n3,fine\n',
-        "a cell too many": "id,text\n1,fine\n2,a,b\n3,fine\n",
-        "bytes that are not UTF-8": "id,text\n1,fine\n2,\udcff\n3,fine\n",
+        "unclosed quotation mark": 'id,text\n1,fine\n2,"open\n3,fine\n',
+        "extra cell": "id,text\n1,fine\n2,a,b\n3,fine\n",
+        "invalid UTF-8": "id,text\n1,fine\n2,\udcff\n3,fine\n",
     },
     "a.jsonl": {
-        "a broken line": '{"text": "fine"}\n{"text":\n{"text": "fine"}\n',
-        "a number, then a text": '{"text": "fine", "id": 1}\n{"text": "fine", "id": "b"}\n',
-        "half of a surrogate pair": '{"text": "fine"}\n{"text": "\\ud800"}\n',
+        "invalid line": '{"text": "fine"}\n{"text":\n{"text": "fine"}\n',
+        "a number, then a string": '{"text": "fine", "id": 1}\n{"text": "fine", "id": "b"}\n',
+        "lone surrogate": '{"text": "fine"}\n{"text": "\\ud800"}\n',
     },
 }
 
@@ -249,27 +249,27 @@ def parts_table(folder: Path, parts: int) -> str:
         assert plan.parts == parts
         output.write_json(PLAN, plan.as_dict())
 
-    lines = [("plan: borders and file", seconds(write_plan))]
+    lines = [("planning", seconds(write_plan))]
 
     def hand_out() -> None:
         for part, footer in Executor(workers=2).map(nothing, range(min(parts, HANDED_OUT)), window=1000):
             counts.add(part, footer)
 
     spent = seconds(hand_out) * max(1, parts / HANDED_OUT)
-    lines.append((f"hand out parts to two workers (reckoned from {min(parts, HANDED_OUT):,})", spent))
+    lines.append((f"scheduling on two workers (extrapolated from {min(parts, HANDED_OUT):,})", spent))
 
     def gather() -> None:
         for part in range(parts):
             counts.add(*nothing(part))
 
-    lines.append(("gather their counts", seconds(gather)))
+    lines.append(("gathering counts", seconds(gather)))
     with mock.patch("emoscope.scoring.manifest._estimated_prior", lambda *_: detector.prior):
         lines.append(("manifest", seconds(lambda: write_manifest(plan, output, detector, counts))))
     size = (folder / "parts" / "manifest.json").stat().st_size
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rows = [[name, f"{spent:.1f}", f"{spent / parts * 1e6:.0f}"] for name, spent in lines]
-    table = markdown_table([f"{parts:,} parts", "s", "µs a part"], rows)
-    return f"{table}\n\nThe manifest is written once, of {size / 1e6:,.0f} MB; the process held {held:,.0f} MB at most."
+    table = markdown_table([f"{parts:,} parts", "s", "µs/part"], rows)
+    return f"{table}\n\nThe manifest has {size / 1e6:,.0f} MB; peak memory {held:,.0f} MB."
 
 
 def main() -> None:
