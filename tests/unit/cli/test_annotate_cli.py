@@ -178,7 +178,7 @@ def test_export_mistakes(tmp_path: Path) -> None:
     assert "holds no study" in run("corpus", "annotate-export", tmp_path)[2]
     made_study(tmp_path, items(2))
     assert "name the folder" in run("corpus", "annotate-export", tmp_path, "--per-annotator", ".csv")[2]
-    assert "expected a name in" in run("corpus", "annotate-export", tmp_path, "-o", tmp_path / "said.xml")[2]
+    assert "expected a name that ends in" in run("corpus", "annotate-export", tmp_path, "-o", tmp_path / "said.xml")[2]
 
 
 @pytest.mark.parametrize(

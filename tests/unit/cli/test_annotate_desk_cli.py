@@ -94,7 +94,7 @@ def test_judgements_are_imported_and_exported_in_every_format(folder: Path) -> N
     made(folder, "-a", "ann", "--judges", "2")
     command = ("corpus", "annotate-import", folder / "study", folder / "elsewhere.csv")
     code, out, _ = run(*command)
-    assert (code, out.splitlines()[0]) == (0, "2 judgements imported, 1 new annotators")
+    assert (code, out.splitlines()[0]) == (0, "2 judgements imported, 1 new annotator")
     assert "1 are for tasks that are not part of this study" in out
     assert "2 already existed" in run(*command)[1]
     for name, kind in (("x.csv", "csv"), ("x.json", "label-studio"), ("y.jsonl", "doccano"), ("z.jsonl", "prodigy")):

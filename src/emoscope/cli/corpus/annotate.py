@@ -1,5 +1,6 @@
 """`emoscope corpus annotate` and its kin: the annotation page, and what goes in and out of its study as files."""
 
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -10,7 +11,7 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption
+from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, counted
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import JsonOption, table
 from emoscope.cli.result import CommandResult, plain
@@ -104,7 +105,6 @@ def annotate(
     from emoscope.corpus.annotation.people import AnnotatorProfile, read_people
     from emoscope.server.annotate.notes import Briefing
     from emoscope.server.annotate.rules import StudyRules
-    from emoscope.server.store.store import DATABASE_FILE
 
     items, offered = read_study(tasks, task, labels, whole=whole_dialogues)
     items, answers = _with_rounds(items, training, qualification)
@@ -128,17 +128,21 @@ def annotate(
     )
     invited = [*map(AnnotatorProfile, annotators or ()), *(() if people is None else read_people(people))]
     briefing = Briefing(_text(guidelines), _text(consent))
-    if not (output / DATABASE_FILE).exists():  # nothing is made for people who may not take part
-        for person in invited:
-            if (missing := rules.requirements.missing(person)) is not None:
-                raise EmoscopeError(f"{person.name} does not meet this study's requirements: {missing}")
     address = (public_url or f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}").rstrip("/")
-    tokens, manager = set_up(output, rules, items, gold, invited, answers)
+    is_new = not output.exists()
+    try:
+        tokens, manager = set_up(output, rules, items, gold, invited, answers)
+    except EmoscopeError:
+        if is_new:  # half a study would be in the way of the corrected command
+            shutil.rmtree(output, ignore_errors=True)
+        raise
     _brief(output, briefing)
     links = {name: f"{address}/annotate#{token}" for name, token in tokens.items()}
     desk = f"{address}/annotate/desk#{manager}"
-    summary = f"{len(items):,} items, {rules.judges} judges each; the study is in {output}"
-    listed = [f"{name}: {link}" for name, link in links.items()] or ["nobody is let in yet: give --annotator NAME"]
+    summary = f"{counted(len(items), 'item')}, {counted(rules.judges, 'judge')} each; the study is in {output}"
+    listed = [f"{name}: {link}" for name, link in links.items()] or [
+        "no annotators yet: add them with --annotator NAME"
+    ]
     value = {"folder": output, "items": len(items), "rules": rules.model_dump(), "desk": desk, "links": links}
     CommandResult(value, "\n".join([summary, *listed, f"managers' desk: {desk}"])).print(as_json=as_json)
     if serve:
@@ -298,6 +302,7 @@ def annotate_export(
     """
     check_installed(*_PACKAGES, extra="server")
     from emoscope.corpus.annotation.files import write_annotations, write_per_worker
+    from emoscope.corpus.annotation.formats import FORMATS
     from emoscope.server.annotate.desk import Desk
     from emoscope.server.annotate.exchange import final_labels, write_final_labels, write_log
     from emoscope.server.annotate.overview import Overviews
@@ -306,6 +311,8 @@ def annotate_export(
 
     if per_annotator is not None and output is None:
         raise EmoscopeError("--per-annotator: name the folder for the files with --output")
+    if per_annotator not in (None, *FORMATS):
+        raise EmoscopeError(f"--per-annotator: expected .csv, .json or .jsonl, found {per_annotator!r}")
     with closing(_existing_store(folder)) as store:
         results = study_results(store, refused=with_refused)
         tied = None
@@ -360,7 +367,7 @@ def annotate_import(
 
     with closing(_existing_store(folder)) as store:
         imported = import_judgements(store, read_annotations(files))
-    lines = [f"{imported.judged:,} judgements imported, {imported.annotators:,} new annotators"]
+    lines = [f"{counted(imported.judged, 'judgement')} imported, {counted(imported.annotators, 'new annotator')}"]
     for count, text in (
         (imported.there_already, "already existed"),
         (imported.foreign, "are for tasks that are not part of this study"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, listed
+from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, counted, listed
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult, plain
@@ -24,7 +24,9 @@ def dedupe_cli(
             metavar="FILE...", help="Tables of dialogues; rows of later ones go, so give the test set first."
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write; for several files, a new folder.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write, or `-`; for several files, a new folder.")
+    ],
     threshold: Annotated[
         float, typer.Option(min=0.5, max=1.0, help="Share of character n-grams that makes a near copy.")
     ] = 0.8,
@@ -55,7 +57,8 @@ def dedupe_cli(
         for path, count in counts.items()
     ]
     written = table(f"Written to {output}", ["file", "read", "kept", *REASONS], rows)
-    return CommandResult({"threshold": threshold, "files": counts}, [written])
+    to_pipe = str(output) == "-"
+    return CommandResult(None if to_pipe else {"threshold": threshold, "files": counts}, [written], stderr=to_pipe)
 
 
 def filter_cli(
@@ -148,14 +151,18 @@ def filter_cli(
 
 
 def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableType]:
+    from emoscope.corpus.filters.review import REVIEW
+
     rows: list[list[object]] = []
     for name, counts in report.filters.items():
-        rows += [[name, f"dropped: {reason}", number] for reason, number in counts.dropped.items()]
-        rows += [[name, f"masked: {kind}", number] for kind, number in counts.masked.items()]
-        if not counts.dropped and not counts.masked:
-            rows.append([name, "nothing found", 0])
-    kept = f"{report.kept:,} of {report.read:,} dialogues kept in {output / report.file}"
-    yield table(f"{kept}, {report.changed:,} with masks", ["filter", "what", "number"], rows, left=2)
+        found = [[name, f"dropped: {reason}", number] for reason, number in counts.dropped.items()]
+        found += [[name, f"masked: {kind}", number] for kind, number in counts.masked.items()]
+        if name == REVIEW and report.to_review:
+            found.append([name, "set aside", report.to_review])
+        rows += found or [[name, "nothing found", 0]]
+    kept = f"{report.kept:,} of {counted(report.read, 'dialogue')} kept in {output / report.file}"
+    yield plain(f"{kept}, {report.changed:,} with masks")
+    yield table(None, ["filter", "what", "number"], rows, left=2)
     if report.labels:
         labels = [
             [label, counts["read"], counts["kept"], f"{1 - counts['kept'] / counts['read']:.1%}"]
@@ -168,4 +175,6 @@ def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableTy
             f"{report.to_review:,} set aside: emoscope corpus annotate {output / 'review.jsonl'} --labels keep,drop "
             "-o STUDY, then filter again with --judgements"
         )
+    if unmatched := report.unmatched_judgements:
+        yield f"{counted(unmatched, 'judged task')} {'is' if unmatched == 1 else 'are'} no borderline row of the input"
     yield "A dialogue may be dropped for several reasons: dropped.jsonl has them; report.json, the error rates."

@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, listed
+from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, counted, listed
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import coloured, table
 from emoscope.cli.result import CommandResult, plain
@@ -104,30 +104,33 @@ def aggregate(
     Ties that no fallback settles go to the label with more votes on all tasks, then to the first in the alphabet. Gold
     questions are not written; all work of workers who fail them is discarded.
     """
+    from emoscope.corpus.annotation.files import check_output
     from emoscope.corpus.annotation.panel import aggregate_panel, read_panel, write_labels
 
     if output.suffix not in (".csv", ".jsonl"):
-        raise EmoscopeError(f"{output}: expected a name in .csv or .jsonl")
+        raise EmoscopeError(f"{output}: expected a name that ends in .csv or .jsonl")
+    check_output(output, [*files, *([gold] if gold else [])])
     rules = GoldRules(least_right=min_gold, least_answers=gold_least)
     labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
     judged = len(labels)
     if discard_others is not None:
         from emoscope.corpus.mining.random_others import random_tasks, without_emotional
 
-        labels = without_emotional(labels, random_tasks(discard_others), neutral)
+        labels = without_emotional(labels, random_tasks(discard_others, {each.task for each in labels}), neutral)
     write_labels(output, labels, vote_strings=vote_strings)
     parts = [*_label_tables(labels, report), plain(f"wrote {output}")]
-    discarded = judged - len(labels)
+    more = {}
     if discard_others is not None:
-        parts.insert(-1, f"{discarded:,} random dialogues were found emotional and left out")
-    more = {} if discard_others is None else {"others_discarded": discarded}
+        more["others_discarded"] = discarded = judged - len(labels)
+        were = "was" if discarded == 1 else "were"
+        parts.insert(-1, f"{counted(discarded, 'random dialogue')} {were} judged emotional and left out")
     return CommandResult({"output": output, "method": method.value, **asdict(report), **more}, parts)
 
 
 def _label_tables(labels: Sequence[Aggregated], report: "PanelReport") -> Iterator[RenderableType]:
     counts = Counter(result.label for result in labels).most_common()
-    rows = [[coloured(escape(label)), count, f"{count / report.tasks:.1%}"] for label, count in counts]
-    yield table(f"{report.tasks:,} tasks labelled", ["label", "tasks", "share"], rows)
+    rows = [[coloured(escape(label)), count, f"{count / len(labels):.1%}"] for label, count in counts]
+    yield table(f"{counted(len(labels), 'task')} labelled", ["label", "tasks", "share"], rows)
     notes = {
         "tied": report.tied,
         "given the fallback label": report.fallback,
@@ -151,8 +154,8 @@ def _label_tables(labels: Sequence[Aggregated], report: "PanelReport") -> Iterat
     ]
     refused = sum(worker.refused for worker in report.workers)
     more = f", {len(shown) - _WORKERS_SHOWN:,} more in --json" if len(shown) > _WORKERS_SHOWN else ""
-    discarded = f"{refused:,} refused and {report.discarded_judgements:,} judgements discarded"
-    yield table(f"{len(shown):,} workers, {discarded}{more}", columns, people)
+    discarded = f"{refused:,} refused, {counted(report.discarded_judgements, 'judgement')} discarded"
+    yield table(f"{counted(len(shown), 'worker')}, {discarded}{more}", columns, people)
 
 
 def human_study(
@@ -175,10 +178,13 @@ def human_study(
 
     With --task and a judgement of every item, the output is a submission like any system's.
     """
+    from emoscope.corpus.annotation.files import check_output
     from emoscope.corpus.annotation.human_study import GoldFile
     from emoscope.corpus.annotation.human_study import human_study as score_people
     from emoscope.corpus.annotation.panel import read_panel
 
+    if output is not None:
+        check_output(output, [*files, gold])
     right = GoldFile.read(gold, task)
     grouping = by or ("cue" if task == "iest" else None)
     panel = read_panel(files)
@@ -218,7 +224,10 @@ def human_sample(
 
 def _study_tables(study: "HumanStudy", by: str | None) -> Iterator[RenderableType]:
     columns = ["", "items", "answers", "top 1", "top 2", "macro-F1", "together: top 1", "top 2", "macro-F1"]
-    title = f"{study.alone.answers:,} judgements of {study.items:,} items by {study.workers:,} workers"
+    title = (
+        f"{counted(study.alone.answers, 'judgement')} of {counted(study.items, 'item')} "
+        f"by {counted(study.workers, 'worker')}"
+    )
     yield table(title, columns, [_study_row("all", study)])
     notes = {
         "items with gold that nobody judged": study.unjudged,

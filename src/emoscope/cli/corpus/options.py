@@ -23,6 +23,15 @@ MinGoldOption = Annotated[
 ]
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "dialogue"), counted(1200, "dialogue")
+    ('1 dialogue', '1,200 dialogues')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def listed(value: str) -> list[str]:
     """The parts of an option's value, with commas between."""
     return [part.strip() for part in value.split(",") if part.strip()]

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import check_other_file
 from emoscope.core.judgement import Judgement, as_name, judgement_at
 from emoscope.corpus.annotation.annotations import Annotations
 from emoscope.corpus.annotation.formats import FORMATS, WRITERS
@@ -63,9 +64,18 @@ def files_in(paths: Iterable[str | Path]) -> list[Path]:
             continue
         inside = sorted(file for file in path.iterdir() if file.suffix in FORMATS and not file.name.startswith("."))
         if not inside:
-            raise InputError(path, f"is a folder without annotation files ({', '.join(FORMATS)})")
+            raise InputError(path, f"has no annotation files ({', '.join(FORMATS)})")
         files.extend(inside)
     return files
+
+
+def check_output(output: Path, inputs: Iterable[Path]) -> None:
+    """Raise an error if the output is an input, or in a folder of inputs, where the next run would read it."""
+    for path in inputs:
+        check_other_file(output, path)
+        if path.is_dir() and output.resolve().parent == path.resolve():
+            problem = f"is in the folder of judgements {str(path)!r}, where the next run would read it"
+            raise EmoscopeError(f"{output}: {problem}; write to another folder")
 
 
 def write_annotations(path: str | Path, annotations: Annotations, file_format: str | None = None) -> None:
@@ -111,5 +121,5 @@ def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str =
 
 def _suffix(path: Path) -> str:
     if path.suffix not in FORMATS:
-        raise InputError(path, f"is of no kind of annotation file: expected a name in {', '.join(FORMATS)}")
+        raise InputError(path, f"is not an annotation file: expected a name that ends in {', '.join(FORMATS)}")
     return path.suffix

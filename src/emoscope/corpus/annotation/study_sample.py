@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from emoscope.core.dialogue import Example
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.annotation.formats import write_rows
 from emoscope.corpus.annotation.items import example_names
 from emoscope.evaluation.slices import SLICES
@@ -35,7 +35,9 @@ def stratified(
         for group in wanted:
             cell = cells[label, group]
             if len(cell) < size:
-                raise EmoscopeError(f"only {len(cell):,} items are {label} with {by} {group!r}, expected {size:,}")
+                raise EmoscopeError(
+                    f"{len(cell):,} items have the label {label} and the {by} {group!r}, expected {size:,}"
+                )
             drawn += random.sample(cell, size)
     random.shuffle(drawn)
     return drawn
@@ -52,7 +54,11 @@ def write_study_sample(
     seed: int = 1,
 ) -> dict[str, dict[str, int]]:
     """Write `items.csv` (task,text), to be judged, and `gold.csv` (task,label,text); returns the counts by label."""
-    rows = stratified(example_names(source, get_task(task).read(source)).items(), size, by=by, groups=groups, seed=seed)
+    named = example_names(source, get_task(task).read(source)).items()
+    try:
+        rows = stratified(named, size, by=by, groups=groups, seed=seed)
+    except EmoscopeError as error:
+        raise InputError(source, f"{error}; give a smaller --size, or other --groups") from None
     folder.mkdir(parents=True, exist_ok=True)
     write_rows(folder / "items.csv", ["task", "text"], [(name, example.text) for name, example in rows])
     gold = [(name, str(example.label), example.text) for name, example in rows]

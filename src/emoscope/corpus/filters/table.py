@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from emoscope import __version__
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_folder, write_json
 from emoscope.corpus.filters.apply import apply_filters
 from emoscope.corpus.filters.review import REVIEW, DialogueFilter
@@ -51,6 +51,7 @@ class TableReport:
     dropped: int = 0
     to_review: int = 0
     changed: int = 0
+    unmatched_judgements: int = 0  # of tasks that are no borderline row
     file: str = ""
     filters: dict[str, FilterReport] = field(default_factory=dict)
     labels: dict[str, dict[str, int]] = field(default_factory=dict)  # read and kept, where rows have a column `label`
@@ -120,7 +121,7 @@ def filter_table(
         report.file = f"kept.{'txt' if kind == 'text' else kind}"
         kept = stack.enter_context(open_writer(str(part / report.file), kind))
         dropped = stack.enter_context(open_writer(str(part / DROPPED)))
-        waiting: list[dict[str, Any]] = []  # for people: few, or the threshold is too low
+        review = ReviewQueue(source, decisions or {})
         pending: deque[Sequence[Record]] = deque()  # rows whose verdicts are still to come
 
         def parts() -> Iterator[bytes]:
@@ -132,9 +133,7 @@ def filter_table(
             for record, line in zip(pending.popleft(), path.read_bytes().splitlines(), strict=True):
                 verdict = json.loads(line)
                 report.read += 1
-                if (row := _for_people(record, verdict, decisions or {})) is not None:
-                    report.to_review += 1
-                    waiting.append(row)
+                if review.takes(record, verdict):
                     continue
                 _count(report, verdict)
                 _count_label(report, record, kept="reasons" not in verdict)
@@ -147,8 +146,11 @@ def filter_table(
                     kept.write(record.columns)
         stack.close()
         report.labels = report.labels if len(report.labels) <= _LABELS else {}
-        if waiting:
-            (part / TO_REVIEW).write_text("".join(json.dumps(row) + "\n" for row in waiting), encoding="utf-8")
+        if review.rows:
+            (part / TO_REVIEW).write_text(
+                "".join(json.dumps(row) + "\n" for row in review.rows.values()), encoding="utf-8"
+            )
+        report.to_review, report.unmatched_judgements = len(review.rows), len(review.decisions)
         for each in report.filters.values():
             each.dropped, each.masked = dict(sorted(each.dropped.items())), dict(sorted(each.masked.items()))
         write_json(part / REPORT, asdict(report))
@@ -164,21 +166,32 @@ def _count_label(report: TableReport, record: Record, *, kept: bool) -> None:
         counts["kept"] += kept
 
 
-def _for_people(record: Record, verdict: dict[str, Any], decisions: Mapping[str, str]) -> dict[str, Any] | None:
-    """The row for people to judge, if only `review` found something and nobody decided yet; a `keep` clears it."""
-    reasons = verdict.get("reasons")
-    if not reasons or reasons[0]["filter"] != REVIEW:
-        return None
-    name = record.columns.get("id")
-    task = str(record.row if name is None else name)
-    if task not in decisions:
-        dialogue = unpacked(verdict["changed"].encode())[0] if "changed" in verdict else record.dialogue
-        return {"task": task, "turns": list(dialogue.texts)}
-    if decisions[task] == "keep":
-        del verdict["reasons"]
-    else:
-        reasons[0]["reason"] = "judged drop"
-    return None
+class ReviewQueue:
+    """The rows that people should judge, by task; `decisions` are what they judged, less those that were applied."""
+
+    def __init__(self, source: str, decisions: Mapping[str, str]) -> None:
+        self.source = source
+        self.rows: dict[str, dict[str, Any]] = {}  # few, or the threshold is too low
+        self.decisions = dict(decisions)
+
+    def takes(self, record: Record, verdict: dict[str, Any]) -> bool:
+        """Whether a row has to wait for people; if they decided on it, the verdict becomes theirs."""
+        reasons = verdict.get("reasons")
+        if not reasons or reasons[0]["filter"] != REVIEW:
+            return False
+        name = record.columns.get("id")
+        task = str(record.row if name is None else name)
+        decision = self.decisions.pop(task, None)
+        if decision is None:
+            if task in self.rows:
+                raise InputError(self.source, f"its id {task!r} is that of another row to review", row=record.row)
+            dialogue = unpacked(verdict["changed"].encode())[0] if "changed" in verdict else record.dialogue
+            self.rows[task] = {"task": task, "turns": list(dialogue.texts)}
+        elif decision == "keep":
+            del verdict["reasons"]
+        else:
+            reasons[0]["reason"] = "judged drop"
+        return decision is None
 
 
 def _count(report: TableReport, verdict: Mapping[str, Any]) -> None:

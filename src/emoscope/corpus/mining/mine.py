@@ -142,7 +142,9 @@ def mine(
     near = SeedVectors(embedded, counterexamples, settings.neighbours)
     scorer: SeedVectors | SeedClassifier = near
     total = vectors.fill((record.dialogue for record in records("embedding")), executor=executor)
-    if settings.learn and settings.threshold is None and total:
+    if not total:
+        raise InputError(pool, "has no dialogues")
+    if settings.learn and settings.threshold is None:
         scorer = SeedClassifier.fit(near, sample_vectors(vectors.shards(), total, seed=settings.seed))
     names = sorted(set(seeds) - {OTHERS})
     thresholds = [

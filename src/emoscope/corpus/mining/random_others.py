@@ -12,18 +12,19 @@ from emoscope.tables import read_records
 T = TypeVar("T", bound=Aggregated)
 
 
-def random_tasks(candidates: str | Path) -> frozenset[str]:
-    """The ids of the dialogues that `mine` drew at random, of the candidates it wrote."""
-    found, any_mined = set(), False
-    for record in read_records(str(candidates)):
-        any_mined |= "mined_as" in record.columns
-        if record.columns.get("mined_as") == OTHERS:
-            found.add(str(record.columns.get("id", record.row)))
-    if not any_mined:
+def random_tasks(candidates: str | Path, judged: Collection[str]) -> frozenset[str]:
+    """The ids of the candidates that `mine` drew at random; an error if no candidate at all was judged."""
+    mined_as = {
+        str(record.columns.get("id", record.row)): record.columns.get("mined_as")
+        for record in read_records(str(candidates))
+    }
+    if not any(mined_as.values()):
         raise InputError(
             candidates, "has no column 'mined_as'; expected the candidates that `emoscope corpus mine` wrote"
         )
-    return frozenset(found)
+    if mined_as.keys().isdisjoint(judged):
+        raise InputError(candidates, "nobody has judged any of these candidates")
+    return frozenset(task for task, label in mined_as.items() if label == OTHERS)
 
 
 def without_emotional(labels: Iterable[T], tasks: Collection[str], neutral: str = OTHERS) -> list[T]:

@@ -133,6 +133,8 @@ def _draw(plan: SeedPlan, size: int, target: Path, format: str | None, progress:
         for record in progress("drawing", read_records(plan.pool, format))
     )
     chosen: list[tuple[int, int, Record]] = nsmallest(before + size, keyed, key=lambda item: item[:2])[before:]
+    if not chosen and not before:
+        raise InputError(plan.pool, "has no dialogues")
     if not chosen:
         raise EmoscopeError(f"{plan.pool}: all {before:,} dialogues have been drawn; the pool has too few of a class")
     target.mkdir(parents=True, exist_ok=True)

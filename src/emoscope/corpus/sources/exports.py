@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import check_other_file
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.corpus.sources.json_exports import read_discord, read_slack, read_telegram
 from emoscope.corpus.sources.messages import GAP, ChatSession, Message, sessions
@@ -60,6 +61,7 @@ def collect_chats(
 
     With `dates`, only those that began then.
     """
+    check_other_file(output, *paths)
     left_out: Counter[str] = Counter()
     dialogues = turns = outside = 0
     with open_writer(output) as writer:

@@ -277,7 +277,7 @@ def test_the_command_writes_labels_and_reports(tmp_path: Path) -> None:
     assert rows[0]["soft"] == {"joy": 2 / 3, "sad": 1 / 3}
     code, printed, _ = run(*arguments)
     assert code == 0
-    for shown in ("2 tasks labelled", "4 workers, 1 refused and 2 judgements discarded", "refused", "0.6000"):
+    for shown in ("2 tasks labelled", "4 workers, 1 refused, 2 judgements discarded", "refused", "0.6000"):
         assert shown in printed
     code, printed, _ = run(*arguments, "--min-gold", "0.5", "--json")
     assert json.loads(printed)["tasks"] == 3
@@ -311,7 +311,7 @@ def test_every_method_from_the_command_line(tmp_path: Path, method: str) -> None
 def test_mistakes_are_one_line(tmp_path: Path) -> None:
     judged = write(tmp_path, said("1: joy"))
     code, _, error = run("corpus", "aggregate", judged, "-o", tmp_path / "labels.txt")
-    assert code == 2 and "expected a name in .csv or .jsonl" in error
+    assert code == 2 and "expected a name that ends in .csv or .jsonl" in error
     gold = tmp_path / "gold.csv"
     gold.write_text("task,label\n9,joy\n")
     code, _, error = run("corpus", "aggregate", judged, "-o", tmp_path / "labels.csv", "--gold", gold)

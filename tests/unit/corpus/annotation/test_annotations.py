@@ -119,7 +119,7 @@ def test_votes_are_counted_by_task() -> None:
         ("a.csv", "task,worker,label\n1,ann, \n", "a.csv, row 2: 'label' is missing"),
         ("a.csv", "task,worker,label\n", "a.csv: has a header but no rows"),
         ("a.csv", "task,worker,label\n1,a,x\n1,a,y\n", r"a.csv, row 3: worker 'a' has judged task '1' .*row 2\)"),
-        ("a.txt", "task,worker,label\n", "expected a name in .csv, .json, .jsonl"),
+        ("a.txt", "task,worker,label\n", "expected a name that ends in .csv, .json, .jsonl"),
         ("a.json", "[{]", "a.json, row 1: is not valid JSON"),
         ("a.json", "{}", "expected a list of tasks"),
         ("a.json", '[{"id": 1}]', "a.json, task 1: expected an object with 'data'"),
@@ -154,7 +154,7 @@ def test_a_worker_may_not_judge_a_task_in_two_files(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_said(tmp_path: Path) -> None:
-    with pytest.raises(EmoscopeError, match="without annotation files"):
+    with pytest.raises(EmoscopeError, match="has no annotation files"):
         read_annotations([tmp_path])
 
 

@@ -155,5 +155,5 @@ def test_a_stratified_sample(tmp_path: Path) -> None:
     gold = (tmp_path / "study" / "gold.csv").read_text().splitlines()
     assert len(items) == len(gold) == 25
     assert "joy" not in "".join(items)
-    with pytest.raises(EmoscopeError, match="only 5 items are joy with cue 'because', expected 6"):
+    with pytest.raises(EmoscopeError, match="5 items have the label joy and the cue 'because', expected 6"):
         write_study_sample(source, tmp_path / "more", task="iest", size=6)

@@ -113,7 +113,7 @@ def test_random_dialogues_that_judges_found_emotional_are_discarded(tmp_path: Pa
     (tmp_path / "j.csv").write_text("task,worker,label\n1,w,sad\n2,w,sad\n3,w,others\n")
     options = ["corpus", "aggregate", tmp_path / "j.csv", "-o", tmp_path / "l.csv"]
     shown = run(*options, "--discard-others", tmp_path / "candidates.jsonl")
-    assert "1 random dialogues were found emotional and left out" in shown.output, shown.output
+    assert "1 random dialogue was judged emotional and left out" in shown.output, shown.output
     assert [row["task"] for row in csv.DictReader((tmp_path / "l.csv").open())] == ["1", "3"]
     run(*options)
     assert [row["task"] for row in csv.DictReader((tmp_path / "l.csv").open())] == ["1", "2", "3"]
