@@ -74,7 +74,7 @@ def check(task: TaskArgument, data: DataOption = None) -> CommandResult:
     chosen = get_task(task)
     folder = data_folder(chosen, data)
     rows = check_rows(chosen, data)
-    notes = {"first download": "held to its first download, as no checksum is published"}
+    notes = {"first download": "compared with the first download, as no checksum is published"}
     shown = [[row["file"], row["state"], notes.get(row["against"], "")] for row in rows]
     states = {row["state"] for row in rows}
     return CommandResult(
@@ -115,7 +115,7 @@ def _show_terms(task: "Task", root: Path | None) -> None:
 
     states = {checked.path.name: checked.state for checked in check_files(task, root)}
     files = [
-        f"{name} (differs from the one known; will be replaced)" if states[name] == "differs" else name
+        f"{name} (differs from the published one; will be replaced)" if states[name] == "differs" else name
         for download in needed(task, root)
         for name in download.saves
     ]

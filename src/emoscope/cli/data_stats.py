@@ -34,10 +34,10 @@ def stats(
     data: DataOption = None,
     split: Annotated[
         list[str] | None,
-        typer.Option("--split", "-s", help="Split to count; may be repeated. All of train, dev, test without it."),
+        typer.Option("--split", "-s", help="Split to count; repeatable. By default train, dev and test."),
     ] = None,
-    plots: Annotated[Path | None, typer.Option(help="Also draw the figures, into this folder.")] = None,
-    format: Annotated[Literal["png", "svg", "html"], typer.Option(help="What figures are written as.")] = "png",
+    plots: Annotated[Path | None, typer.Option(help="Also draw figures into this folder.")] = None,
+    format: Annotated[Literal["png", "svg", "html"], typer.Option(help="Format of the figures.")] = "png",
 ) -> CommandResult:
     """Count labels, words, emoticons, turns, speakers and votes; measure the annotators' agreement."""
     from emoscope.tasks import get_task
@@ -50,7 +50,7 @@ def stats(
         try:
             plots.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise EmoscopeError(f"{plots}: cannot be made a folder for figures ({error.strerror})") from None
+            raise EmoscopeError(f"{plots}: cannot create this folder ({error.strerror})") from None
     chosen = get_task(task)
     located = _locate(chosen, split, data)
     parts = {name: _describe(chosen, name, file) for name, file in located.items()}
@@ -108,7 +108,7 @@ def _locate(task: "Task", splits: Sequence[str] | None, root: Path | None) -> di
 
 
 def _tables(task: "Task", located: Mapping[str, "Located"], parts: "Parts") -> "Iterator[RenderableType]":
-    """A table for each kind of thing that was counted."""
+    """One table per kind of statistics."""
     rows = [[name, file.file.name, file.revision.name, parts[name].examples] for name, file in located.items()]
     yield table(task.metadata.title, ["split", "file", "revision", "examples"], rows, left=3)
     notes = {file.revision.name: file.revision.note for file in located.values()}

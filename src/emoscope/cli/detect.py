@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from emoscope.detector import Detector
     from emoscope.tables import Record
 
-Rows = Iterator[list[dict[str, Any]]]  # those to write for each dialogue
+Rows = Iterator[list[dict[str, Any]]]  # the rows to write for each dialogue
 RecordScorer = Callable[["Detector", "Sequence[Record]"], Rows]
 
 
@@ -37,14 +37,14 @@ def detect_cli(
     ],
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="File to write; a folder (`out/`) for a file each; `-` for a pipe."),
+        typer.Option(
+            "--output", "-o", help="File to write; a folder (`out/`) for one file per input; `-` for standard output."
+        ),
     ] = None,
-    column: Annotated[
-        str | None, typer.Option(help="Column of a file that holds the text, or a list of turns.")
-    ] = None,
+    column: Annotated[str | None, typer.Option(help="Column with the text, or with a list of turns.")] = None,
     model: ModelOption = "default",
     labels: LabelsOption = None,
-    timeline: Annotated[bool, typer.Option("--timeline", help="A detection for every turn.")] = False,
+    timeline: Annotated[bool, typer.Option("--timeline", help="Label every turn.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show which turns and words carried the answer.")] = False,
     explain_label: Annotated[
         str | None,
@@ -66,7 +66,7 @@ def detect_cli(
     sources = file_arguments(turns)
     if not sources and (output is not None or column is not None):
         option = "--output" if output is not None else "--column"
-        raise EmoscopeError(f"{option} goes with a file of dialogues; turns given as arguments are shown here")
+        raise EmoscopeError(f"{option} goes with a file of dialogues, not with turns given as arguments")
     detector = load(model, labels=labels, prior=parse_prior(prior), abstain_below=abstain_below)
     if explain_label is not None:
         detector.check_label(explain_label)
@@ -125,7 +125,7 @@ def detect_files(
 ) -> int:
     """Label every dialogue of files, in order; returns how many.
 
-    The output has the input's columns and the answer. Where several files go into one, a column says which file.
+    The output has the input's columns and the answer; if several files go into one, the column `file` names them.
     """
     from emoscope.tables import PIPE, open_writer
 
@@ -151,7 +151,7 @@ def detect_files(
 
 
 def _targets(sources: Sequence[str], folder: Path) -> list[str]:
-    """A file of the same name for each, below the folder that they have in common."""
+    """The output file for each source: the same path below their common folder."""
     common = Path(os.path.commonpath([str(Path(source).resolve().parent) for source in sources]))
     return [str(folder / Path(source).resolve().relative_to(common)) for source in sources]
 
@@ -189,14 +189,14 @@ def _scored(detector: "Detector", records: "Sequence[Record]") -> Rows:
 
 
 def _as_objects(detector: "Detector", records: "Sequence[Record]") -> Rows:
-    """The object that turns given as arguments get, after the row's own columns."""
+    """The row's columns, then the same object as for turns given as arguments."""
     for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
         row, answer = record.columns, detection.as_dict()
         yield [{**row, **{f"predicted_{name}" if name in row else name: value for name, value in answer.items()}}]
 
 
 def _turn_by_turn(detector: "Detector", records: "Sequence[Record]", *, column: str | None) -> Rows:
-    """A row for each turn: the row's other columns, the turn and its answer."""
+    """A row per turn: the other columns, the turn and its answer."""
     from emoscope.tables import turn_columns
     from emoscope.tables.writing import detection_columns
 
@@ -230,7 +230,7 @@ def demo_cli(model: ModelOption = "default") -> None:
     loaded = time.perf_counter()
     screen = console()
     screen.print(f"[bold]emoscope[/] with model [bold]{detector.name}[/], labels: {', '.join(detector.labels)}\n")
-    screen.print("[bold]Three dialogues whose last turn misleads on its own[/], none of them taught")
+    screen.print("[bold]Three dialogues whose last turn misleads on its own[/], none of them in the training data")
     for dialogue, entry in zip(misleading, demo["misleading"], strict=True):
         detection = detector.detect(dialogue)
         screen.print(f"  [dim]{escape(' / '.join(dialogue[:2]))}[/]")

@@ -1,4 +1,4 @@
-"""`emoscope distil`: large models teach a small one."""
+"""`emoscope distil`: knowledge distillation from large models to a small one."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
 
 Plan = TypeVar("Plan", bound=FrozenModel)
-app = CommandGroup(help="Teach a small model what large ones know.", no_args_is_help=True)
+app = CommandGroup(help="Distil large models into a small one.", no_args_is_help=True)
 
 
 @app.command("label")
@@ -29,7 +29,7 @@ def label_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write the teacher's answers to (npz).")],
     data: DataOption = None,
 ) -> CommandResult:
-    """Write down a teacher's probabilities: held-out ones for its own data, and those for more text."""
+    """Write a teacher's probabilities: out-of-fold for its own data, and for the pool of other text."""
     from emoscope.detector.model import FittedModel
     from emoscope.distil.pool import save_answers, teach
     from emoscope.runs.record import read_record
@@ -38,10 +38,10 @@ def label_cli(
 
     record = read_record(run)
     if record.system != "large":
-        raise EmoscopeError(f"{run}: is a run of {record.system}; only large teaches")
+        raise EmoscopeError(f"{run}: is a run of {record.system}, expected one of large")
     task = get_task(record.task)
     block = FittedModel.load(run).block
-    with console(stderr=True).status("asking the teacher"):
+    with console(stderr=True).status("labelling with the teacher"):
         answers = teach(block, task, FitContext(seed=record.seed, resources=data_root(data)))
     learnt = LearntItems.load(run)
     save_answers(output, task.name, task.labels, answers, learnt.sources if learnt else None)
@@ -70,12 +70,10 @@ def teach_cli(
     pretrained: Annotated[str, typer.Argument(help="A pretrained model: a name on the hub, or a folder.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the teacher's probabilities.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change the plan: --set folds=4.")] = None,
-    fold: Annotated[list[int] | None, typer.Option(help="Fit only this fold; may be given again.")] = None,
-    keep: Annotated[Path | None, typer.Option(help="Keep the networks in this folder.")] = None,
-    ask: Annotated[bool, typer.Option("--ask", help="Also answer the texts that a student learns from.")] = False,
-    part: Annotated[
-        list[str] | None, typer.Option(help="Ask only about this part of them; may be given again.")
-    ] = None,
+    fold: Annotated[list[int] | None, typer.Option(help="Train only this fold; repeatable.")] = None,
+    keep: Annotated[Path | None, typer.Option(help="Save the networks in this folder.")] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Also label the texts that a student learns from.")] = False,
+    part: Annotated[list[str] | None, typer.Option(help="Label only this part of them; repeatable.")] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
@@ -87,7 +85,7 @@ def teach_cli(
 
     check_installed(*NETWORK_PACKAGES, extra="train")
     plan = _plan(TeacherPlan, settings, pretrained=pretrained)
-    with progress_bar("teaching") as progress:
+    with progress_bar("training the teacher") as progress:
         fit_context = FitContext(seed=seed, device=device, resources=data_root(data), progress=progress)
         teach_by_folds(plan, output, fit_context, only=fold, keep=keep, ask=ask, parts=part)
     files = sorted(path.relative_to(output).as_posix() for path in output.rglob("*.npz"))
@@ -98,14 +96,14 @@ def teach_cli(
 def write_cli(
     pretrained: Annotated[str, typer.Argument(help="A causal language model: a name on the hub, or a folder.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="JSONL file for the dialogues.")],
-    like: Annotated[str, typer.Option(help="What to write like: everyday, emocontext, push or iest.")] = "everyday",
-    count: Annotated[int, typer.Option(help="How many dialogues to write.", min=1)] = 20_000,
-    batch_size: Annotated[int, typer.Option(help="Lists written at once.", min=1)] = 1024,
+    like: Annotated[str, typer.Option(help="The kind of dialogues: everyday, emocontext, push or iest.")] = "everyday",
+    count: Annotated[int, typer.Option(help="Number of dialogues.", min=1)] = 20_000,
+    batch_size: Annotated[int, typer.Option(help="Lists generated at once.", min=1)] = 1024,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
 ) -> CommandResult:
-    """Let a language model write dialogues for the pool; `distil teach --ask` reads DATA/written/KIND.jsonl."""
+    """Generate dialogues for the pool with a language model; `distil teach --ask` reads DATA/written/KIND.jsonl."""
     from emoscope.distil.writing import save_written, write_dialogues
     from emoscope.systems.base import NETWORK_PACKAGES
     from emoscope.tasks.data import data_root
@@ -120,14 +118,12 @@ def write_cli(
 @app.command("remember")
 def remember_cli(
     model: Annotated[str, typer.Argument(help="A model made from a student: default, open, or its folder.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for its answers, a file for each task.")],
-    limit: Annotated[int | None, typer.Option(help="Answer at most this many texts of each source.", min=1)] = None,
-    pool: Annotated[
-        bool, typer.Option("--pool", help="Also answer the texts that `distil label` asks a task's teacher about.")
-    ] = False,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for its answers, one file per task.")],
+    limit: Annotated[int | None, typer.Option(help="At most this many texts of each source.", min=1)] = None,
+    pool: Annotated[bool, typer.Option("--pool", help="Also answer the texts that `distil label` uses.")] = False,
     data: DataOption = None,
 ) -> CommandResult:
-    """Write down what a student answers now, so that it keeps it while `distil student` teaches it more."""
+    """Write a student's current answers, as rehearsal for training it further with `distil student`."""
     from emoscope.detector.bundle import resolve
     from emoscope.detector.model import FittedModel
     from emoscope.distil.pool import known_answers, save_answers
@@ -138,7 +134,7 @@ def remember_cli(
     learnt = LearntItems.load(folder)
     output.mkdir(parents=True, exist_ok=True)
     counts = {}
-    with console(stderr=True).status("asking the student"):
+    with console(stderr=True).status("labelling with the student"):
         for task_name, labels, answers in known_answers(FittedModel.load(folder), fit_context, limit, pool=pool):
             save_answers(output / f"{task_name}.npz", task_name, labels, answers, learnt.sources if learnt else None)
             counts[task_name] = sum(map(len, answers.values()))
@@ -156,9 +152,9 @@ def student_cli(
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a student that is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing student.")] = False,
 ) -> CommandResult:
-    """Train the small model on the teachers' answers; with --set hold_out=true also judge it on what it never met."""
+    """Train a student on the teachers' answers; with --set hold_out=true also score it on held-out data."""
     from emoscope.distil.student import StudentPlan, fit_student, gather, judge, mix_of, save_report
     from emoscope.runs.record import kept_checkpoints, new_run_folder
     from emoscope.systems.base import NETWORK_PACKAGES
@@ -173,7 +169,7 @@ def student_cli(
     with (
         new_run_folder(output, force=force, mark=CONFIG) as part,
         kept_checkpoints(output, what) as checkpoints,
-        progress_bar("teaching the student") as report,
+        progress_bar("training the student") as report,
     ):
         root = data_root(data)
         fit_context = FitContext(seed=seed, device=device, checkpoints=checkpoints, resources=root, progress=report)
@@ -196,11 +192,11 @@ def bundle_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],
     report: Annotated[
         Path | None,
-        typer.Option(help="The report of a student judged with hold_out=true; the student's own if it has one."),
+        typer.Option(help="The report of a student trained with hold_out=true; by default the student's own."),
     ] = None,
-    name: Annotated[str, typer.Option(help="What the model is called.")] = "default",
+    name: Annotated[str, typer.Option(help="Name of the model.")] = "default",
     data: DataOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> CommandResult:
     """Write the student as an int8 model that runs without torch, with its priors, temperatures and decisions."""
     from emoscope.distil.bundle import student_bundle
@@ -220,11 +216,11 @@ def learnt_cli(
     model: Annotated[str, typer.Argument(help="A model's or a run's folder, or default, open, nano.")],
     add: Annotated[
         list[str] | None,
-        typer.Option(help="Add a source to the record of a model made without one: iest/dev, meld; may be repeated."),
+        typer.Option(help="Add a source to the record of a model: iest/dev, meld; repeatable."),
     ] = None,
     data: DataOption = None,
 ) -> CommandResult:
-    """Show what a model learnt from: the record by which `predict` knows that a score is none of new text."""
+    """Show what a model learnt from: the record by which `predict` recognises items that were learnt."""
     from emoscope.detector.bundle import Bundle, resolve
     from emoscope.distil.learnt import add_sources
     from emoscope.tasks.data import data_root
@@ -233,7 +229,7 @@ def learnt_cli(
     Bundle.load(folder)
     learnt = add_sources(folder, add, FitContext(resources=data_root(data))) if add else LearntItems.load(folder)
     if learnt is None:
-        raise EmoscopeError(f"{model}: has no record of what it learnt; make one with --add SOURCE")
+        raise EmoscopeError(f"{model}: has no record of what it learnt; create one with --add SOURCE")
     rows = [(escape(name), count) for name, count in learnt.sources.items()]
     heading = Text(f"{model} learnt {len(learnt):,} labelled items", style="bold", no_wrap=True, overflow="ignore")
     shown = Group(heading, table(None, ["source", "examples"], rows))

@@ -33,13 +33,13 @@ def doctor_cli(
 
     settings = Settings.from_environment(given={"data_dir": data_dir})
     checks = []
-    for one in examine(settings, url=url, mail_to=mail_to):
-        checks.append(one)
+    for check in examine(settings, url=url, mail_to=mail_to):
+        checks.append(check)
         if not as_json:
-            console().print(f"{_MARKS[one.state]} {one.check:<9} {escape(one.detail)}", highlight=False, soft_wrap=True)
-            if one.mend:
-                console().print(f"{'':18}-> {escape(one.mend)}", highlight=False, soft_wrap=True)
+            console().print(f"{_MARKS[check.state]} {check.check:<9} {escape(check.detail)}", soft_wrap=True)
+            if check.mend:
+                console().print(f"{'':18}-> {escape(check.mend)}", soft_wrap=True)
     if as_json:
-        print_json([asdict(one) for one in checks])
-    if any(one.state == "error" for one in checks):
+        print_json([asdict(check) for check in checks])
+    if any(check.state == "error" for check in checks):
         raise typer.Exit(1)

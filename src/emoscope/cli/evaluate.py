@@ -1,4 +1,4 @@
-"""`emoscope verify`, `evaluate`, `compare`, `errors` and `human`: what predictions are worth."""
+"""`emoscope verify`, `evaluate`, `compare`, `errors` and `human`: evaluate predictions."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from emoscope.evaluation.score import Evaluation
 
 PredictionArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Predictions: a submission, or a label a line.")
+    Path, typer.Argument(metavar="FILE", help="Predictions: a submission, or one label per line.")
 ]
 PredictionArguments = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", help="Predictions: submissions, or files of a label a line.")
+    list[Path], typer.Argument(metavar="FILE...", help="Predictions: submissions, or one label per line.")
 ]
 GoldOption = Annotated[Path | None, typer.Option("--gold", "-g", help="The labelled file.")]
 SplitOption = Annotated[str | None, typer.Option("--split", help="Instead of a file: a split of the task's data.")]
@@ -56,7 +56,8 @@ def evaluate_cli(
         typer.Option(help=f"Also score by agreement (of the annotators, per dialogue), {_SLICES}; repeatable."),
     ] = None,
     own_labels: Annotated[
-        bool, typer.Option("--own-labels", help="Average over the task's own labels only, not over foreign ones, too.")
+        bool,
+        typer.Option("--own-labels", help="Average over the task's own labels only, not over other predicted ones."),
     ] = False,
     samples: SamplesOption = 10_000,
     seed: SeedOption = 0,
@@ -125,7 +126,7 @@ def errors_cli(
     seed: SeedOption = 0,
     data: DataOption = None,
 ) -> CommandResult:
-    """Show what every system gets right and what none does, and how they fare on parts of the data."""
+    """Show what all systems get right and what none does, and their scores on parts of the data."""
     from emoscope.cli.evaluation_tables import print_errors
     from emoscope.evaluation.error_analysis import analyse_errors
 
@@ -145,13 +146,15 @@ def human_cli(
     gold: GoldOption = None,
     split: SplitOption = None,
     systems: Annotated[
-        list[Path] | None, typer.Option("--system", "-s", help="Predictions to set beside the people; repeatable.")
+        list[Path] | None, typer.Option("--system", "-s", help="Predictions to compare with the people; repeatable.")
     ] = None,
     by: Annotated[str | None, typer.Option(help=f"Score by a slice of the data: {_SLICES}.")] = None,
-    published: Annotated[bool, typer.Option("--published", help="Show the people of the task's paper too.")] = False,
+    published: Annotated[
+        bool, typer.Option("--published", help="Also show the human judgements of the task's paper.")
+    ] = False,
     data: DataOption = None,
 ) -> CommandResult:
-    """Score human judgements as if they were a system's answers, beside systems on the same items."""
+    """Score human judgements like a system's answers, and systems on the same items."""
     from emoscope.cli.evaluation_tables import print_humans
     from emoscope.evaluation.human import HUMAN_TASK, compare_with_humans, with_published
     from emoscope.tasks import get_task

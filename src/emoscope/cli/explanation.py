@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Like a highlighter pen, faint to strong: dark letters on these read well on a dark screen and on a light one.
 FOR = ("#d5f0db", "#a6e0b4", "#6fcb87", "#37b35b")
 AGAINST = ("#fbdad6", "#f5b1a9", "#ec8177", "#e0574b")
-_UNMARKED = 0.06  # words with less than this share of the strongest one's weight are left plain
+_UNMARKED = 0.06  # words with less than this share of the strongest weight are not marked
 
 
 def show_explanation(screen: Console, explanation: "Explanation") -> None:

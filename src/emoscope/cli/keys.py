@@ -31,7 +31,7 @@ def _file(data_dir: Path | None) -> "KeyFile":
 def add(
     name: NameArgument,
     dialogues: Annotated[
-        int | None, typer.Option("--dialogues-per-minute", min=0, help="A limit of its own; 0 means unlimited.")
+        int | None, typer.Option("--dialogues-per-minute", min=0, help="Limit of this key; 0 means unlimited.")
     ] = None,
     explanations: Annotated[
         int | None, typer.Option("--explanations-per-minute", min=0, help="The same for explanations.")

@@ -1,4 +1,4 @@
-"""`emoscope tasks` and `emoscope systems`: the tasks and the systems there are."""
+"""`emoscope tasks` and `emoscope systems`."""
 
 from collections.abc import Sequence
 from functools import partial

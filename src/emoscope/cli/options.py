@@ -24,7 +24,7 @@ TaskOption = Annotated[
 ]
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data", envvar="EMOSCOPE_DATA", help="Folder with the tasks' data, instead of the download cache."),
+    typer.Option("--data", envvar="EMOSCOPE_DATA", help="Folder with the tasks' data, by default the download cache."),
 ]
 ModelOption = Annotated[
     str,
@@ -42,7 +42,7 @@ LabelsOption = Annotated[
     str | None,
     typer.Option(
         "--labels",
-        help="Set of labels, where the model has several: general, emocontext, ...",
+        help="Label set, if the model has several: general, emocontext, ...",
         autocompletion=complete_labels,
     ),
 ]

@@ -1,4 +1,4 @@
-"""`emoscope score`: tables of dialogues of any size, on all cores or on a Ray cluster."""
+"""`emoscope score`: score tables of any size, on all cores or on a Ray cluster."""
 
 import time
 from contextlib import nullcontext
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from emoscope.scoring.manifest import ScoringManifest
     from emoscope.scoring.score_tables import ScoringProgress
 
-_SHOWN = 20  # names of files that were left out; the manifest has all
-_FAR = 0.1  # a drift from which on another prior is proposed
-_ENOUGH = 1000  # rows from which a mix can be estimated
+_SHOWN = 20  # skipped files to list; the manifest has all
+_FAR = 0.1  # drift from which another prior is suggested
+_ENOUGH = 1000  # rows needed to estimate a mix
 
 
 def score_cli(
@@ -39,7 +39,7 @@ def score_cli(
             "addresses (s3://bucket/logs/).",
         ),
     ],
-    output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; a run stopped there goes on.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="Folder to write; an unfinished run there is resumed.")],
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     model: ModelOption = "default",
@@ -51,17 +51,17 @@ def score_cli(
     ] = False,
     format: Annotated[str | None, typer.Option(help="csv, tsv, json, jsonl, parquet or text, of all files.")] = None,
     skip_unknown: Annotated[
-        bool, typer.Option("--skip-unknown", help="Leave out files of a folder whose names say no format.")
+        bool, typer.Option("--skip-unknown", help="Skip files of unknown format in folders.")
     ] = False,
     batch: Annotated[
         int | None,
-        typer.Option(min=1, help="Dialogues a model answers together; measured at the start if not given."),
+        typer.Option(min=1, help="Dialogues per batch; by default measured at the start."),
     ] = None,
     part_rows: Annotated[
-        int | None, typer.Option(min=1, help="Rows of a part; 1,000 to 50,000 by the size of the input.")
+        int | None, typer.Option(min=1, help="Rows per part; by default 1,000 to 50,000, by the size of the input.")
     ] = None,
 ) -> CommandResult:
-    """Score millions of dialogues: streamed, in parallel, and from where it stopped if it was stopped."""
+    """Score millions of dialogues: streamed, in parallel, resumable."""
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     from emoscope.scoring import score
@@ -70,7 +70,7 @@ def score_cli(
     screen, kept, reached = console(stderr=True), 0, ""
     begun = started = printed = time.perf_counter()
     with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()) as bar:
-        task = bar.add_task("looking through the input", total=None)
+        task = bar.add_task("scanning the input", total=None)
 
         def report(progress: "ScoringProgress") -> None:
             nonlocal kept, started, printed, reached
@@ -85,7 +85,7 @@ def score_cli(
                 screen.print(text)
 
         try:
-            with stdout_to_stderr() if chosen == "ray" else nullcontext():  # Ray prints what dies
+            with stdout_to_stderr() if chosen == "ray" else nullcontext():  # Ray prints about dead workers
                 manifest = score(
                     inputs,
                     output,
@@ -113,7 +113,7 @@ def score_cli(
 
 
 def _problem(manifest: "ScoringManifest") -> str | None:
-    """Why a run that came to its end is not what the user wanted."""
+    """The reason why a finished run counts as failed, if there is one."""
     if manifest.unreadable:
         paths = ", ".join(each["path"] for each in manifest.unreadable[:3])
         return f"{len(manifest.unreadable):,} of the files could not be read: {paths}"
@@ -140,12 +140,12 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
     screen.print(table(f"{manifest.rows:,} rows in {parts}: {escape(output)}", heads, rows))
     screen.print(f"\n{manifest.scored:,} scored, {manifest.rejected:,} rejected, in {seconds:,.1f} s.")
     if kept:
-        screen.print(f"{kept:,} of these rows were there from an earlier run.")
+        screen.print(f"{kept:,} of these rows are from an earlier run.")
     if manifest.rejected:
         screen.print(f"Why rows were rejected: {output}/rejects", markup=False)
     if manifest.skipped:
         count = f"{len(manifest.skipped):,} file{'s' * (len(manifest.skipped) != 1)}"
-        screen.print(f"Left out, because of a name that says no format: {count}", style="bold")
+        screen.print(f"Skipped, of unknown format: {count}", style="bold")
         for path in manifest.skipped[:_SHOWN]:
             screen.print(f"  {path}", markup=False)
     for each in manifest.unreadable:
@@ -163,7 +163,7 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
 
 
 def progress_line(progress: "ScoringProgress", seconds: float) -> str:
-    """How far a run is, how fast it goes, and how long it will take.
+    """The progress of a run, its speed, and the time left.
 
     >>> from emoscope.scoring.score_tables import ScoringProgress
     >>> progress_line(ScoringProgress(done=3000, total=9000, kept=1000), 2.0)

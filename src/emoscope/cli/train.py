@@ -1,4 +1,4 @@
-"""`emoscope train`, `emoscope crossvalidate` and `emoscope predict`: systems to runs, runs to submissions."""
+"""`emoscope train`, `emoscope crossvalidate` and `emoscope predict`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -37,7 +37,7 @@ def train_cli(
         typer.Option(help="Splits to learn from, e.g. train,dev; by default the ones the system was designed for."),
     ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; may be given several times.")
+        list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; repeatable.")
     ] = None,
     device: DeviceOption = "auto",
     workers: WorkersOption = 1,

@@ -1,4 +1,4 @@
-"""`emoscope transfer`: what a system learns from one corpus that holds in another."""
+"""`emoscope transfer`: how well a system trained on one corpus does on others."""
 
 from functools import partial
 from pathlib import Path
@@ -19,24 +19,26 @@ if TYPE_CHECKING:
 def transfer_cli(
     corpora: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[CORPUS...]", help="Tasks, auxiliary sets or folders of corpora; all that are known."),
+        typer.Argument(
+            metavar="[CORPUS...]", help="Tasks, auxiliary sets or folders of corpora; by default all known ones."
+        ),
     ] = None,
     system: Annotated[
         str, typer.Option("--system", "-s", help="The system to train on each.", autocompletion=complete_system)
     ] = "nano",
     limit: Annotated[
-        int | None, typer.Option(min=10, help="Learn from, and score, at most N examples of each, drawn at random.")
+        int | None, typer.Option(min=10, help="Train and score on at most N random examples of each.")
     ] = None,
     settings: SettingsOption = None,
     mapping: Annotated[
-        Path | None, typer.Option(help="TOML with what labels mean: [labels.CORPUS] and [polarity]; adds to ours.")
+        Path | None, typer.Option(help="TOML file that maps labels: [labels.CORPUS] and [polarity]; adds to ours.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the matrix: FILE.png, .svg, .html or .json.")] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     data: DataOption = None,
 ) -> CommandResult:
-    """Train on each corpus, evaluate on every other through a stated label mapping, and print the matrix."""
+    """Train on each corpus, evaluate on every other through a label mapping, and print the matrix."""
     from emoscope.core.plots import check_chart_file, save
     from emoscope.runs.transfer import read_mapping, transfer, transfer_chart
 

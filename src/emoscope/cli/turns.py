@@ -1,4 +1,4 @@
-"""Dialogues as arguments, detections on the terminal: all that `detect` without options imports, to start fast."""
+"""Turns as arguments, detections on the terminal: all that `detect` without options needs, so that it starts fast."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ def file_arguments(arguments: Sequence[str]) -> list[str]:
     named = [argument for argument in arguments if argument == PIPE or _names_file(argument)]
     existing = [argument for argument in arguments if argument == PIPE or _exists(argument)]
     if not named and len(existing) < len(arguments):
-        return []  # a word of a dialogue may happen to be the name of a file
+        return []  # a turn may happen to be the name of a file
     if missing := [argument for argument in arguments if argument not in existing]:
         if len(named) == len(arguments):
             raise EmoscopeError(f"{missing[0]}: no such file")

@@ -1,4 +1,4 @@
-"""The student as a model that runs without torch: its heads with their mixes, temperatures and decisions."""
+"""Export a student as a model that runs without torch, with the priors, temperatures and decisions of its heads."""
 
 import json
 from collections import Counter
@@ -15,17 +15,17 @@ from emoscope.distil.student import REPORT
 from emoscope.runs.export import export_bundle, spread
 from emoscope.tasks import get_task
 
-CALIBRATION = 320  # dialogues of all kinds, from which the ranges of values are learnt
-# Texts beside the tasks' own whose pieces of words are kept, by whether the student has heads for the tasks.
+CALIBRATION = 320  # dialogues that calibrate the 8-bit ranges
+# Texts besides the tasks' own whose word pieces are kept, by whether the student has heads for the tasks.
 VOCABULARY = {True: ("everyday", "comments", "meld", "tweets", "isear"), False: ("everyday", "comments")}
 
 
 def student_bundle(
     student: Path, report: Path, folder: Path, fit_context: FitContext, *, name: str = "default", force: bool = False
 ) -> None:
-    """Export a student; `report` is what `judge` found of one that was made in the same way but for the held-out part.
+    """Export a student; `report` is that of a student trained in the same way but with a held-out part (`judge`).
 
-    Its pieces are those of all the text at hand; what is rarer is spelled with shorter ones.
+    The vocabulary is that of all available text; rarer words are spelled with shorter pieces.
     """
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
@@ -53,10 +53,10 @@ def student_heads(
     report: Mapping[str, Any],
     fit_context: FitContext,
 ) -> list[Head]:
-    """What the detector must know of each head; a task's mix of labels is that of its training data."""
+    """The heads of the bundle; a task's mix of labels is that of its training data."""
     heads = []
     for name in labels:
-        even = dict.fromkeys(labels[name], 1 / len(labels[name]))  # of a head that nobody taught
+        even = dict.fromkeys(labels[name], 1 / len(labels[name]))  # for a head without training data
         counts = Counter(str(e.label) for task in _tasks([name]) for e in own_examples(task, fit_context))
         about = report.get(name, {})
         decision = about.get("decision")
@@ -88,6 +88,6 @@ def _read(report: Path) -> dict[str, Any]:
         raise InputError(report, f"is not a student's report ({error})") from None
     if not isinstance(content, dict) or not {"mix", "heads"} <= set(content):
         raise InputError(
-            report, "expected what was learnt and found of a student, as `emoscope distil student` writes it"
+            report, "expected a student's report with 'mix' and 'heads', as `emoscope distil student` writes it"
         )
     return content

@@ -1,7 +1,7 @@
 """Everyday dialogues we wrote for the `general` head: what people type to friends, family, shops and bots.
 
-A row is `emotion<TAB>situation<TAB>turn<TAB>turn…`; "sadness/anger" accepts both, the first being likelier. Dialogues
-of one situation are taught together or not at all: the rest shows what carries over to situations never taught.
+A row is `emotion<TAB>situation<TAB>turn<TAB>turn…`; "sadness/anger" accepts both, the first being more likely. All
+dialogues of a situation are either used for training or held out, which tests generalisation to new situations.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from emoscope.models.block import Floats
 from emoscope.models.ensembles.folds import fold_number
 
 GENERAL = ("neutral", "joy", "sadness", "anger", "fear", "disgust", "surprise")
-HELD_OUT_OF = 8  # one situation in so many is held out
+HELD_OUT_OF = 8  # one in eight situations is held out
 JOINED = 8_000
 JOINED_CHARACTERS = 320  # about as much as a student reads at once
-_VOTES = (2, 1)  # for the likelier of two emotions, and the other
+_VOTES = (2, 1)  # for the more likely of two emotions, and the other
 
 
 def everyday_examples(*, held_out: bool = False) -> list[Example]:
-    """The dialogues of the situations that are taught, or of those held out; `votes` has all accepted emotions.
+    """The dialogues of the training situations, or of the held-out ones; `votes` has all accepted emotions.
 
     >>> {example.label for example in everyday_examples()} == set(GENERAL)
     True
@@ -43,10 +43,10 @@ def everyday_examples(*, held_out: bool = False) -> list[Example]:
 
 
 def joined_examples(count: int = JOINED) -> list[Example]:
-    """Longer messages, joined from those taught: plain ones alone, or around one whose emotion decides.
+    """Longer messages joined from everyday ones: neutral ones alone, or around one with an emotion, which decides.
 
-    Long messages that people write are mostly told with feeling. Without these, a student finds one in every plain
-    report of several sentences.
+    Most long messages in the data are emotional. Without these, a student finds an emotion in every plain report of
+    several sentences.
     """
     draw = np.random.default_rng(0)
     messages = [example for example in everyday_examples() if example.turn == 0 and len(example.votes) == 1]

@@ -1,4 +1,4 @@
-"""The record of what a model learnt, made afterwards from the data: for models that are older than the record."""
+"""Add the record of learnt items to a model that was trained without one."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ def source_items(name: str, fit_context: FitContext) -> list[Example]:
 
 
 def add_sources(folder: Path, names: Sequence[str], fit_context: FitContext) -> LearntItems:
-    """Add sources to the record of the model in a folder, which gets one if it has none.
+    """Add sources to the record of the model in a folder; the record is created if needed.
 
     >>> add_sources(Path("model"), ["iest/train", "iest/dev"], FitContext())  # doctest: +SKIP
     """

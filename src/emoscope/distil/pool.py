@@ -1,4 +1,4 @@
-"""What large models know, written down for a small one: a pool of texts with the teachers' probabilities."""
+"""The pool of texts for distillation, and the files of the teachers' probabilities on it."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,20 +28,20 @@ RECOMBINED = 24_000
 SCRIPTS = 30_000
 MASKED_PLACES = 40_000
 TWEETS = 40_000
-HELD_OUT = "held-out"  # everyday situations: teachers are asked about them, and nobody learns from the answers
+HELD_OUT = "held-out"  # everyday situations that teachers label, but no student learns from
 VARIED = 3  # new wordings of each tweet
-VARIED_TWEETS = "varied"  # other ones for each seed: the part is called `varied:1` with seed 1
+VARIED_TWEETS = "varied"  # different for each seed: with seed 1 the part is `varied:1`
 
-# The texts each task's teacher is asked about, beside those it was trained on. No file of a development or test set is
-# among them, for the student must be measured on what it has not met; but the scripts hold all scenes of Friends.
+# The parts of the pool that each task's teacher labels, besides its training data. None is a development or test file,
+# because the student is scored on those; but the scripts contain all scenes of Friends.
 ASKED: Mapping[str, tuple[str, ...]] = {
     "emocontext": ("recombined", "meld", "friends", "push"),
     "emotionx-friends": ("scripts", "meld"),
     "emotionx-push": ("emocontext",),
     "iest": ("masked-words", "masked-places", VARIED_TWEETS),
 }
-# The texts that remind a student of its general head, by whether it has heads for the tasks, too: one that has none,
-# like `open`, must not meet their texts.
+# Texts for rehearsing a student's general head, by whether it has heads for the tasks: a student without them, like
+# `open`, must not see the tasks' texts.
 REMEMBERED = {True: ("emocontext", "friends", "push", "meld", "comments", "tweets"), False: ("comments",)}
 HEAD_OF: Mapping[str, str] = {
     "emocontext": "emocontext",
@@ -55,7 +55,7 @@ _FILE = "a teacher's file, as `emoscope distil label` writes them"
 
 
 def own_examples(task_name: str, fit_context: FitContext, splits: Sequence[str] | None = None) -> list[Example]:
-    """What the task's teacher was trained on, in that order: by default the large systems' splits."""
+    """The training examples of the task's teacher, in order; by default the splits of the large systems."""
     task = get_task(task_name)
     splits = splits or (("train", "dev") if task_name == "iest" else ("train",))
     examples = (example for split in splits for example in read_split(task, split, fit_context.resources))
@@ -63,7 +63,7 @@ def own_examples(task_name: str, fit_context: FitContext, splits: Sequence[str] 
 
 
 def vote_shares(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
-    """The annotators' votes as probabilities of the labels; not numbers where nobody voted for one."""
+    """The annotators' votes as probabilities of the labels; NaN if there are none."""
     counts = np.array([[example.votes.get(label, 0) for label in labels] for example in examples], float)
     counts = counts.reshape(len(examples), len(labels))
     with np.errstate(invalid="ignore"):
@@ -71,7 +71,7 @@ def vote_shares(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
 
 
 def pool_part(name: str, fit_context: FitContext) -> list[Example]:
-    """A named part of the pool: the same examples in the same order each time."""
+    """The examples of a named part of the pool, in a fixed order."""
     kind, _, seed = name.partition(":")
     if kind == VARIED_TWEETS and (not seed or seed.isdigit()):
         return list(varied(own_examples("iest", fit_context), VARIED, int(seed or 0)))
@@ -85,7 +85,7 @@ def pool_part(name: str, fit_context: FitContext) -> list[Example]:
 
 
 def corpus_of(part: str) -> str:
-    """The corpus a part of the pool comes from, by which a student's record names it.
+    """The corpus of a part of the pool, as named in a student's record.
 
     >>> corpus_of("recombined"), corpus_of("varied:1"), corpus_of("written:push")
     ('emocontext', 'iest', 'emoscope, written like push')
@@ -127,9 +127,9 @@ _PARTS: Mapping[str, Callable[[FitContext], list[Example]]] = {
 
 
 def recombined(examples: Sequence[Example], count: int) -> Iterator[Example]:
-    """Dialogues put together from others: another last turn, or the last turn with less before it.
+    """Dialogues recombined from others: with another last turn, or with fewer turns before it.
 
-    A student that has met a phrase in many surroundings learns what the teacher makes of the surroundings.
+    From the same phrase in many contexts, a student learns how the teacher uses the context.
     """
     draw = np.random.default_rng(0)
     for number in range(count):
@@ -143,10 +143,10 @@ def recombined(examples: Sequence[Example], count: int) -> Iterator[Example]:
 
 
 def varied(examples: Sequence[Example], times: int, seed: int = 0) -> Iterator[Example]:
-    """New wordings of IEST's tweets: words left out, words of other tweets instead, or the words around the trigger.
+    """Variations of IEST's tweets: words left out, words replaced by others, or only the words around the trigger.
 
-    Not all of them are English, and none has a label. They let a teacher say what it makes of many more of the
-    surroundings in which an emotion is named than there are tweets.
+    They are not always grammatical, and have no labels. They let a teacher label many more contexts of emotion words
+    than there are tweets.
     """
     draw = np.random.default_rng(seed)
     words = [word for example in examples for word in example.text.split() if TRIGGER not in word]
@@ -159,7 +159,7 @@ def varied(examples: Sequence[Example], times: int, seed: int = 0) -> Iterator[E
 
 
 def _reworded(said: list[str], place: int, how: int, words: list[str], draw: np.random.Generator) -> list[str]:
-    """The words with a fifth of them left out (0), every seventh exchanged (1), or some around the place alone (2)."""
+    """The words with a fifth of them left out (0), about every seventh replaced (1), or some around `place` (2)."""
     chance = draw.random(len(said))
     chance[place] = 1.0
     if how == 0:
@@ -172,10 +172,10 @@ def _reworded(said: list[str], place: int, how: int, words: list[str], draw: np.
 
 
 def teach(block: Block, task: Task, fit_context: FitContext) -> dict[str, Floats]:
-    """A teacher's probabilities: held-out ones for its own examples, and those for the texts it is asked about.
+    """A teacher's probabilities: out-of-fold for its own examples, and for its parts of the pool.
 
-    Both are under the class prior of its training data. Texts it was trained on are not asked again elsewhere; their
-    rows are not numbers. `fit_context.seed` is the teacher's own: it says which new wordings it is asked about.
+    Both are under the class prior of its training data. Texts of the pool that it was trained on get NaN.
+    `fit_context.seed` is the teacher's own seed, which selects the variations of tweets.
     """
     from emoscope.models.ensembles.blend import Blend
 
@@ -195,7 +195,7 @@ def teach(block: Block, task: Task, fit_context: FitContext) -> dict[str, Floats
         if kind == VARIED_TWEETS:
             answers[name] = block.answers_unseen(part, [fold_of[example.family] for example in part])
             continue
-        # Of other surroundings, or another task's texts, nothing was learnt.
+        # Not learnt: these are new contexts, or another task's texts.
         unknown = name in ("recombined", "emocontext")
         new = [number for number, example in enumerate(part) if unknown or plain(example.text) not in known]
         table = np.full((len(part), len(task.labels)), np.nan)
@@ -207,9 +207,9 @@ def teach(block: Block, task: Task, fit_context: FitContext) -> dict[str, Floats
 def known_answers(
     model: FittedModel, fit_context: FitContext, limit: int | None = None, *, pool: bool = False
 ) -> Iterator[tuple[str, tuple[str, ...], dict[str, Floats]]]:
-    """What a student answers now, task by task: a student that is taught more and this again does not forget it.
+    """A student's current answers, task by task, for rehearsal when it is trained further.
 
-    With `pool`, also what it answers to the texts that the tasks' large teachers are asked about.
+    With `pool`, also its answers to the parts of the pool that the tasks' teachers label.
     """
     heads = {head.name: replace(head, temperature=1.0) for head in model.bundle.heads}
     for task_name, head_name in HEAD_OF.items():
@@ -233,14 +233,14 @@ def save_answers(
     answers: Mapping[str, Floats],
     sources: Mapping[str, int] | None = None,
 ) -> None:
-    """Write a teacher's probabilities as npz, and the sources it learnt from itself."""
+    """Write a teacher's probabilities as npz, with the sources it learnt from."""
     about = json.dumps({"task": task_name, "labels": list(labels), "sources": dict(sources or {})})
     tables = {name: table.astype(np.float16) for name, table in answers.items()}
     save_arrays(path, {"about": np.array(about), **tables})
 
 
 def teacher_sources(path: Path) -> dict[str, int]:
-    """What the teacher of a file learnt from, and how many items of each; empty where its file does not say."""
+    """The sources that the teacher of a file learnt from, with their sizes; empty if the file does not say."""
     with open_arrays(path, _FILE) as kept:
         return dict(json.loads(str(kept["about"])).get("sources", {}))
 

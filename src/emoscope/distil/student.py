@@ -1,4 +1,4 @@
-"""The small model with a head for each label set, taught by large ones; what `default` is made from."""
+"""Train a student: a small model with a head for each label set, from which `default` is made."""
 
 import json
 from collections import Counter
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 FOLDS = 10
 REPORT = "student.json"
-UNNAMED = "not named"  # a source that nobody has named: the record is not complete
-HEADS: Mapping[str, tuple[str, ...]] = {  # the first is what a model answers with if nobody says otherwise
+UNNAMED = "not named"  # an unknown source: the record is incomplete
+HEADS: Mapping[str, tuple[str, ...]] = {  # the first is the default
     "general": GENERAL,
     "emocontext": ("others", "happy", "sad", "angry"),
     "emotionx": ("neutral", "joy", "sadness", "anger"),
@@ -102,7 +102,7 @@ class StudentPlan(FrozenModel):
 
 
 class Targets:
-    """Rows of examples with targets for one or more heads; the same text in the same surroundings is one row."""
+    """Examples with targets for one or more heads; the same text in the same context is one row."""
 
     def __init__(self, context: int, heads: Sequence[str] = tuple(HEADS)) -> None:
         self.context = context
@@ -111,13 +111,13 @@ class Targets:
         self.tables: dict[str, list[Floats | None]] = {head: [] for head in heads}
         self._told: Counter[tuple[str, int]] = Counter()
         self._row: dict[tuple[str, ...], int] = {}
-        self.sources: dict[str, list[Example]] = {}  # what is taught, by the corpus it comes from
-        self.teachers: dict[str, int] = {}  # what the teachers learnt, as far as their files say
+        self.sources: dict[str, list[Example]] = {}  # the examples by corpus
+        self.teachers: dict[str, int] = {}  # the teachers' sources, if their files name them
 
     def repeat(
         self, head: str, examples: Sequence[Example], targets: Floats, times: int, *, source: str = UNNAMED
     ) -> None:
-        """Add a head's targets as rows of their own, several times over."""
+        """Add a head's targets as separate rows, `times` times."""
         if times:
             self.sources.setdefault(source, []).extend(examples)
         for example, target in times * list(zip(examples, targets, strict=True)):
@@ -126,7 +126,7 @@ class Targets:
                 table.append(target if name == head else None)
 
     def add(self, head: str, examples: Sequence[Example], targets: Floats, *, source: str = UNNAMED) -> None:
-        """Add a head's targets; rows of not-a-numbers are left out."""
+        """Add a head's targets; rows with NaN are left out, and several targets of one row are averaged."""
         taught = self.sources.setdefault(source, [])
         for example, target in zip(examples, targets, strict=True):
             if np.isnan(target).any():
@@ -153,7 +153,7 @@ class Targets:
         }
 
     def table(self) -> Floats:
-        """All heads side by side; what is not asked is not a number."""
+        """The targets of all heads side by side; NaN where there is none."""
         columns = []
         for head, labels in self.heads.items():
             empty = np.full(len(labels), np.nan)
@@ -162,13 +162,13 @@ class Targets:
 
 
 def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) -> Targets:
-    """The pool with the targets of the teachers whose files are given; labels count where there are any."""
+    """The pool with targets from the teachers' files, mixed with labels where there are any."""
     targets = Targets(plan.context, plan.heads)
     own_allowed, allowed_elsewhere = learnable(plan, fit_context)
 
-    @cache  # several teachers answer the same part
+    @cache  # several teachers may label the same part
     def part_of(name: str, task_name: str | None) -> tuple[list[Example], list[int]]:
-        """A part of the pool, or a task's own examples, and the places of those that may be learnt."""
+        """A part of the pool or a task's own examples, and the positions of those that may be learnt."""
         part = pool_part(name, fit_context) if task_name is None else own_examples(task_name, fit_context)
         may = allowed_elsewhere if task_name is None else own_allowed
         drawn = np.random.default_rng(fit_context.seed).random(len(part)) < plan.share
@@ -203,7 +203,7 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
             corpus = task_name if own else corpus_of(name)
             targets.add(head, [part[number] for number in allowed], soft[allowed], source=corpus)
     everyday = corpus_of("everyday")
-    if "general" in targets.heads and everyday not in targets.sources:  # no teacher was asked: our labels alone
+    if "general" in targets.heads and everyday not in targets.sources:  # without a teacher: our labels alone
         examples = everyday_examples()[: plan.limit]
         targets.repeat("general", examples, general_targets(examples), plan.everyday, source=everyday)
     if "general" in targets.heads and plan.everyday:
@@ -217,7 +217,7 @@ def _certain(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
 
 
 def _of_teacher(source: str) -> str:
-    """What the record calls a teacher's source; a student that teaches has sources of its teachers, and mere text.
+    """The name of a teacher's source in the record; names that already have a prefix stay as they are.
 
     >>> _of_teacher("meld"), _of_teacher("teacher: meld"), _of_teacher("text: tweets")
     ('teacher: meld', 'teacher: meld', 'text: tweets')
@@ -228,10 +228,10 @@ def _of_teacher(source: str) -> str:
 def learnable(
     plan: StudentPlan, fit_context: FitContext
 ) -> tuple[Callable[[Example], bool], Callable[[Example], bool]]:
-    """Whether to learn from an example of a task's own data, and from one of another collection.
+    """Two filters: whether to learn from an example of a task's own data, and from one of another corpus.
 
-    With `hold_out`, neither from a held-out dialogue nor, elsewhere, from a line, or a turn in its context, that is
-    judged: MELD has many of EmotionX's scenes.
+    With `hold_out`, held-out dialogues are excluded, and in other corpora also lines that are scored: MELD has many of
+    EmotionX's scenes.
     """
     if not plan.hold_out:
         return (lambda _: True), (lambda _: True)
@@ -249,12 +249,12 @@ def learnable(
 
 
 def is_held_out(example: Example) -> bool:
-    """Whether a dialogue belongs to the tenth on which the student is judged."""
+    """Whether a dialogue is in the tenth that the student is scored on."""
     return fold_number(example.family, FOLDS) == 0
 
 
 def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) -> "MultiTaskClassifier":
-    """Teach the encoder the mixture of all tasks, then what the teachers say, as `gather` found it."""
+    """Train the encoder on the mixture of all corpora, then on the targets from `gather`."""
     check_installed(*NETWORK_PACKAGES, extra="train")
     from emoscope.models.torch.multitask import MultiTaskClassifier
     from emoscope.models.torch.training import seed_everything
@@ -297,7 +297,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
         start = teacher.network
         assert start is not None
         if plan.start is None:
-            # The same student from an encoder just prepared and from one that was kept.
+            # A prepared encoder that is loaded must give the same student as one just trained.
             seed_everything(fit_context.seed)
             start.replace_head(sum(map(len, targets.heads.values())))
     training = {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate, "precision": plan.precision}
@@ -312,7 +312,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
 
 
 def _widen(student: "MultiTaskClassifier", plan: StudentPlan, fit_context: FitContext) -> None:
-    """Room to learn more in the middle of each layer, where the plan wants more than the student has."""
+    """Widen the feed-forward networks if the plan asks for more units than the student has."""
     from emoscope.models.torch.pruning import widen_ffn
     from emoscope.models.torch.training import seed_everything
     from emoscope.models.torch.transformer import Transformer
@@ -325,7 +325,7 @@ def _widen(student: "MultiTaskClassifier", plan: StudentPlan, fit_context: FitCo
 
 
 def _student(name: str) -> "MultiTaskClassifier":
-    """A student from its own folder, or from that of the model it became."""
+    """A student from its own folder, or from the model that was made from it."""
     from emoscope.detector.bundle import resolve
     from emoscope.models.torch.multitask import CONFIG, MultiTaskClassifier
     from emoscope.models.torch.reopened import reopen
@@ -335,10 +335,9 @@ def _student(name: str) -> "MultiTaskClassifier":
 
 
 def mix_of(targets: Targets, plan: StudentPlan) -> dict[str, dict[str, float]]:
-    """How common each label was in what a student learnt, head by head.
+    """The mix of labels that a student learnt, by head.
 
-    Of one that goes on from another it is the other's: what it is taught more was chosen, and says nothing of how
-    common an emotion is.
+    A student that continues from another keeps that one's mix, because its further data were selected.
     """
     if plan.start is None:
         return targets.mix()
@@ -352,15 +351,15 @@ def mix_of(targets: Targets, plan: StudentPlan) -> dict[str, dict[str, float]]:
 
 
 def _read_text(plan: StudentPlan, fit_context: FitContext) -> LearntItems:
-    """The text it reads without labels: sources, but no items."""
+    """The unlabelled text it reads: sources without items."""
     names = plan.adaptation.split("+") if plan.adaptation else []
     return LearntItems({f"text: {name}": len(unlabelled_dialogues(name, [], fit_context)) for name in names})
 
 
 def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, Any]:
-    """Scores on what was held out, from which temperatures and decisions follow, too.
+    """Score a student on held-out data, and fit temperatures and decisions on them.
 
-    That is a tenth of every task, the everyday situations that are taught to no model, and EmoContext's dev.
+    These are a tenth of every task, the held-out everyday situations, and EmoContext's development set.
     """
     report: dict[str, Any] = {}
     for head in student.heads:
@@ -391,7 +390,7 @@ def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, 
 def _emocontext(
     student: "MultiTaskClassifier", held_out: Sequence[Example], temperature: float, fit_context: FitContext
 ) -> dict[str, Any]:
-    """The decision under real traffic, chosen on the held-out tenth, and both scores on dev."""
+    """The decision under the natural prior, chosen on the held-out tenth, and the scores on dev with and without it."""
     task = get_task("emocontext")
     assert task.metadata.natural_prior is not None
     natural = prior_vector(task.metadata.natural_prior, task.labels)
@@ -415,7 +414,7 @@ def _probabilities(
 
 
 def _score(name: str, examples: Sequence[Example], answers: Floats, labels: Sequence[str]) -> float:
-    """A task's official score; of everyday dialogues the share that got an accepted emotion."""
+    """A task's official score, or the share of everyday dialogues with an accepted emotion."""
     best = [labels[place] for place in answers.argmax(1)]
     if name not in TASKS:
         return float(np.mean([label in example.votes for label, example in zip(best, examples, strict=True)]))
@@ -423,5 +422,5 @@ def _score(name: str, examples: Sequence[Example], answers: Floats, labels: Sequ
 
 
 def save_report(folder: Path, report: Mapping[str, Any]) -> None:
-    """Write what `judge` found beside the student."""
+    """Write the report beside the student."""
     write_file(folder / REPORT, json.dumps(report, indent=2))

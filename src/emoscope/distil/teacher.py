@@ -1,6 +1,6 @@
-"""A large pretrained model as a teacher: one network for all tasks, fitted fold by fold.
+"""Train a large pretrained model as a teacher: one network for all tasks, fold by fold.
 
-The networks are too large to keep, so each fold answers as soon as it is fitted and leaves its probabilities.
+The networks are too large to keep, so each predicts as soon as it is trained, and only its probabilities are saved.
 """
 
 import json
@@ -38,12 +38,12 @@ SPLITS: Mapping[str, tuple[str, ...]] = {
     "emotionx-push": ("train",),
     "iest": ("train", "dev"),
 }
-# Corpora whose files have numbers for labels.
+# Corpora whose labels are numbers in the files.
 NAMED_LABELS = {"tweet-emotion": ("anger", "joy", "optimism", "sadness"), "irony": ("sincere", "ironic")}
 PRETAUGHT, PLAN, ANSWERS = "taught", "plan.json", "answers"
-OPEN_HEADS = ("goemotions", "general")  # learnt from what allows any use: GoEmotions and dialogues of our own
+OPEN_HEADS = ("goemotions", "general")  # trained on data that allow any use: GoEmotions and our own dialogues
 _NEW = ("written:everyday", "written:emocontext")
-# The parts of the pool that a teacher of all data is asked about, by head; one held out for measuring is among none.
+# The parts of the pool that a teacher labels, by head.
 POOL: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "all": {
         "general": (
@@ -68,7 +68,7 @@ POOL: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 class TeacherPlan(FrozenModel):
-    """How a teacher is made: it learns the auxiliary corpora first, then the tasks' own data but for one fold."""
+    """How a teacher is trained: first on the auxiliary corpora, then on the tasks' own data without one fold."""
 
     pretrained: str
     """A hub name or a folder."""
@@ -80,12 +80,12 @@ class TeacherPlan(FrozenModel):
     list_labels: bool = True
     """Whether a decoder's prompt lists the labels; without them it is shorter."""
     corpora: Literal["all", "open"] = "all"
-    """`open` learns only from what allows any use, and answers with the heads taught from that."""
+    """`open` uses only data that allow any use, and has only their heads."""
     folds: int = Field(default=5, ge=2)
     auxiliary_share: float = Field(default=0.4, ge=0, le=1)
-    """Share of the auxiliary corpora that is learnt first."""
+    """Share of the auxiliary corpora to train on first."""
     rehearsal_share: float = Field(default=0.05, ge=0, le=1)
-    """Share of them that is mixed into the tasks' data, so that they are not forgotten."""
+    """Share of them that is mixed into the tasks' data as rehearsal."""
     epochs: int = Field(default=1, ge=1)
     learning_rate: float = 1e-5
     batch_tokens: int = 4096
@@ -121,7 +121,7 @@ def teacher_heads(corpora: str = "all") -> dict[str, tuple[str, ...]]:
 
 
 def test_set(task_name: str, fit_context: FitContext) -> list[Example]:
-    """The examples of a task's test set, none where its file is not at hand."""
+    """The examples of a task's test set; none if its file is missing."""
     try:
         return read_split(get_task(task_name), "test", fit_context.resources)
     except EmoscopeError:
@@ -129,7 +129,7 @@ def test_set(task_name: str, fit_context: FitContext) -> list[Example]:
 
 
 def fold_numbers(examples: Sequence[Example], folds: int) -> NDArray[np.int64]:
-    """The fold of each example, which follows from its dialogue alone."""
+    """The fold of each example, which depends on its dialogue alone."""
     return np.array([fold_number(example.family, folds) for example in examples])
 
 
@@ -143,23 +143,22 @@ def teach_by_folds(
     ask: bool = False,
     parts: Sequence[str] | None = None,
 ) -> None:
-    """Fit a network for each fold, and write its probabilities of the held-out examples and of the test sets at hand.
+    """Train a network for each fold, and write its probabilities for the held-out examples and the available test sets.
 
-    A fold that is there already is left alone; a folder of another plan is refused. A number that is no fold's holds
-    out nothing. With `ask` the networks answer the pool for a student, too, or the `parts` of it that are named: each
-    the texts of its own fold, of which it has learnt nothing, and one that holds out nothing all of them. `keep` is a
-    folder to leave networks in.
+    Finished folds are skipped; a folder of another plan is an error. A fold number beyond the last holds out nothing.
+    With `ask`, the networks also label the pool for a student, or the named `parts` of it: each the texts of its own
+    fold, which it has not learnt; a network that holds out nothing labels all. Networks are saved in the folder `keep`.
     """
     asked = {
         head: [part for part in every if parts is None or part in parts] for head, every in POOL[plan.corpora].items()
     }
     if unknown := sorted(set(parts or ()) - {part for every in asked.values() for part in every}):
-        raise EmoscopeError(f"no head is asked about {unknown[0]!r}")
+        raise EmoscopeError(f"--part: no head labels {unknown[0]!r}")
     folder.mkdir(parents=True, exist_ok=True)
     content = plan.model_dump(mode="json")
-    # A plan of an earlier version lacks newer settings, which had their defaults then.
+    # A plan of an earlier version lacks newer settings, which then had their defaults.
     if (folder / PLAN).is_file() and TeacherPlan.model_construct(**read_json(folder / PLAN)) != plan:
-        raise EmoscopeError(f"{folder}: was begun with other settings ({PLAN}); choose another folder")
+        raise EmoscopeError(f"{folder}: was started with other settings ({PLAN}); choose another folder")
     write_file(folder / PLAN, json.dumps(content, indent=2))
     tasks = SPLITS if plan.corpora == "all" else {}
     own = {name: own_examples(name, fit_context, splits)[: plan.limit] for name, splits in tasks.items()}
@@ -169,7 +168,7 @@ def teach_by_folds(
     learnt.save(folder)
     pool = _Pool(folds, plan, fit_context)
     for name in dict.fromkeys(name for names in asked.values() for name in names if ask):
-        pool.part(name)  # a part that is not at hand is missed now, not after hours of training
+        pool.part(name)  # report a missing part now, not after hours of training
     start = plan.pretrained
     if plan.auxiliary_share and plan.corpora == "all":
         start = str(folder / PRETAUGHT)
@@ -204,11 +203,11 @@ def teach_by_folds(
         if ask:
             tables |= pool.ask(teacher, fold, asked)
         save_arrays(path, {name: table.astype(np.float16) for name, table in tables.items()})
-        pool.save_answers(folder, learnt.sources)  # after each fold, so that what is there can teach
+        pool.save_answers(folder, learnt.sources)  # after each fold, so that students can use what exists
 
 
 class _Pool:
-    """The texts that a teacher is asked about for a student, each with the fold whose network answers it.
+    """The texts that a teacher labels for a student, with the fold whose network labels each.
 
     `own_folds` are the folds of each task's own examples.
     """
@@ -220,31 +219,31 @@ class _Pool:
         self._parts: dict[str, tuple[list[Example], NDArray[np.int64]]] = {}
 
     def part(self, name: str) -> tuple[list[Example], NDArray[np.int64]]:
-        """The texts of a part, and the folds they belong to."""
+        """The texts of a part and their folds."""
         if name not in self._parts:
             examples = pool_part(name, self.fit_context)[: self.plan.limit]
             self._parts[name] = examples, fold_numbers(examples, self.plan.folds)
         return self._parts[name]
 
     def answered_by(self, fold: int, name: str) -> NDArray[np.bool_]:
-        """Which texts of a part a fold's network answers."""
+        """Which texts of a part a fold's network labels."""
         return np.asarray((self.part(name)[1] == fold) | (fold >= self.plan.folds))
 
     def ask(self, teacher: "MultiTaskClassifier", fold: int, asked: Mapping[str, Sequence[str]]) -> dict[str, Floats]:
-        """What a fold's network makes of the texts that it answers."""
+        """A fold's probabilities for the texts it labels."""
         tables = {}
         for head, names in asked.items():
             for name in names:
-                self.fit_context.progress(f"asking {head} of {name}", 1.0)
+                self.fit_context.progress(f"labelling {name} with {head}", 1.0)
                 examples = list(compress(self.part(name)[0], self.answered_by(fold, name)))
                 tables[f"{head}/{name}"] = teacher.predict_proba(examples, head)
         return tables
 
     def save_answers(self, folder: Path, sources: Mapping[str, int]) -> None:
-        """Write what a student learns of a teacher, a file for each head: not a number where a fold is missing.
+        """Write the probabilities that a student learns from, a file per head, with NaN where a fold is missing.
 
-        Of a task's own data these are the out-of-fold probabilities; EmoContext's dev, which comes last, measures it.
-        `sources` is what the teacher learnt from, which goes into the student's record.
+        For a task's own data these are out-of-fold; EmoContext's dev, which comes last, is left out for scoring.
+        `sources` is what the teacher learnt from, for the student's record.
         """
         merged: dict[str, dict[str, Floats]] = {}
         for fold, file in _folds(folder).items():
@@ -272,19 +271,19 @@ def _everyday(plan: TeacherPlan, fold: int) -> Lessons:
 
 
 def _learnt(own: Mapping[str, Sequence[Example]], plan: TeacherPlan, fit_context: FitContext) -> LearntItems:
-    """What the networks of all folds learn together."""
+    """Everything that the networks of all folds learn."""
     sources: dict[str, Sequence[Example]] = {corpus_of("everyday"): everyday_examples()[: plan.limit]}
     if plan.corpora == "open":
         sources["goemotions-ekman"] = source_examples("goemotions-ekman", fit_context)[: plan.limit]
         return LearntItems.of(sources)
     if plan.auxiliary_share or plan.rehearsal_share:
         sources |= auxiliary_corpora(fit_context, limit=plan.limit)
-        sources.pop("tweeteval-offensive", None)  # which no head asks for
+        sources.pop("tweeteval-offensive", None)  # no head has it
     return LearntItems.of({**sources, **own, "meld": source_examples("meld", fit_context)[: plan.limit]})
 
 
 def auxiliary_lessons(plan: TeacherPlan, share: float, fit_context: FitContext) -> Lessons:
-    """A share of every auxiliary corpus, without lines of EmotionX."""
+    """A share of each auxiliary corpus, without lines of EmotionX."""
     mixture = by_head(auxiliary_corpora(fit_context, limit=plan.limit))
     parts = {head: mixture[head] for head in ("sentiment", "emoji", "tweet-emotion", "irony", "isear", "iest")}
     parts["meld"] = [example for example in mixture["ekman"] if example.dialogue.turns[0].speaker]
@@ -311,7 +310,7 @@ def _smoothed(targets: Floats, plan: TeacherPlan) -> Floats:
 def fit_teacher(
     lessons: Sequence[Lessons], plan: TeacherPlan, pretrained: str, fit_context: FitContext
 ) -> "MultiTaskClassifier":
-    """One network over all lessons."""
+    """Train one network on all lessons."""
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
     heads = teacher_heads(plan.corpora)
@@ -339,7 +338,7 @@ def _save(teacher: "MultiTaskClassifier", folder: Path) -> None:
     from emoscope.models.torch.decoder import Decoder
     from emoscope.models.torch.transformer import Transformer
 
-    if folder.exists():  # kept before a kill: the same plan gives the same network
+    if folder.exists():  # saved before a kill; the same plan gives the same network
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(folder) as part:
@@ -351,16 +350,16 @@ def _save(teacher: "MultiTaskClassifier", folder: Path) -> None:
 
 
 def _folds(folder: Path) -> dict[int, Any]:
-    """The probabilities that each fold's network has left, by its number."""
+    """The saved probabilities of each fold, by its number."""
     paths = {int(path.stem.removeprefix("fold")): path for path in folder.glob("fold*.npz")}
     return {fold: np.load(paths[fold], allow_pickle=False) for fold in sorted(paths)}
 
 
 def merged_probabilities(folder: Path, plan: TeacherPlan, fit_context: FitContext) -> dict[str, dict[str, Floats]]:
-    """For each task the out-of-fold probabilities (`own`, not a number where a fold is missing) and the folds' mean."""
+    """For each task the out-of-fold probabilities (`own`, NaN where a fold is missing) and the folds' mean (`test`)."""
     files = _folds(folder)
     if not files:
-        raise EmoscopeError(f"{folder}: holds no teacher's probabilities (fold0.npz is missing)")
+        raise EmoscopeError(f"{folder}: has no teacher's probabilities (fold0.npz is missing)")
     merged = {}
     for task_name in SPLITS:
         numbers = fold_numbers(own_examples(task_name, fit_context, SPLITS[task_name])[: plan.limit], plan.folds)

@@ -1,6 +1,6 @@
-"""A language model writes dialogues like those it is shown: more text for a teacher to answer.
+"""Generate dialogues with a language model: more text for a teacher to label.
 
-It is shown a few dialogues of one kind as a list and goes on with it. What it writes has no label: the teacher judges.
+The model sees a list of a few dialogues of one kind and continues it. The result has no labels.
 """
 
 import json
@@ -37,7 +37,7 @@ HEADINGS: Mapping[str, str] = {
 
 
 def seed_dialogues(kind: str, fit_context: FitContext) -> list[tuple[str, ...]]:
-    """The dialogues that the model is shown: only what may be learnt."""
+    """The dialogues for the prompts, all from training data."""
     if kind not in HEADINGS:
         raise EmoscopeError(f"nothing to write like {kind!r}; there are: {', '.join(HEADINGS)}")
     if kind == "everyday":
@@ -49,7 +49,7 @@ def seed_dialogues(kind: str, fit_context: FitContext) -> list[tuple[str, ...]]:
 
 
 def parse_list(text: str, kind: str) -> Iterator[tuple[str, ...]]:
-    """The dialogues of a list that a model went on with, but for the last, which may be cut off.
+    """Parse the list that a model continued; the last dialogue is dropped, because it may be cut off.
 
     >>> list(parse_list(" hi | hello\\n- too many | turns | to be | a chat | of ours\\n- bye\\n- I wa", "everyday"))
     [('hi', 'hello'), ('bye',)]
@@ -68,7 +68,7 @@ def parse_list(text: str, kind: str) -> Iterator[tuple[str, ...]]:
 def write_dialogues(
     pretrained: str, kind: str, count: int, fit_context: FitContext, *, batch_size: int = 1024
 ) -> Iterator[tuple[str, ...]]:
-    """Dialogues that a causal language model wrote, each once, none of them one it was shown."""
+    """Generate dialogues with a causal language model, without duplicates or copies of the prompts."""
     torch = require("torch", extra="train")
     transformers = require("transformers", extra="train")
     from emoscope.models.torch.pretrained import quiet
@@ -103,7 +103,7 @@ def write_dialogues(
                 yield turns
         fit_context.progress(f"{written:,} dialogues", written / count)
         if written == before:
-            raise EmoscopeError(f"{pretrained}: writes no list of dialogues")
+            raise EmoscopeError(f"{pretrained}: does not continue a list of dialogues")
 
 
 def _prompt(kind: str, shown: Sequence[tuple[str, ...]]) -> str:
@@ -111,7 +111,7 @@ def _prompt(kind: str, shown: Sequence[tuple[str, ...]]) -> str:
 
 
 def save_written(path: Path, dialogues: Iterable[tuple[str, ...]]) -> int:
-    """Write dialogues as JSONL, and say how many there are."""
+    """Write dialogues as JSONL; returns how many."""
     path.parent.mkdir(parents=True, exist_ok=True)
     count = 0
     with atomic_write(path) as handle:
@@ -122,7 +122,7 @@ def save_written(path: Path, dialogues: Iterable[tuple[str, ...]]) -> int:
 
 
 def written_examples(kind: str, fit_context: FitContext) -> list[Example]:
-    """The dialogues of `written/KIND.jsonl` under the data folder, as `emoscope distil write` leaves them."""
+    """The dialogues of `written/KIND.jsonl` under the data folder, as `emoscope distil write` writes them."""
     path = fit_context.resource(f"written/{kind}.jsonl")
     rows = (json.loads(line)["turns"] for line in path.read_text(encoding="utf-8").splitlines())
     return [Example(Dialogue(tuple(map(Turn, turns))), len(turns) - 1) for turns in rows]

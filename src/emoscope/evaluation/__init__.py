@@ -1,1 +1,1 @@
-"""What a system's answers are worth: official scores, their place among the published, comparisons, error analysis."""
+"""Evaluate predictions: official scores, ranks among published results, comparisons, error analysis."""

@@ -1,4 +1,4 @@
-"""Whether a system errs where people disagree: its score per dialogue beside the agreement of the annotators there."""
+"""Whether a system errs where annotators disagree: its score per dialogue against their agreement on it."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _ROWS_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class AgreementGroup:
-    """Some of the dialogues, from the least to the greatest agreement among them, and the scores on their items."""
+    """A group of dialogues: the lowest and highest agreement in it, and the scores on its items."""
 
     low: float
     high: float
@@ -33,7 +33,7 @@ class LabelAgreement:
     """One label: its share of the scored items, kappa of the votes for it, and the system's F1."""
 
     share: float
-    kappa: float | None  # None where nobody voted for it
+    kappa: float | None  # None if nobody voted for it
     f1: float
 
 
@@ -56,7 +56,7 @@ class AgreementRelation:
 def by_agreement(
     task: Task, gold: Gold, predicted: Sequence[str], *, samples: int = 10_000, seed: int = 0
 ) -> AgreementRelation:
-    """Relate the agreement of the annotators to the score of one system, which answered every item of `gold`.
+    """Relate the annotators' agreement to the score of one system, which answered every item of `gold`.
 
     >>> by_agreement(task, read_gold(task, "friends.json"), labels).correlation  # doctest: +SKIP
     0.31
@@ -91,7 +91,7 @@ def by_agreement(
 
 
 def spearman(first: Floats, second: Floats) -> float:
-    """Spearman's rank correlation, ties at their mean rank; 0 where one of the two never varies.
+    """Spearman's rank correlation, ties at their mean rank; 0 if one of the two is constant.
 
     >>> spearman(np.array([1.0, 2, 3]), np.array([10.0, 30, 20]))
     0.5
@@ -105,15 +105,15 @@ def _agreement(votes: Mapping[str, int]) -> float:
 
 
 def _correlation(first: Floats, second: Floats) -> Floats:
-    """Pearson's correlation of each row with the same row of the other table."""
+    """Pearson's correlation of each row with the same row of the other array."""
     first, second = (table - table.mean(1, keepdims=True) for table in (first, second))
     below = np.sqrt((first**2).sum(1) * (second**2).sum(1))
-    found: Floats = np.divide((first * second).sum(1), below, out=np.zeros(len(below)), where=below > 0)
-    return found
+    correlation: Floats = np.divide((first * second).sum(1), below, out=np.zeros(len(below)), where=below > 0)
+    return correlation
 
 
 def _resampled(first: Floats, second: Floats, samples: int, seed: int) -> Floats:
-    """The correlation of resampled dialogues; ranks are those of all of them, which hardly changes it."""
+    """The correlation on resampled dialogues; they keep their ranks among all, which hardly changes it."""
     rng = np.random.default_rng(seed)
     ranks = ranked(first)[0], ranked(second)[0]
     drawn = []
@@ -124,7 +124,7 @@ def _resampled(first: Floats, second: Floats, samples: int, seed: int) -> Floats
 
 
 def _by_label(task: Task, gold: Gold, predicted: Sequence[str], voted: Sequence[int]) -> dict[str, LabelAgreement]:
-    """Kappa is of all items with votes, scored or not, as the EmotionX paper has it."""
+    """The figures of each label; kappa is over all items with votes, scored or not, as in the EmotionX paper."""
     examples = examples_of(gold)
     names = list(dict.fromkeys(name for example in examples for name in example.votes))
     votes = np.array([[example.votes.get(name, 0) for name in names] for example in examples if example.votes])
@@ -132,9 +132,8 @@ def _by_label(task: Task, gold: Gold, predicted: Sequence[str], voted: Sequence[
     answers = [predicted[item] for item in voted]
     labels = label_names(task, answers)
     results = class_results(confusion_matrix([gold.labels[item] for item in voted], answers, labels), labels)
-    found = {}
-    for label in task.labels:
-        kappa = kappas.get(label)
-        known = kappa if kappa is not None and not np.isnan(kappa) else None
-        found[label] = LabelAgreement(results[label].support / len(voted), known, results[label].f1)
-    return found
+    kappas = {name: kappa for name, kappa in kappas.items() if not np.isnan(kappa)}
+    return {
+        label: LabelAgreement(results[label].support / len(voted), kappas.get(label), results[label].f1)
+        for label in task.labels
+    }

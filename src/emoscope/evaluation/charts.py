@@ -1,4 +1,4 @@
-"""The charts of the evaluation reports, each drawn narrow enough to be read on a phone."""
+"""The charts of evaluation reports, narrow enough for a phone."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from emoscope.tasks.published import Published
 
 WIDTH = 400
 ACCENT = "#2f6fdb"
-# Shades of this one, up to the strongest, carry dark text on a light page and light text on a dark one.
+# Shades of this colour, up to the strongest, are readable with dark text on light pages and light text on dark ones.
 _SHADE = "#2f6fdc"
 _STRONGEST = 0.75
 _ROW = 30

@@ -1,4 +1,4 @@
-"""Several prediction files on the same gold: which systems differ, and by how much."""
+"""Compare prediction files on the same gold: which systems differ, and by how much."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,16 +73,16 @@ class ComparedSystem:
     to_next: PairedTest | None
     per_class: Mapping[str, ClassFigures]
     outside: Mapping[str, int]  # predicted labels that the task does not have
-    learnt: Overlap | None = None  # how many items the model had learnt, where that is known
+    learnt: Overlap | None = None  # how many items the model learnt, if known
 
     @property
     def is_learnt(self) -> bool:
-        """Whether its model learnt the items, so that the score is none of new text."""
+        """Whether its model learnt the items, so that the score says nothing about new text."""
         return self.learnt is not None and self.learnt.is_learnt
 
     @property
     def title(self) -> str:
-        """The name, marked where the score is of what the model learnt."""
+        """The name, marked if the model learnt the items."""
         return f"{self.name} (learnt)" if self.is_learnt else self.name
 
     def as_dict(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Comparison:
     clusters: tuple[tuple[str, ...], ...]  # the names of the systems in each
     p_values: Floats
     discarded: Mapping[str, int]
-    notes: tuple[str, ...]  # what a reader of the table should know, one line each
+    notes: tuple[str, ...]
 
 
 def compare(
@@ -119,7 +119,7 @@ def compare(
     seed: int = 0,
     advance: Callable[[int], object] = lambda _: None,
 ) -> Comparison:
-    """Compare prediction files, on these items or all; `advance` is called with the number of further `samples` done.
+    """Compare prediction files on all items or the given ones; `advance` is called with the number of new samples done.
 
     >>> from emoscope.tasks import get_task
     >>> compare(get_task("iest"), "trial.csv", ["a.txt", "b.txt"]).rows[0].name  # doctest: +SKIP
@@ -139,7 +139,7 @@ def compare(
     names = label_names(task, *predicted)
     confusions = [confusion_matrix(gold_labels, labels, names) for labels in predicted]
     scores = [scores_of(task, confusion, names) for confusion in confusions]
-    # A stable sort keeps the order the files were named in among equals.
+    # A stable sort keeps ties in the order of the files.
     order = sorted(range(len(predicted)), key=lambda system: -round(scores[system].score, 12))
     gold_codes = encode(gold_labels, names)
     codes = [encode(predicted[system], names) for system in order]
@@ -158,7 +158,6 @@ def compare(
         for first, first_drawn in pairs
     ]
     p_values = np.array([[pair.p_value for pair in row] for row in differences])
-    # Strictly less: a p-value equal to the limit does not pass it.
     differs = p_values < 1 - level
     clusters = significance_clusters(differs)
     rows = []
@@ -185,7 +184,7 @@ def compare(
             )
         )
     discarded = read.discarded(task)
-    warned = sorted(rows, key=lambda row: not row.is_learnt)  # those that matter first
+    warned = sorted(rows, key=lambda row: not row.is_learnt)  # warnings first
     notes = [f"{row.name}: {note}" for row in warned if (note := learnt_note(row.learnt))]
     notes += label_notes(discarded, {})
     notes += [f"{row.name}: {note}" for row in rows for note in label_notes({}, row.outside)]
@@ -207,7 +206,7 @@ def compare(
 
 
 def system_names(paths: Sequence[str | Path]) -> list[str]:
-    """Short names for files: without folder and ending where that tells them apart.
+    """Short names for files: without folder and ending if that keeps them distinct.
 
     >>> system_names(["runs/a.txt", "runs/b.txt"]), system_names(["x/out.txt", "y/out.txt"])
     (['a', 'b'], ['x/out.txt', 'y/out.txt'])

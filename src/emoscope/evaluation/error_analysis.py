@@ -1,4 +1,4 @@
-"""What systems have in common: items all get right, items none does, and scores on slices of the data."""
+"""Error analysis: items that all systems or none get right, and scores on slices of the data."""
 
 import random
 from collections import Counter
@@ -14,13 +14,13 @@ from emoscope.evaluation.score import Gold, GoldSource, Scores, label_names, rea
 from emoscope.evaluation.slices import SLICES, DataSlice
 from emoscope.tasks import Task
 
-# Turns shown before the one that is labelled.
+# Turns shown before the labelled one.
 _CONTEXT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedItem:
-    """An example to look at: its position in the file, its turns, and how many systems gave each answer."""
+    """An example: its position in the file, its turns, and how many systems gave each answer."""
 
     position: int
     turns: tuple[str, ...]
@@ -29,7 +29,7 @@ class AnalysedItem:
 
 @dataclass(frozen=True, slots=True)
 class ClassErrors:
-    """The easy and the hard items of one gold label, with some of each."""
+    """The easy and hard items of one gold label, with examples of each."""
 
     items: int
     all_right: int
@@ -111,7 +111,7 @@ def slice_scores(
 ) -> dict[str, SliceScores]:
     """The scores of each system's answers on each group of each slice."""
     scored = gold.scored(task)
-    found = {}
+    results = {}
     for name, by_slice in slices.items():
         groups = by_slice.positions([examples_of(gold)[item] for item in scored])
         scores = {
@@ -121,19 +121,19 @@ def slice_scores(
             }
             for group, places in groups.items()
         }
-        found[name] = SliceScores(by_slice.description, scores)
-    return found
+        results[name] = SliceScores(by_slice.description, scores)
+    return results
 
 
 def examples_of(gold: Gold) -> Sequence[Example]:
-    """The examples behind the labels, which a plain list of labels does not have."""
+    """The examples of the gold labels; an error if the file has only labels."""
     if gold.examples is None:
-        raise InputError(gold.path or "gold", "holds labels alone; this needs the file with the text")
+        raise InputError(gold.path or "gold", "has only labels; this needs the file with the text")
     return gold.examples
 
 
 def scores_on(task: Task, gold: Gold, predicted: Sequence[str], items: Sequence[int]) -> Scores:
-    """The scores of a system on some of the items; an item named twice counts twice."""
+    """The scores of a system on the given items; duplicates count twice."""
     labels = [predicted[item] for item in items]
     names = label_names(task, labels)
     return scores_of(task, confusion_matrix([gold.labels[item] for item in items], labels, names), names)

@@ -1,4 +1,4 @@
-"""How people do at a task, beside systems on the same items.
+"""Compare human judgements with systems on the same items.
 
 Judgements are a CSV file with the columns `task,worker,label` and, if workers could name further possible labels,
 `other` with those, separated by `;`. `task` is an example's position in the gold file, from 0, or a dialogue's id.
@@ -25,19 +25,19 @@ from emoscope.tasks.published import published
 
 _COLUMNS = ("task", "worker", "label")
 HUMANS = "humans"
-HUMAN_TASK = "iest"  # the one whose paper printed judgements
+HUMAN_TASK = "iest"  # the task whose paper has human judgements
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores(Scores):
-    """Scores of people or of a system; `top2` is the share whose guesses, first or other, hold the gold label."""
+    """Scores of people or a system; `top2` is the share whose first or other guesses include the gold label."""
 
     top2: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """People, or a system, on the judged items and on each group of them."""
+    """People or a system on the judged items, and on each group of them."""
 
     name: str
     overall: JudgeScores
@@ -90,7 +90,7 @@ def compare_with_humans(
     *,
     by: str | None = None,
 ) -> HumanComparison:
-    """Score people's judgements as a system's answers, each judgement once, and systems on each judged item once.
+    """Score human judgements like a system's answers, each judgement once, and systems on each judged item once.
 
     >>> from emoscope.tasks import get_task
     >>> comparison = compare_with_humans(get_task("iest"), "trial.csv", "crowd.csv", by="cue")  # doctest: +SKIP
@@ -117,7 +117,8 @@ def compare_with_humans(
         return Judge(name, scores(items), {group: scores(members) for group, members in groups.items()})
 
     def people(among: Sequence[int]) -> JudgeScores:
-        pairs = [pair for pair in counted if pair[0] in set(among)]
+        chosen = set(among)
+        pairs = [pair for pair in counted if pair[0] in chosen]
         labels = [read.labels[item] for item, _ in pairs]
         confusion = confusion_matrix(labels, [judgement.label for _, judgement in pairs], task.labels)
         named = [read.labels[item] in (judgement.label, *judgement.others) for item, judgement in pairs]
@@ -142,7 +143,7 @@ def compare_with_humans(
 
 
 def published_humans(task: Task) -> Judge:
-    """The human judgements a paper printed, scored as if they were a system.
+    """The human judgements of a paper, scored like a system.
 
     >>> from emoscope.tasks import get_task
     >>> scores = published_humans(get_task("iest")).overall
@@ -158,19 +159,19 @@ def published_humans(task: Task) -> Judge:
 
 
 def with_published(task: Task, comparison: HumanComparison | None = None) -> HumanComparison:
-    """A comparison with the people of the task's paper as its last row, who judged other items, or those alone."""
+    """Add the human judgements of the task's paper, which are of other items, to a comparison or an empty one."""
     comparison = comparison or HumanComparison(task.name, task.metric.name)
     return replace(comparison, judges=(*comparison.judges, published_humans(task)))
 
 
 def _items(path: str | Path, judgements: Mapping[int, Judgement], examples: Sequence[Example]) -> tuple[list[int], str]:
-    """The judged items; a file names them by dialogue id if every name is one and ids are unique, else by position."""
+    """The judged items, named by dialogue id if ids are unique and every name is one, else by position."""
     ids = {str(example.dialogue.id): position for position, example in enumerate(examples)}
     names = {row: judgement.task for row, judgement in judgements.items()}
     if len(ids) == len(examples) and all(name in ids for name in names.values()):
         return [ids[name] for name in names.values()], "dialogue id"
     for row, name in names.items():
-        # Ten digits are more than any file has rows; Python refuses to read thousands of them as a number.
+        # No file has more than ten digits of rows, and Python refuses to parse thousands of digits.
         if not (name.isascii() and name.isdecimal() and len(name) <= 10) or int(name) >= len(examples):
             last = f"{len(examples) - 1:,}"
             raise InputError(path, f"task {name!r} is neither a dialogue's id nor a position from 0 to {last}", row=row)

@@ -21,7 +21,7 @@ class MeasuredScore(FrozenModel):
 
 @cache
 def measured_scores() -> dict[str, dict[str, MeasuredScore]]:
-    """System to task to what our runs scored.
+    """Our scores by system and task.
 
     >>> measured_scores()["podlab"]["emotionx-friends"].runs
     5

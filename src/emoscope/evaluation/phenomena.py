@@ -1,6 +1,6 @@
 """Wording that misleads models, recognised by the word lists in phenomena.toml.
 
-The lists miss some and are sometimes wrong: they are for scores on a part of the data, not for labelling a text.
+The lists are incomplete and sometimes wrong: use them to score parts of the data, not to label single texts.
 """
 
 import re
@@ -47,7 +47,7 @@ def has_dialect(text: str) -> bool:
 
 
 def is_code_mixed(text: str) -> bool:
-    """Whether words of Hindi, Spanish or French stand in it, or letters of another script.
+    """Whether there are words of Hindi, Spanish or French, or letters of another script.
 
     >>> is_code_mixed("mujhe bahut gussa aa raha hai"), is_code_mixed("my house is your house")
     (True, False)

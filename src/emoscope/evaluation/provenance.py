@@ -1,6 +1,6 @@
-"""What is known of a prediction file: which model wrote it, and how many of its items that model had learnt.
+"""The provenance of a prediction file: which model wrote it, and how many of its items that model learnt.
 
-The official formats have no place for that, so it stands in a small file beside the predictions.
+The official formats have no place for it, so it is a small file beside the predictions.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ ENDING = ".learnt.json"
 
 
 class Provenance(FrozenModel):
-    """The content of `FILE.learnt.json`; it holds for the predictions with this checksum only."""
+    """The content of `FILE.learnt.json`, valid only for predictions with this checksum."""
 
     format: Literal["emoscope-learnt-1"] = "emoscope-learnt-1"
     model: str
@@ -27,7 +27,7 @@ class Provenance(FrozenModel):
 
 
 def write_provenance(predictions: str | Path, model: str, learnt: Overlap | None) -> None:
-    """Write `FILE.learnt.json` beside predictions if the model had learnt any of their items, else remove an old one.
+    """Write `FILE.learnt.json` beside predictions if the model learnt any of their items, else remove an old one.
 
     >>> write_provenance("out.txt", "default", Overlap(9591, 9591))  # doctest: +SKIP
     """
@@ -40,7 +40,7 @@ def write_provenance(predictions: str | Path, model: str, learnt: Overlap | None
 
 
 def learnt_of(predictions: str | Path) -> Overlap | None:
-    """How many items the model behind a prediction file had learnt; None where nothing is known of it.
+    """How many items of a prediction file its model learnt; None if that is not known.
 
     >>> learnt_of("no-such-file.txt")
     """
@@ -51,12 +51,12 @@ def learnt_of(predictions: str | Path) -> Overlap | None:
         found = Provenance.model_validate(read_json(path))
     except ValidationError as error:
         raise InputError(path, f"is not what `emoscope predict` writes ({first_problem(error)})") from None
-    # Written for other predictions that had this name: says nothing of these.
+    # Ignore a record of other predictions that had this name.
     return found.learnt if found.predictions_sha256 == sha256_of(Path(predictions)) else None
 
 
 def learnt_note(learnt: Overlap | None) -> str | None:
-    """A sentence for whoever reads the score; None where there is nothing to say.
+    """A note for readers of the score, if one is needed.
 
     >>> learnt_note(Overlap(3, 1000))
     'the model learnt 3 of 1,000 items; so few occur by chance'
@@ -65,4 +65,4 @@ def learnt_note(learnt: Overlap | None) -> str | None:
         return None
     if not learnt.is_learnt:
         return f"the model learnt {learnt}; so few occur by chance"
-    return f"the model learnt {learnt}: a score of them says nothing of new text, and has no rank"
+    return f"the model learnt {learnt}: a score on them says nothing about new text, and has no rank"

@@ -1,4 +1,4 @@
-"""Place a score among a task's published results, and say what that place is worth."""
+"""Rank a score among a task's published results, with a caveat if it is not comparable."""
 
 import math
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ class NamedScore:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a score would stand; one below all published systems has rank `of + 1`."""
+    """The rank of a score among published ones; below all of them it is `of + 1`."""
 
     task: str
     score: float
-    rank: int | None  # None where it depends on scores that are not published
-    rank_range: tuple[int, int]  # the best and the worst it could be
+    rank: int | None  # None if it depends on unpublished scores
+    rank_range: tuple[int, int]  # the best and the worst possible rank
     of: int
     above: NamedScore | None  # the nearest system with a better score
-    level: tuple[NamedScore, ...]  # those with the same
+    level: tuple[NamedScore, ...]  # systems with the same score
     below: NamedScore | None
     sentence: str
     published_split: str
@@ -34,7 +34,7 @@ class Placement:
 
 
 def place(score: float, published: Published, *, split: str | None = None, revision: str | None = None) -> Placement:
-    """Where a score would rank among the published ones.
+    """Rank a score among the published ones.
 
     All rows of the results table count. Scores are compared at the precision they were published with; equal ones share
     a rank. `split` and `revision` name the data the score was computed on; the caveat says if it is comparable.
@@ -74,7 +74,7 @@ def place(score: float, published: Published, *, split: str | None = None, revis
 def _standing(
     published: Published, better: Sequence[NamedScore], level: Sequence[NamedScore], worse: Sequence[NamedScore]
 ) -> str:
-    """The rank and its neighbours, or the ranks it could be where better systems' scores are unknown."""
+    """The rank and its neighbours, or the possible ranks if some scores are unknown."""
     rank, size, unknown = len(better) + 1, published.size, published.unknown
     certain = f"{_ordinal(rank)} of {size}"
     if better and unknown:
@@ -94,7 +94,7 @@ def _standing(
 
 
 def _other_data(published: Published, split: str | None, revision: str | None) -> str | None:
-    """What to say of the data a score was computed on, compared with those of the published figures."""
+    """A caveat if the score was computed on other data than the published figures."""
     figures = f"published figures are on {published.split_name}"
     other_split = split is not None and split != published.split
     other_revision = revision is not None and revision not in published.revisions
@@ -108,7 +108,7 @@ def _other_data(published: Published, split: str | None, revision: str | None) -
 
 
 def _left_out(score: float, published: Published) -> str | None:
-    """Where a table lists only the best teams, a score below them says little; the statistics of all say more."""
+    """A caveat for a score below a table that lists only the best teams: its quarter among all participants."""
     ranked = [entry.score for entry in published.entries if entry.rank is not None and entry.score is not None]
     if published.statistics is None or score >= ranked[-1]:
         return None

@@ -1,4 +1,4 @@
-"""Evaluations and comparisons as one HTML file each: charts inside, no scripts, nothing fetched. Needs `plots`."""
+"""Evaluations and comparisons as self-contained HTML files with charts and no scripts. Needs the extra `plots`."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -46,7 +46,7 @@ def write_report(result: Evaluation | Comparison, path: str | Path) -> None:
 def _page(task: str, template: str, drawings: Mapping[str, Chart], **values: Any) -> str:
     try:
         title = get_task(task).metadata.title
-    except EmoscopeError:  # somebody's own task, not registered
+    except EmoscopeError:  # a custom task that is not registered
         title = task
     filters = {
         "file": lambda path: Path(path).name,
@@ -66,7 +66,7 @@ def render(
     drawings: Mapping[str, Chart],
     **options: Any,
 ) -> str:
-    """A package's template with values, and charts as SVG; `options` are those of jinja's environment."""
+    """Render a package's template with values, and charts as SVG; `options` are for jinja's environment."""
     jinja2 = require("jinja2", extra="plots")
     markup = require("markupsafe", extra="plots").Markup
     options = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, **options}
@@ -74,7 +74,7 @@ def render(
         loader=jinja2.PackageLoader(package, "templates"), undefined=jinja2.StrictUndefined, **options
     )
     environment.filters |= filters
-    # The renderer escapes the labels it draws, so its SVG is the one thing let through as it is.
+    # The chart renderer escapes labels itself, so only its SVG is not escaped again.
     ready = {name: markup(svg(chart)) for name, chart in drawings.items()}
     page: str = environment.get_template(template).render(charts=ready, **values)
     return page

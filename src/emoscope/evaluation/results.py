@@ -1,4 +1,4 @@
-"""What was measured of a model, as data: the source of its card and of the documentation's tables."""
+"""Measured results of a model, the source of its card and of tables in the documentation."""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +24,7 @@ class ClassFigures(FrozenModel):
 
 
 class SliceFigures(FrozenModel):
-    """The score on a part of the data; None where the part is too small to be scored."""
+    """The score on a part of the data; None if the part is too small."""
 
     name: str
     n: int
@@ -46,11 +46,11 @@ class HeadResults(FrozenModel):
     accuracy: Share
     macro_f1: Share
     ece: Share  # expected calibration error of the answers
-    ece_training_prior: Share | None = None  # and before they are corrected for how rare the labels are
+    ece_training_prior: Share | None = None  # the same before the correction of the class prior
     per_class: dict[str, ClassFigures]
     slices: tuple[SliceFigures, ...] = ()
     seeds: tuple[int, ...] = ()
-    seed_scores: tuple[Share, ...] = ()  # of several trainings, one for each seed
+    seed_scores: tuple[Share, ...] = ()  # one for each seed
     notes: tuple[str, ...] = ()
 
 
@@ -64,9 +64,9 @@ class CheckFigures(FrozenModel):
 
 
 class BehaviourFigures(FrozenModel):
-    """Cases of the behaviour suite of one type and kind, or of "all": how many were asked and how many passed.
+    """Cases of one type and kind of the behaviour suite, or "all": how many were run and how many passed.
 
-    The interval is Wilson's, of the share that passed; `skipped` are the cases that the labels cannot express.
+    The interval is Wilson's, for the share that passed; `skipped` cases cannot be expressed with the labels.
     """
 
     head: str
@@ -81,7 +81,7 @@ class BehaviourFigures(FrozenModel):
 
 
 class Figure(FrozenModel):
-    """A measured number with its unit, such as of speed."""
+    """A measured number and its unit."""
 
     name: str
     value: float
@@ -96,7 +96,7 @@ class Speed(FrozenModel):
 
 
 class TrainingData(FrozenModel):
-    """Something the model learnt from, and under which terms."""
+    """A data set the model learnt from, and its terms."""
 
     name: str
     use: str
@@ -105,21 +105,21 @@ class TrainingData(FrozenModel):
 
 
 class LearntFigures(FrozenModel):
-    """What a model's own record says it learnt: labelled items in all, and examples of each source."""
+    """What a model learnt by its own record: the number of labelled items, and of examples from each source."""
 
     items: int
     sources: dict[str, int]
 
 
 class Terms(FrozenModel):
-    """Under which terms the weights can be used, in a few words, and why."""
+    """The terms of use of the weights, in a few words, and the reason."""
 
     use: str
     why: str
 
 
 class AboutModel(FrozenModel):
-    """What is written by hand about a model; the rest of its results is measured."""
+    """The hand-written part of a model's results; the rest is measured."""
 
     summary: str
     terms: Terms | None = None
@@ -129,7 +129,7 @@ class AboutModel(FrozenModel):
 
 
 class ModelResults(FrozenModel):
-    """Everything a model card says."""
+    """Everything in a model card."""
 
     format: str = FORMAT
     name: str
@@ -138,18 +138,18 @@ class ModelResults(FrozenModel):
     about: AboutModel
     heads: tuple[HeadResults, ...]
     checks: tuple[CheckFigures, ...] = ()
-    behaviour: tuple[BehaviourFigures, ...] = ()  # of the default set of labels first
-    size_bytes: int | None = None  # of all its files; None for one that is not shipped
+    behaviour: tuple[BehaviourFigures, ...] = ()  # the default label set first
+    size_bytes: int | None = None  # of all its files; None if it is not shipped
     speed: Speed | None = None
     learnt: LearntFigures | None = None
 
 
 def read_results(path: str | Path) -> ModelResults:
-    """A model's results, or what is wrong with the file."""
+    """Read a model's results."""
     try:
         results = ModelResults.model_validate(read_json(path))
     except ValidationError as error:
-        raise InputError(path, f"does not hold a model's results ({first_problem(error)})") from None
+        raise InputError(path, f"has no model results ({first_problem(error)})") from None
     if results.format != FORMAT:
         raise InputError(path, f"has format {results.format!r}; this version reads {FORMAT!r}")
     return results

@@ -1,4 +1,4 @@
-"""One prediction file against gold: the official score, its interval, the figures behind it, and its rank."""
+"""Evaluate one prediction file: the official score, its interval and rank, and the figures behind it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,11 +25,11 @@ from emoscope.tasks.data import Located, sha256_of
 from emoscope.tasks.published import published
 
 LEVEL = 0.95
-# A few labels outside the task's are a system's mistake and scored; more, or longer, mean the file is something else.
+# A few labels outside the task's are a system's mistakes; more, or long ones, mean that it is another kind of file.
 MAX_OUTSIDE = 20
 MAX_LABEL = 100
 
-GoldSource = str | Path | Located  # a file, or a split that `emoscope.tasks.data.find_split` has found
+GoldSource = str | Path | Located  # a file, or a split from `emoscope.tasks.data.find_split`
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,16 @@ class Gold:
     """The gold labels of a file."""
 
     labels: Sequence[str]
-    examples: Sequence[Example] | None = None  # None where the file holds labels alone
+    examples: Sequence[Example] | None = None  # None if the file has only labels
     path: str | None = None
-    split: str | None = None  # known, as is the revision, where the file is one that was published
+    split: str | None = None  # split and revision are known for published files
     revision: str | None = None
 
     def scored(self, task: Task) -> list[int]:
-        """The positions of the items that count; those with a label the task does not score are left out."""
+        """The positions of the items whose labels the task scores."""
         positions = [position for position, label in enumerate(self.labels) if task.scored(label)]
         if not positions:
-            raise InputError(self.path or "gold", f"holds no label that {task.name} scores ({', '.join(task.labels)})")
+            raise InputError(self.path or "gold", f"has no label that {task.name} scores ({', '.join(task.labels)})")
         return positions
 
     def discarded(self, task: Task) -> dict[str, int]:
@@ -68,7 +68,7 @@ def read_gold(task: Task, source: GoldSource) -> Gold:
 
 
 def _published_as(task: Task, source: GoldSource) -> tuple[str | None, str | None]:
-    """The split and revision this is; a file is known by its checksum, whatever its name."""
+    """The split and revision of a source; a file is recognised by its checksum."""
     if isinstance(source, Located):
         splits = source.revision.splits.items()
         return next(name for name, file in splits if file == source.file), source.revision.name
@@ -84,13 +84,13 @@ def read_predictions(task: Task, gold: Gold, path: str | Path) -> list[str]:
         raise InputError(path, f"has {len(labels):,} labels, expected {len(gold.labels):,}")
     outside = outside_labels(task, labels)
     if len(outside) > MAX_OUTSIDE or any(len(label) > MAX_LABEL for label in outside):
-        problem = f"holds {len(outside):,} labels that {task.name} does not have, such as {next(iter(outside))[:40]!r}"
-        raise InputError(path, f"{problem}; these are no predictions for it")
+        problem = f"has {len(outside):,} labels that {task.name} does not have, such as {next(iter(outside))[:40]!r}"
+        raise InputError(path, f"{problem}; expected predictions for {task.name}")
     return labels
 
 
 def label_names(task: Task, *answers: Sequence[str]) -> tuple[str, ...]:
-    """The task's labels, then any others that were predicted: those count as errors."""
+    """The task's labels, then any others that were predicted, which count as errors."""
     others = {label for labels in answers for label in labels} - set(task.labels)
     return (*task.labels, *sorted(others))
 
@@ -107,7 +107,7 @@ class Scores:
 
 
 def flat_dict(result: Any, **renamed: str) -> dict[str, Any]:
-    """A result as plain values, with its scores beside its other fields, some of which are renamed."""
+    """A result as plain values, with its `Scores` inlined and some fields renamed."""
     values = {field.name: getattr(result, field.name) for field in fields(result)}
     flat: dict[str, Any] = {}
     for name, value in values.items():
@@ -116,7 +116,7 @@ def flat_dict(result: Any, **renamed: str) -> dict[str, Any]:
 
 
 def scores_of(task: Task, confusion: Counts, names: Sequence[str]) -> Scores:
-    """The score by the task's metric and the usual averages of a confusion matrix.
+    """The scores of a confusion matrix by the task's metric and the usual averages.
 
     Micro-F1 is over all labels, where it equals accuracy; macro-F1 over those that occur in gold or predictions.
 
@@ -137,7 +137,7 @@ def scores_of(task: Task, confusion: Counts, names: Sequence[str]) -> Scores:
 def score_interval(task: Task, confusion: Counts, names: Sequence[str], samples: int, seed: int) -> Interval:
     """The interval of the official score, the same wherever these predictions are shown.
 
-    Only the task's labels and those predicted count: other names would change what is drawn.
+    Only the task's labels and predicted ones are used: others would change the random draws.
     """
     kept = [place for place, name in enumerate(names) if name in task.labels or confusion[:, place].any()]
     own, labels = confusion[np.ix_(kept, kept)], [names[place] for place in kept]
@@ -173,7 +173,7 @@ class Evaluation:
     discarded: Mapping[str, int]
     outside: Mapping[str, int]  # predicted labels that the task does not have
     seed: int
-    learnt: Overlap | None = None  # how many items the model had learnt, where that is known
+    learnt: Overlap | None = None  # how many items the model learnt, if known
 
     @property
     def score(self) -> float:
@@ -181,7 +181,7 @@ class Evaluation:
 
     @property
     def is_learnt(self) -> bool:
-        """Whether the items were learnt, so that the score is none of new text."""
+        """Whether the model learnt the items, so that the score says nothing about new text."""
         return self.learnt is not None and self.learnt.is_learnt
 
     @property
@@ -202,7 +202,7 @@ class Evaluation:
 
 
 def label_notes(discarded: Mapping[str, int], outside: Mapping[str, int]) -> list[str]:
-    """A sentence for gold items that do not count, and one for predictions that are not labels of the task."""
+    """Notes on gold items that are not scored, and on predictions outside the task's labels."""
     sentences = {
         "gold items left out, as the task does not score their label": discarded,
         "predictions outside the task's labels, counted as errors as in the official scoring": outside,
@@ -233,10 +233,10 @@ def evaluate(
 ) -> Evaluation:
     """Score a file of predictions, or labels in order, in the task's official way.
 
-    `ranked` places the score among the published results, or not. `own_labels` averages over the task's own labels
-    only: IEST's official macro-F1 counts a foreign label that was predicted as one more label, with an F1 of 0.
+    `ranked` places the score among the published results. `own_labels` averages over the task's own labels only: IEST's
+    official macro-F1 counts a predicted label outside the task as one more label, with an F1 of 0.
 
-    Where `emoscope predict` noted that the model had learnt the items, that is said, and there is no rank.
+    If `emoscope predict` recorded that the model learnt the items, the result says so and has no rank.
 
     >>> from emoscope.tasks import get_task
     >>> evaluate(get_task("emocontext"), "dev.txt", "predictions.txt").score  # doctest: +SKIP
@@ -255,7 +255,7 @@ def evaluate(
 
 
 def _own_labels(task: Task) -> Metric:
-    """The task's metric over no label but its own."""
+    """The task's metric over its own labels only."""
     metric = task.metric
     if metric.labels is not None or metric.name == "accuracy":
         return metric
@@ -274,9 +274,9 @@ def evaluate_labels(
     path: str | None = None,
     learnt: Overlap | None = None,
 ) -> Evaluation:
-    """Score labels that are already in memory, in the order of the items; see `evaluate`.
+    """Score labels in memory, in the order of the items; see `evaluate`.
 
-    `path` is the file they were read from, `learnt` how many of the items the model had learnt, where that is known.
+    `path` is the file they were read from, `learnt` how many of the items the model learnt, if known.
 
     >>> from emoscope.tasks import get_task
     >>> gold, predicted = ["happy", "sad", "others", "sad"], ["happy", "others", "others", "sad"]
@@ -295,7 +295,7 @@ def evaluate_labels(
     if ranked and not (learnt is not None and learnt.is_learnt):
         try:
             results = published(task.name)
-        except EmoscopeError:  # somebody's own task has none
+        except EmoscopeError:  # a custom task has none
             pass
         else:
             rank = place(scores.score, results, split=gold.split, revision=gold.revision)

@@ -1,4 +1,4 @@
-"""One way to spread work: in this process, over worker processes, or over a Ray cluster."""
+"""Run work in this process, in worker processes, or on a Ray cluster."""
 
 from emoscope.parallel.executor import SERIAL, Engine, Executor
 from emoscope.parallel.progress import advance

@@ -1,4 +1,4 @@
-"""A function over a stream of parts: results in the order of the parts, memory bounded."""
+"""Map a function over a stream of parts, in order and in bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -16,12 +16,12 @@ from emoscope.parallel.threads import cores, one_core
 P = TypeVar("P")
 R = TypeVar("R")
 Engine = Literal["serial", "local", "ray"]
-# Parts that are held at once, as parts or as results: for each worker, or where only Ray knows how many there are.
+# Parts in flight, as parts or results: per worker, or in all if only Ray knows how many workers there are.
 PARTS_PER_WORKER, PARTS_ON_RAY = 4, 256
 
 
 class WorkItem(NamedTuple):
-    """A part to do, and its place among all."""
+    """A part and its number."""
 
     number: int
     content: Any
@@ -31,11 +31,11 @@ class WorkItem(NamedTuple):
         return PartResult(self.number, problem=f"part {name}: its worker died {attempts} times ({reason})")
 
 
-TakeItem = Callable[[], WorkItem | None]  # None: nothing to do until a running part has ended
+TakeItem = Callable[[], WorkItem | None]  # None: nothing to start until a running part has ended
 
 
 class PartResult(NamedTuple):
-    """The end of a part: its result, or the one line that says why it has none."""
+    """The result of a part, or the problem in one line."""
 
     number: int
     result: Any = None
@@ -46,17 +46,17 @@ class PartResult(NamedTuple):
 class Executor:
     """Calls a function for each part. A worker that dies is replaced and its part repeated.
 
-    When nothing is left to begin, a part that takes several times the median of the others is begun a second time by
-    another worker, and the first that ends counts. So a function may be called twice for a part, and must then do the
-    same. Parts that use several cores are not begun twice.
+    When no part is left to start, one that takes several times the median of the others is started again by another
+    worker, and the first result counts. So the function may be called twice for a part, and must be idempotent. Parts
+    that use several cores are not started twice.
 
     | engine | calls the function |
     |---|---|
     | `serial` | in this process |
-    | `local` | in `workers` processes, one for each core by default; one worker is this process |
+    | `local` | in `workers` processes, by default one per core; a single worker is this process |
     | `ray` | in tasks of the Ray cluster at `ray_address`, or of one started here |
 
-    Workers compute in one thread each unless `single_core` is false. From a script, use an executor under
+    Each worker computes in one thread unless `single_core` is false. In a script, use an executor under
     `if __name__ == "__main__":`, because workers are new processes.
 
     >>> list(Executor(workers=1).map(abs, [-1, 2, -3]))
@@ -76,11 +76,11 @@ class Executor:
         progress: Report = ignore,
         window: int | None = None,
     ) -> Iterator[R]:
-        """Yield the results in the order of the parts; the first part that fails with an `EmoscopeError` ends it.
+        """Yield the results in the order of the parts; the first part that fails with an `EmoscopeError` ends the map.
 
-        The function is pickled once for each worker. Parts are read as they are needed: at most `window` of them are
-        running or waiting to be yielded. `progress` gets what the function reports with `advance`, and the same as a
-        negative number where a worker died. A single part is done in this process.
+        The function is pickled once per worker. Parts are read as needed: at most `window` of them are running or
+        waiting to be yielded. `progress` gets what the function reports with `advance`, and takes it back with a
+        negative number if a worker dies. A single part runs in this process.
         """
         if self.engine == "ray":
             check_installed("ray", extra="ray")

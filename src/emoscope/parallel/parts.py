@@ -1,7 +1,7 @@
-"""Results of parts in files, so that a run that was killed resumes.
+"""Results of parts in files, so that a killed run resumes.
 
-The parts depend on the input alone, and a file is named by a digest of all that its content depends on. So the results
-are the same from any number of workers, and none is ever used for something else.
+The parts depend on the input alone, and a file is named by a digest of everything its content depends on. So the
+results are the same with any number of workers, and a stale one is never used.
 """
 
 import json
@@ -43,7 +43,7 @@ def unpacked(part: bytes) -> list[Dialogue]:
 
 @dataclass(frozen=True, slots=True)
 class PartFolder:
-    """A folder of results, one file a part; `depends` names all that they depend on besides the parts.
+    """A folder of results, one file per part; `depends` names everything they depend on besides the parts.
 
     >>> import tempfile
     >>> folder = PartFolder(Path(tempfile.mkdtemp()), "upper case", ".txt")
@@ -58,10 +58,10 @@ class PartFolder:
     def fill(
         self, parts: Iterable[bytes], function: Callable[[bytes], bytes], executor: Executor = SERIAL
     ) -> Iterator[Path]:
-        """Compute what is missing, and yield the files of all parts in order. At the end, files of other parts go."""
+        """Compute the missing results and yield the files of all parts in order, then remove files of other parts."""
         salt = f"{len(self.depends)} {self.depends}".encode()
         known: set[str] = set()
-        waiting: deque[tuple[Path, bool]] = deque()  # parts that were read and have no result yet
+        waiting: deque[tuple[Path, bool]] = deque()  # parts without a result yet
 
         def missing() -> Iterator[bytes]:
             for number, part in enumerate(parts):
@@ -85,7 +85,7 @@ class PartFolder:
 
 
 def _unless_done(function: Callable[[bytes], bytes], part: bytes) -> bytes:
-    """Parts that are done take their turn, but no time."""
+    """Skip parts that are already done."""
     return part if part == _DONE else function(part)
 
 

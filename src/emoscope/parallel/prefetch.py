@@ -1,4 +1,4 @@
-"""Reading while computing: a thread makes the next items while the current one is worked on."""
+"""Read ahead in a thread while the current item is processed."""
 
 from collections import deque
 from collections.abc import Generator, Iterator
@@ -10,7 +10,7 @@ _END = object()
 
 
 def prefetch(items: Iterator[T], depth: int = 2) -> Generator[T, None, None]:
-    """Yield the items in order, up to `depth` of them made before they are asked for.
+    """Yield the items in order, up to `depth` of them read ahead.
 
     >>> list(prefetch(iter([1, 2, 3])))
     [1, 2, 3]

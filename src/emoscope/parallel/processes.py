@@ -1,7 +1,7 @@
-"""Worker processes of this machine: each unpickles the function once and is given part after part.
+"""Worker processes on this machine: each unpickles the function once and then processes part after part.
 
-Not `ProcessPoolExecutor`: its workers outlive a parent that is killed, and one that dies breaks the pool without
-saying which part it was at.
+Not `ProcessPoolExecutor`: its workers outlive a killed parent, and one that dies breaks the pool without saying which
+part it was working on.
 """
 
 import atexit
@@ -32,9 +32,9 @@ class WorkerDiedError(Exception):
 def run_in_processes(
     function: Callable[[Any], Any], take: TakeItem, workers: int, progress: Report, *, repeat: bool
 ) -> Generator[PartResult, None, None]:
-    """Do parts in up to `workers` processes, and yield each outcome as it comes.
+    """Process parts in up to `workers` processes, and yield each outcome as it comes.
 
-    With `repeat`, an idle worker begins a part a second time whose own worker is late; the first that ends counts.
+    With `repeat`, an idle worker starts a late part a second time, and the first result counts.
     """
     pool = _Pool(pickle.dumps(function), progress)
     try:
@@ -48,7 +48,7 @@ def run_in_processes(
             for item in again:
                 pool.begin(item)
             for pipe in wait(list(pool.busy), seconds):
-                # It may be gone: of a part that another worker has just ended.
+                # It may be gone, if another worker has just finished the same part.
                 if pipe in pool.busy and (outcome := pool.receive(pool.busy[pipe])) is not None:
                     yield outcome
     finally:
@@ -56,16 +56,16 @@ def run_in_processes(
 
 
 class _Pool:
-    """The worker processes, and how far the parts are that they work on."""
+    """The worker processes and the progress of their parts."""
 
     def __init__(self, function: bytes, progress: Report) -> None:
         self._function, self._progress = function, progress
         self._idle: list[_WorkerProcess] = []
         self.busy: dict[Connection, _WorkerProcess] = {}
-        self.lost: deque[WorkItem] = deque()  # whose worker died
+        self.lost: deque[WorkItem] = deque()  # parts whose worker died
         self.stragglers = Stragglers()
         self._deaths: Counter[int] = Counter()
-        self._advanced: Counter[int] = Counter()  # of each running part, as far as that was reported
+        self._advanced: Counter[int] = Counter()  # the reported progress of each running part
 
     def begin(self, item: WorkItem) -> None:
         worker = self._idle.pop() if self._idle else _WorkerProcess(self._function)
@@ -73,7 +73,7 @@ class _Pool:
         self.busy[worker.pipe] = worker
 
     def receive(self, worker: "_WorkerProcess") -> PartResult | None:
-        """Take a worker's next message; returns its part's outcome if it is one."""
+        """Take a worker's next message; returns the outcome of its part if the message is one."""
         item = worker.item
         try:
             outcome = worker.receive()
@@ -157,7 +157,7 @@ class _WorkerProcess:
         return None
 
     def _send(self, message: Any) -> None:
-        with suppress(OSError):  # it is dead, which the next `receive` will show
+        with suppress(OSError):  # a dead worker shows at the next `receive`
             self.pipe.send(message)
 
     def _end(self) -> str:
@@ -173,7 +173,7 @@ class _WorkerProcess:
 
 
 def _work(pipe: Connection) -> None:
-    """Do the parts that come through the pipe until it ends, with the run or with the process that started it."""
+    """Process the parts that come through the pipe until it is closed, by the run or by the end of its process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which ends its workers
     try:
         pipe.send(_READY)

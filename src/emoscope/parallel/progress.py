@@ -8,7 +8,7 @@ Report = Callable[[int], None]
 
 
 def ignore(amount: int) -> None:
-    """Report to nobody."""
+    """Ignore progress."""
 
 
 _report: ContextVar[Report] = ContextVar("report", default=ignore)

@@ -1,7 +1,7 @@
 """Parts as tasks of a Ray cluster, or of Ray on this machine; each worker unpickles the function once.
 
-Plain tasks rather than Ray Data: a part reads and writes its own files, so nothing flows between tasks that Ray Data
-could help with. Ray places the tasks, repeats those whose worker or node died, and adds nodes for those that wait.
+Plain tasks rather than Ray Data: a part reads and writes its own files, so no data flow between tasks. Ray places the
+tasks, repeats those whose worker or node died, and adds nodes for waiting ones.
 """
 
 import os
@@ -23,8 +23,8 @@ ATTEMPTS = 5
 CONNECT_SECONDS = 10.0
 _HTTP2_SETTINGS = b"\x04"
 _HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0" + _HTTP2_SETTINGS + b"\0" * 5
-MOST_TASKS = 1000  # that Ray knows of at once if the number of workers is not given: what it adds nodes for
-_functions: dict[str, Callable[[Any], Any]] = {}  # of this worker, by digest; only the last one is kept
+MOST_TASKS = 1000  # submitted at once if the number of workers is not given; Ray adds nodes for those that wait
+_functions: dict[str, Callable[[Any], Any]] = {}  # this worker's functions by digest; only the last one is kept
 
 
 def run_on_ray(
@@ -36,13 +36,13 @@ def run_on_ray(
     *,
     repeat: bool,
 ) -> Generator[PartResult, None, None]:
-    """Do parts as Ray tasks, and yield each outcome as it comes.
+    """Process parts as Ray tasks, and yield each outcome as it comes.
 
-    With `repeat`, a part that is late is begun a second time on another node; the first that ends counts.
+    With `repeat`, a late part is started a second time on another node, and the first result counts.
     """
-    # Ray reads these from the environment only, when it starts.
+    # Ray reads these only from the environment, at its start.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray 3 will do; the other way it warns
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the default of Ray 3; otherwise it warns
     ray = require("ray", extra="ray")
     started = not ray.is_initialized()
     if started:
@@ -56,11 +56,11 @@ def run_on_ray(
             if not tasks.running:
                 return
             free = 0
-            if repeat and len(tasks.running) < limit:  # nothing is left to begin; but some may still wait for a core
+            if repeat and len(tasks.running) < limit:  # nothing left to start, but some may still wait for a core
                 free = (workers or int(ray.cluster_resources().get("CPU", 0))) - len(tasks.running)
             again, seconds = tasks.stragglers.late(tasks.running.values(), free)
             for item in again:
-                tasks.begin(item, scheduling_strategy="SPREAD")  # over the nodes: its own may be what is slow
+                tasks.begin(item, scheduling_strategy="SPREAD")  # its own node may be the slow one
             for reference in ray.wait(list(tasks.running), num_returns=1, timeout=seconds)[0]:
                 outcome, advanced = tasks.end(reference)
                 progress(advanced)
@@ -72,11 +72,11 @@ def run_on_ray(
 
 
 class _Tasks:
-    """The tasks that Ray knows of: each a part's first or second attempt."""
+    """The submitted tasks, each the first or second attempt at a part."""
 
     def __init__(self, ray: Any, function: Callable[[Any], Any]) -> None:
         self._ray = ray
-        # What all machines must do alike; where it is not set, Ray's workers have the environment of their node.
+        # Settings that must be the same on all machines; otherwise Ray's workers have the environment of their node.
         alike = {name: os.environ[name] for name in ("EMOSCOPE_NATIVE",) if name in os.environ}
         settings = {"runtime_env": {"env_vars": alike}} if alike else {}
         self._task = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1, **settings)(run_part)
@@ -89,7 +89,7 @@ class _Tasks:
         self.running[self._task.options(**options).remote(*self._function, item)] = item
 
     def end(self, reference: Any) -> tuple[PartResult, int]:
-        """The outcome of a task, and how far it advanced; another task of the same part is given up."""
+        """The outcome of a task and its progress; another task of the same part is cancelled."""
         item = self.running.pop(reference)
         try:
             outcome, advanced, seconds = self._ray.get(reference)
@@ -109,7 +109,7 @@ class _Tasks:
 
 
 def _connect(ray: Any, workers: int | None, address: str | None) -> None:
-    """Join the cluster that is named, by the option or by `RAY_ADDRESS`; or start one, whatever else runs here."""
+    """Join the cluster given by the option or `RAY_ADDRESS`, or start a new one on this machine."""
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     address = address or os.environ.get("RAY_ADDRESS")
     try:
@@ -118,7 +118,7 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
             ray.init(address=address, **quiet)
         else:
             ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
-    except Exception as error:  # of a machine that is too busy, Ray raises a plain one
+    except Exception as error:  # Ray raises a plain one if the machine is too busy
         where = f"no Ray cluster answers at {address}" if address else "Ray does not start"
         raise EmoscopeError(f"{where} ({getattr(error, 'strerror', None) or first_line(error)})") from None
 
@@ -130,7 +130,7 @@ def _host_and_port(ray: Any, address: str) -> str:
 
 
 def _check_answers(address: str) -> None:
-    """Ask at an address for what every gRPC server says first, because Ray itself waits for minutes."""
+    """Check that a gRPC server answers at an address, because Ray itself waits for minutes."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit():
         raise ValueError("expected HOST:PORT, ray://HOST:PORT or auto")
@@ -139,11 +139,11 @@ def _check_answers(address: str) -> None:
             server.settimeout(CONNECT_SECONDS)
             server.sendall(_HTTP2_GREETING)
             if server.recv(9)[3:4] != _HTTP2_SETTINGS:
-                raise ConnectionError("something else than Ray is there")
+                raise ConnectionError("it is not a Ray server")
 
 
 def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, int, float]:
-    """In a worker: the outcome of a part, how far it advanced, and the seconds it took."""
+    """Process a part in a worker; returns its outcome, its progress and the seconds it took."""
     advanced: list[int] = []
     begun = time.monotonic()
     try:

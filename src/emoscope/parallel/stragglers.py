@@ -1,4 +1,4 @@
-"""Which parts should be begun a second time, because the worker that has them is slow or stuck."""
+"""Which parts to start a second time, because their worker is slow or stuck."""
 
 import time
 from collections import Counter, deque
@@ -7,24 +7,24 @@ from statistics import median
 
 from emoscope.parallel.executor import WorkItem
 
-FACTOR = 5.0  # times the median of the parts that ended
-LEAST_SECONDS = 10.0  # and at least so long, in which a new worker can load its model
-LEAST_PARTS = 3  # from which on a median says something
+FACTOR = 5.0  # times the median duration of finished parts
+LEAST_SECONDS = 10.0  # minimum, in which a new worker can load its model
+LEAST_PARTS = 3  # finished parts needed for a median
 
 
 class Stragglers:
-    """Keeps the time from when a worker is free and nothing is left to begin: what then takes too long is late."""
+    """Finds late parts: those still running long after a worker became idle with nothing left to start."""
 
     def __init__(self) -> None:
         self._seconds: deque[float] = deque(maxlen=1000)
         self._since: float | None = None
 
     def ended(self, seconds: float) -> None:
-        """Note how long a part took."""
+        """Record how long a part took."""
         self._seconds.append(seconds)
 
     def late(self, running: Collection[WorkItem], free: int) -> tuple[list[WorkItem], float | None]:
-        """The parts that `free` workers shall begin a second time, and in how many seconds to ask again, if at all."""
+        """The parts for `free` workers to start again, and in how many seconds to ask again, if at all."""
         now = time.monotonic()
         self._since = None if free <= 0 else self._since or now
         tries = Counter(item.number for item in running)

@@ -1,4 +1,4 @@
-"""Threads of this process, and how many cores it may use."""
+"""Threads of this process, and the number of cores it may use."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +33,7 @@ def in_parallel(function: Callable[[S], T], items: Iterable[S]) -> list[T]:
 
 
 def cores() -> int:
-    """How many cores this process may use, by its affinity and its container's quota; `EMOSCOPE_CORES` sets another."""
+    """The number of cores this process may use, by its affinity and its container's quota, or `EMOSCOPE_CORES`."""
     if _single_core.get():
         return 1
     if (limit := os.environ.get("EMOSCOPE_CORES", "")).isdigit():
@@ -44,7 +44,7 @@ def cores() -> int:
 
 @cache
 def container_quota(system: Path = Path("/")) -> int | None:
-    """The cores that the process's control groups grant it, rounded up; None without a limit.
+    """The CPU quota of the process's control groups in cores, rounded up; None without a limit.
 
     >>> container_quota(Path("/nowhere")) is None
     True
@@ -57,7 +57,7 @@ def container_quota(system: Path = Path("/")) -> int | None:
     for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
         if controllers and "cpu" not in controllers.split(","):
             continue
-        top = root / "cpu" if controllers else root  # the second version of control groups names no controllers
+        top = root / "cpu" if controllers else root  # cgroup v2 names no controllers
         group = PurePosixPath(path.lstrip("/"))
         for folder in (top / group, *(top / parent for parent in group.parents), top):
             try:
@@ -74,7 +74,7 @@ def container_quota(system: Path = Path("/")) -> int | None:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Compute in this thread alone within the block: the other cores have worker processes of their own."""
+    """Compute in this thread alone within the block, because other worker processes use the other cores."""
     token = _single_core.set(True)
     try:
         yield

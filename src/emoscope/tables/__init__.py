@@ -1,7 +1,7 @@
-"""Dialogues from and to tables: CSV, TSV, JSON, JSONL, Parquet and plain lines, `.gz` or `.zst`, and pipes.
+"""Read and write tables of dialogues: CSV, TSV, JSON, JSONL, Parquet and plain lines, `.gz` or `.zst`, and pipes.
 
-A row holds its turns in columns `turn1`, `turn2`, ..., or in one column `turns` (a list), or a single `text`.
-Other columns are passed through.
+A row has its turns in columns `turn1`, `turn2`, ..., in one column `turns` (a list), or a single turn in `text`. Other
+columns are passed through.
 """
 
 from emoscope.tables.formats import PIPE, format_of

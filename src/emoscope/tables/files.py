@@ -1,4 +1,4 @@
-"""Files here and at addresses such as `s3://bucket/logs/`, compressed or not."""
+"""Open local and remote files (`s3://bucket/logs/`), compressed or not."""
 
 import gzip
 import io
@@ -23,9 +23,9 @@ _CLIENTS = frozenset({"aiobotocore", "aiohttp", "azure", "botocore", "gcsfs", "g
 
 @contextmanager
 def open_binary(path: str) -> Iterator[IO[bytes]]:
-    """Open a file to read its bytes, decompressed if its name ends in `.gz` or `.zst`.
+    """Open a file for reading bytes, decompressed if its name ends in `.gz` or `.zst`.
 
-    What goes wrong within the block, when it is opened or read, is an InputError.
+    Errors of opening and reading, within the block, become InputErrors.
     """
     with ExitStack() as stack:
         try:
@@ -46,7 +46,7 @@ def open_binary(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def open_parquet(path: str, footer: Any = None) -> Iterator[Any]:
-    """Open a Parquet file to read row groups: no byte twice, a megabyte of a column at a time, checksums verified."""
+    """Open a Parquet file for reading row groups, buffered by a megabyte per column, with checksums verified."""
     arrow, pq = require("pyarrow", extra="scale"), require("pyarrow.parquet", extra="scale")
     with ExitStack() as stack:
         try:
@@ -68,7 +68,7 @@ def atomic_write_compressed(path: str) -> Iterator[IO[bytes]]:
     """Write a file whole or not at all, compressed if its name ends in `.gz` or `.zst`."""
     with atomic_write(path, "wb") as raw:
         match compression_of(path):
-            case "gzip":  # without name and time, so that the same content gives the same bytes
+            case "gzip":  # no name or time, so that the same content gives the same bytes
                 with (
                     gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packer,
                     io.BufferedWriter(packer, _BUFFER) as file,
@@ -76,7 +76,7 @@ def atomic_write_compressed(path: str) -> Iterator[IO[bytes]]:
                     yield file
             case "zstd":
                 arrow = require("pyarrow", extra="scale")
-                # A second descriptor, because closing the stream closes what it writes to.
+                # A second descriptor, because closing the stream closes its file.
                 with arrow.CompressedOutputStream(os.fdopen(os.dup(raw.fileno()), "wb"), "zstd") as file:
                     yield file
             case None:
@@ -84,7 +84,7 @@ def atomic_write_compressed(path: str) -> Iterator[IO[bytes]]:
 
 
 def skip_to(handle: IO[bytes], offset: int) -> None:
-    """Go forward to an offset, also in a stream that cannot seek."""
+    """Skip to an offset, even in a stream that cannot seek."""
     if handle.seekable():
         handle.seek(offset)
         return
@@ -93,7 +93,7 @@ def skip_to(handle: IO[bytes], offset: int) -> None:
 
 
 def file_system(path: str) -> tuple[Any, str]:
-    """The fsspec file system an address belongs to, and the path in it.
+    """The fsspec file system of a path or URL, and the path in it.
 
     >>> file_system("logs/a.csv")[1].endswith("logs/a.csv")
     True
@@ -101,8 +101,8 @@ def file_system(path: str) -> tuple[Any, str]:
     fsspec = require("fsspec", extra="scale")
     try:
         system, inner = fsspec.core.url_to_fs(path)
-    except ImportError as error:  # the package for that kind of address
-        extra = next((extra for sign, extra in _EXTRAS.items() if path.startswith(f"{sign}://")), None)
+    except ImportError as error:  # the package for this kind of URL is missing
+        extra = _EXTRAS.get(path.partition("://")[0])
         advice = f"; pip install 'emoscope[{extra}]'" if extra else ""
         raise EmoscopeError(f"{path}: {first_line(error)}{advice}") from None
     except (ValueError, OSError) as error:
@@ -112,27 +112,27 @@ def file_system(path: str) -> tuple[Any, str]:
 
 
 class _OneKindOfError:
-    """A file system whose client's own exceptions are OSErrors, as those of a disk."""
+    """A file system that raises OSError for its client's own exceptions."""
 
     def __init__(self, system: Any) -> None:
         self._system = system
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._system, name)
-        if not callable(found):
-            return found
+        attribute = getattr(self._system, name)
+        if not callable(attribute):
+            return attribute
 
-        @wraps(found)
+        @wraps(attribute)
         def call(*arguments: Any, **settings: Any) -> Any:
             with client_errors():
-                return found(*arguments, **settings)
+                return attribute(*arguments, **settings)
 
         return call
 
 
 @contextmanager
 def client_errors() -> Iterator[None]:
-    """Raise an OSError for what the client of an object store raises, such as missing credentials or wrong settings."""
+    """Turn exceptions of an object store's client, such as missing credentials, into OSErrors."""
     try:
         yield
     except OSError:
@@ -146,17 +146,17 @@ def client_errors() -> Iterator[None]:
 
 
 def is_local(system: Any) -> bool:
-    """Whether files lie in folders of this machine."""
+    """Whether it is the local file system."""
     return "file" in ((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
 
 
 def is_store(system: Any) -> bool:
-    """Whether it is an object store: files lie in buckets, and are read and written by requests."""
+    """Whether it is an object store, with buckets instead of folders."""
     return not _EXTRAS.keys().isdisjoint((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
 
 
 def address(system: Any, path: str) -> str:
-    """How a file is named in messages and manifests: the plain path here, the whole address elsewhere."""
+    """A file's name in messages and manifests: a plain local path, or a whole URL."""
     return path if is_local(system) else str(system.unstrip_protocol(path))
 
 

@@ -1,4 +1,4 @@
-"""Which format a table has, by its name or by what the user says, and how it is compressed."""
+"""The format and compression of a table, by its name or as the user says."""
 
 from pathlib import PurePosixPath
 from typing import Literal, get_args
@@ -23,7 +23,7 @@ _COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 
 
 def format_of(path: str, named: str | None = None) -> Format | None:
-    """The format that a file name stands for, or the one named; None for a pipe, whose first line will tell.
+    """The format named, or the one of the file name; None for a pipe, which is recognised by its first line.
 
     >>> format_of("logs.csv.gz"), format_of("-", "tsv")
     ('csv', 'tsv')
@@ -43,7 +43,7 @@ def format_of(path: str, named: str | None = None) -> Format | None:
 
 
 def suffix_format(path: str) -> Format | None:
-    """The format that a file name stands for, if any.
+    """The format of a file name, if it has a known ending.
 
     >>> suffix_format("logs.JSONL.zst"), suffix_format("README")
     ('jsonl', None)
@@ -53,7 +53,7 @@ def suffix_format(path: str) -> Format | None:
 
 
 def compression_of(path: str) -> Compression | None:
-    """How a file is compressed, by its name.
+    """The compression of a file, by its name.
 
     >>> compression_of("logs.csv.gz"), compression_of("logs.csv")
     ('gzip', None)

@@ -1,4 +1,4 @@
-"""From what the user names to the files meant: files, folders, globs, and addresses such as `s3://bucket/logs/`."""
+"""Find the input files that a user names: files, folders, globs and URLs such as `s3://bucket/logs/`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from emoscope.tables.json_stream import is_json_lines
 from emoscope.tables.reading import sniff
 from emoscope.tables.rows import read_lines
 
-_SHOWN = 5  # names of files in a message
-# What file systems call the thing that changes when a file does, the surest first.
+_SHOWN = 5  # file names in a message
+# What file systems report that changes with the file, most reliable first.
 _STAMPS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file to read: its path or address, its format, and what tells whether it has changed."""
+    """A file to read: its path or URL, its format, and its size and stamp, which show whether it changed."""
 
     path: str
     kind: Format
@@ -30,7 +30,7 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files to read, and those in the same folders whose names say no format."""
+    """The files to read, and those of unknown format that were skipped."""
 
     files: Sequence[InputFile]
     skipped: Sequence[str] = ()
@@ -39,11 +39,10 @@ class Inputs:
 def find_inputs(
     inputs: Sequence[str], *, format: str | None = None, skip_unknown: bool = False, output: str | None = None
 ) -> Inputs:
-    """The files of each input in turn, those of a folder or a glob by name; one that is meant twice is read once.
+    """The files of each input in turn, those of a folder or a glob sorted by name; each file only once.
 
-    A file of a folder or a glob whose name says no format is an error, or skipped with `skip_unknown`, so that none is
-    left out unnoticed; `format` is that of all files. What is hidden or begins with `_` is no data, nor is what lies
-    in `output`.
+    A file of unknown format in a folder or a glob is an error, or skipped with `skip_unknown`; `format` sets the format
+    of all files. Hidden files, those that begin with `_`, and those in `output` are not data.
     """
     files: dict[str, InputFile] = {}
     skipped: dict[str, None] = {}
@@ -69,7 +68,7 @@ def find_inputs(
 
 
 def check_unchanged(file: InputFile) -> None:
-    """Raise an InputError if a file is not what it was when it was found."""
+    """Raise an InputError if a file has changed since it was found."""
     system, path = file_system(file.path)
     try:
         system.invalidate_cache(path)
@@ -89,7 +88,7 @@ def check_unchanged(file: InputFile) -> None:
 
 
 def _stamps(info: Mapping[str, Any]) -> list[str]:
-    """What a file system says of a file that changes when the file does; it may say less in a listing, or otherwise."""
+    """The values a file system reports that change with a file; listings may lack some, or format them differently."""
     found = [info[name] for name in _STAMPS if info.get(name) is not None]
     return [*map(str, found), *(str(value.timestamp()) for value in found if isinstance(value, datetime))]
 
@@ -101,12 +100,12 @@ def _find(named: str, output: str | None) -> tuple[Any, list[Mapping[str, Any]]]
             return system, [system.info(path)]
         if system.isdir(path):
             depth = len(PurePosixPath(path).parts)
-            found = sorted(system.find(path, detail=True).items())
-            # As in Spark, what is hidden or marked is not data.
-            chosen = {name: info for name, info in found if not _is_marked(PurePosixPath(name).parts[depth:])}
+            files = sorted(system.find(path, detail=True).items())
+            # As in Spark, names that begin with . or _ are not data.
+            chosen = {name: info for name, info in files if not _is_marked(PurePosixPath(name).parts[depth:])}
         elif any(sign in path for sign in "*?["):
             matched = sorted(system.glob(path, detail=True).items())
-            # As in a shell, `*` does not mean hidden files.
+            # As in a shell, `*` does not match hidden files.
             visible = ((name, info) for name, info in matched if not PurePosixPath(name).name.startswith("."))
             chosen = {name: info for name, info in visible if info["type"] == "file"}
         else:
@@ -129,14 +128,14 @@ def _is_marked(parts: Iterable[str]) -> bool:
 
 def _input_file(path: str, info: Mapping[str, Any], format: str | None) -> InputFile:
     kind = format_of(path, format)
-    if kind is None:  # the sign of a pipe, here a file's name
+    if kind is None:  # a file named `-`
         raise InputError(path, "is a pipe; expected a file")
     size = int(info["size"] or 0)
     return InputFile(path, _looked_into(path, kind) if size else kind, size, next(iter(_stamps(info)), ""))
 
 
 def _looked_into(path: str, kind: Format) -> Format:
-    """JSON may be lines, and plain text a table: the rule of `detect`. What cannot be read is said when it is."""
+    """The real format: JSON may be lines and plain text a table, as in `detect`; read errors are reported later."""
     try:
         if kind == "json" and is_json_lines(path):
             return "jsonl"

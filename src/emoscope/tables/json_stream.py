@@ -1,4 +1,4 @@
-"""Stream the elements of a large JSON array without holding the whole document."""
+"""Stream the elements of a large JSON array without loading the whole document."""
 
 import codecs
 import json
@@ -12,13 +12,13 @@ from emoscope.core.files import MAX_LINE_BYTES, existing_file
 from emoscope.tables.files import open_binary
 
 _CHUNK = 1 << 16
-# A dialogue is a few thousand bytes, a turn of a million emoji is twelve million; more is no row but a broken file.
+# A dialogue has a few thousand bytes, a million escaped emoji twelve million; a longer row means a broken file.
 MAX_ROW_BYTES = 1 << 26
 _TRUNCATED = "ends early: the file is truncated"
 
 
 def is_json_lines(path: str) -> bool:
-    """Whether a file named `.json` holds a value a line, as Spark and others write it, rather than one array.
+    """Whether a `.json` file has one value per line, as Spark writes it, rather than one array.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.json"
@@ -40,7 +40,7 @@ def is_json_lines(path: str) -> bool:
 
 
 def array_elements(path: str | Path) -> Iterator[Any]:
-    """Yield each element of the array a file holds, as soon as it is complete.
+    """Yield each element of the array in a file as soon as it is complete.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.json"
@@ -69,7 +69,7 @@ def array_elements(path: str | Path) -> Iterator[Any]:
 
 
 class _Window:
-    """A window over the file that grows until it holds one whole element."""
+    """A window over the file that grows until it contains a whole element."""
 
     def __init__(self, path: str | Path, handle: IO[bytes]) -> None:
         self._path = path
@@ -81,7 +81,7 @@ class _Window:
         self._ended = False
 
     def peek(self) -> str:
-        """The next character that is not white space, or nothing at the end."""
+        """The next character that is not white space; empty at the end."""
         while True:
             while self._at < len(self._text):
                 if not self._text[self._at].isspace():
@@ -101,7 +101,7 @@ class _Window:
         while True:
             try:
                 value, end = self._decoder.raw_decode(self._text, self._at)
-                # A number at the window's edge may go on in the next chunk.
+                # A number at the edge of the window may continue in the next chunk.
                 if end < len(self._text) or self._ended:
                     self._at = end
                     return value
@@ -116,7 +116,7 @@ class _Window:
                 raise InputError(self._path, str(error), row=row) from None
             if len(self._text) - self._at > MAX_ROW_BYTES:
                 raise InputError(self._path, f"is longer than {MAX_ROW_BYTES:,} bytes", row=row)
-            # Twice the size, so that a long element is parsed a few times only.
+            # Double the size, so that a long element is parsed only a few times.
             size = 2 * (len(self._text) - self._at)
             self._grow()
             while not self._ended and len(self._text) < size:

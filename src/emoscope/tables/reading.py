@@ -1,4 +1,4 @@
-"""Dialogues from tables of any format, in files and pipes."""
+"""Read dialogues from tables of any format, from files and pipes."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ _PARQUET_SLICE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: its number, its dialogue, and the columns it came with."""
+    """One row: its number, its dialogue, and all its columns."""
 
     row: int
     dialogue: Dialogue
@@ -43,7 +43,8 @@ def read_records(
 ) -> Iterator[Record]:
     """Stream the dialogues of a file, or of standard input for `-`; the first bad row is an InputError.
 
-    With `column`, each row's one text is there. `replace_surrogates` reads JSON that holds halves of characters.
+    `column` names the column with the text or the list of turns. `replace_surrogates` replaces halves of surrogate
+    pairs in JSON instead of refusing them.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
@@ -91,7 +92,7 @@ def _records(path: str, rows: Iterator[TextRow], column: str | None) -> Iterator
 
 
 def sniff(path: str, line: Line, kind: Format | None, column: str | None = None) -> Format:
-    """What the first line of a pipe or a text file shows: JSON, a table with turn columns, or plain text."""
+    """The format that the first line of a pipe or a text file shows: JSON, a table with turn columns, or plain text."""
     if line.problem:
         raise InputError(path, line.problem, row=line.place.line)
     text = line.text

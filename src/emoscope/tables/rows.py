@@ -1,6 +1,6 @@
-"""Rows of text tables with the place where each begins, so that reading may start in the middle of a file.
+"""Rows of text tables with their positions, so that reading can start in the middle of a file.
 
-A row that cannot be parsed is a row all the same: it comes with its problem instead of its columns.
+A row that cannot be parsed is still a row: it has a problem instead of columns.
 """
 
 import csv
@@ -17,13 +17,13 @@ from emoscope.tables.files import open_binary, skip_to
 from emoscope.tables.formats import Format
 from emoscope.tables.json_stream import MAX_ROW_BYTES, array_elements
 
-# A quoted cell may run over lines. One that is never closed must not swallow the file.
+# A quoted cell may span lines, but one that is never closed must not swallow the file.
 MAX_LINES = 1000
 MAX_JOINED_BYTES = 1 << 20
 
 
 class Place(NamedTuple):
-    """Where a row begins: bytes before it, and the number of its line from 1."""
+    """The position of a row: its byte offset, and its line number from 1."""
 
     offset: int
     line: int
@@ -33,7 +33,7 @@ START = Place(0, 1)
 
 
 class TextRow(NamedTuple):
-    """A row: where it begins, its columns, and, if it has none, why."""
+    """A row: its position, and its columns or the problem with it."""
 
     place: Place
     columns: Mapping[str, Any] | None
@@ -41,7 +41,7 @@ class TextRow(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line as bytes, none if it was too long to be held; its text without its end, or why it is none."""
+    """A line: its bytes (empty if it is too long), and its text without the line end, or the problem with it."""
 
     place: Place
     raw: bytes
@@ -54,14 +54,14 @@ class Line(NamedTuple):
 
 
 class Header(NamedTuple):
-    """The names of a table's columns, and where its first row begins."""
+    """The names of a table's columns, and the position of its first row."""
 
     names: Sequence[str]
     end: Place
 
 
 def text_rows(path: str, format: Format, start: Place = START) -> Iterator[TextRow]:
-    r"""Yield the rows of a CSV, TSV, JSONL or plain text file from a place on, or all elements of a JSON array.
+    r"""Yield the rows of a CSV, TSV, JSONL or plain text file from a position, or all elements of a JSON array.
 
     Blank lines are not rows.
 
@@ -87,7 +87,7 @@ def header_of(path: str, format: Format) -> Header | None:
 
 
 def read_lines(path: str, start: Place = START, end: int | None = None) -> Iterator[Line]:
-    """Yield the lines of a file from a place on; with `end`, those that begin before that offset."""
+    """Yield the lines of a file from a position; with `end`, those that begin before that offset."""
     with open_binary(path) as handle:
         skip_to(handle, start.offset)
         lines = lines_of(handle, start)
@@ -95,7 +95,7 @@ def read_lines(path: str, start: Place = START, end: int | None = None) -> Itera
 
 
 def lines_of(handle: IO[bytes], start: Place = START) -> Iterator[Line]:
-    """Yield the lines of an open file or a pipe, which is at the start."""
+    """Yield the lines of an open file or pipe, whose position is `start`."""
     offset, line = start
     while raw := handle.readline(MAX_ROW_BYTES + 1):
         place = Place(offset, line)
@@ -113,7 +113,7 @@ def lines_of(handle: IO[bytes], start: Place = START) -> Iterator[Line]:
 
 
 def line_after(path: str, offset: int) -> int:
-    """Where the first line begins that begins at an offset or after it.
+    """The offset of the first line that begins at an offset or after it.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
@@ -133,7 +133,7 @@ def line_after(path: str, offset: int) -> int:
 
 
 def json_rows(lines: Iterator[Line], *, replace_surrogates: bool = False) -> Iterator[TextRow]:
-    """Yield the rows of JSON lines, with halves of surrogate pairs as problems or replaced by question marks."""
+    """Yield the rows of JSON lines; halves of surrogate pairs are problems, or replaced by question marks."""
     for line in _not_blank(lines):
         if line.problem:
             yield TextRow(line.place, None, line.problem)
@@ -147,7 +147,10 @@ def json_rows(lines: Iterator[Line], *, replace_surrogates: bool = False) -> Ite
 
 
 def json_row(place: Place, value: Any, replace_surrogates: bool | None = False) -> TextRow:
-    """The row of a JSON value: an object, a list of turns or a single turn; None if it cannot hold surrogates."""
+    """The row of a JSON value: an object, a list of turns or a single turn.
+
+    `replace_surrogates` is None if the value cannot contain halves of surrogate pairs.
+    """
     if isinstance(value, list | str):
         value = {"turns": [value] if isinstance(value, str) else value}
     if not isinstance(value, dict):
@@ -187,7 +190,7 @@ class _Cells(NamedTuple):
 
 
 def read_header(path: str, lines: Iterator[Line], format: Format) -> Header | None:
-    """Take the header off the lines of a table."""
+    """Read the header from the lines of a table."""
     head = next(_cell_rows(lines, format), None)
     if head is None:
         return None
@@ -211,8 +214,8 @@ def table_rows(names: Sequence[str], lines: Iterator[Line], format: Format) -> I
 
 
 def _cell_rows(lines: Iterator[Line], format: Format) -> Iterator[_Cells]:
-    """Yield rows of cells. Where a quotation mark is not closed, the line that opened it is a broken row of its own."""
-    waiting: deque[Line] = deque()  # lines that were read in search of a closing quotation mark
+    """Yield rows of cells; a line that opens a quotation mark that is never closed is a broken row."""
+    waiting: deque[Line] = deque()  # lines read while looking for a closing quotation mark
     while line := waiting.popleft() if waiting else next(lines, None):
         if line.problem:
             yield _Cells(line.place, line.end, (), line.problem)
@@ -227,7 +230,7 @@ def _cell_rows(lines: Iterator[Line], format: Format) -> Iterator[_Cells]:
 
 
 def _quoted(first: Line, waiting: deque[Line], lines: Iterator[Line]) -> _Cells:
-    """A row with quotation marks, which may take further lines: those of `waiting` that are taken are removed."""
+    """A row with quotation marks, which may span lines; the ones it uses are removed from `waiting`."""
     cells, problem = _parse_csv(first.text)
     if cells is not None or first.text.count('"') % 2 == 0:
         return _Cells(first.place, first.end, cells or (), problem)

@@ -1,7 +1,7 @@
-"""Which columns of a row hold its turns, and the dialogue they make: the rule for every reader.
+"""How a row becomes a dialogue, the same for every reader.
 
-The turns are in columns `turn1`, `turn2`, ..., or in one column `turns` (a list, or a list as JSON text), or a single
-`text`.
+The turns are in columns `turn1`, `turn2`, ..., in one column `turns` (a list, or a list as JSON text), or a single turn
+is in `text`.
 """
 
 import json
@@ -19,7 +19,7 @@ _TRANSLATED = re.compile(r"(.+)_([a-z]{2,3})")
 
 
 def turn_columns(names: Iterable[str]) -> list[str]:
-    """The columns that hold turns, in order.
+    """The columns with turns, in order.
 
     >>> turn_columns(["id", "turn2", "turn1"])
     ['turn1', 'turn2']
@@ -27,7 +27,7 @@ def turn_columns(names: Iterable[str]) -> list[str]:
     return list(_turn_columns(tuple(names)))
 
 
-@lru_cache(1000)  # rows of one table have the same columns, or one of a few sets of them
+@lru_cache(1000)  # rows of a table have the same columns, or one of a few sets of columns
 def _turn_columns(names: tuple[str, ...]) -> tuple[str, ...]:
     numbered = sorted((int(match[1]), name) for name in names if (match := TURN_COLUMN.fullmatch(name)))
     if numbered:
@@ -36,7 +36,7 @@ def _turn_columns(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def translated_columns(names: Iterable[str], turns: Sequence[str]) -> dict[str, str]:
-    """The columns with back-translations of these turns, and the language that each came through.
+    """The columns with back-translations of these turns, and the pivot language of each.
 
     >>> translated_columns(["id", "turn1", "turn1_de", "note_de"], ["turn1"])
     {'turn1_de': 'de'}
@@ -45,7 +45,7 @@ def translated_columns(names: Iterable[str], turns: Sequence[str]) -> dict[str, 
 
 
 def row_dialogue(columns: Mapping[str, Any], column: str | None = None) -> Dialogue:
-    """The dialogue of a row; with `column`, its one text or its list of turns is there.
+    """The dialogue of a row; `column` names the column with the text or the list of turns.
 
     >>> row_dialogue({"id": 7, "turn2": "hello", "turn1": "hi"}).texts
     ('hi', 'hello')
@@ -60,7 +60,7 @@ def row_dialogue(columns: Mapping[str, Any], column: str | None = None) -> Dialo
 
 
 def dialogue_of(names: Sequence[str], values: Sequence[Any]) -> Dialogue:
-    """The dialogue of the cells that hold a row's turns, in columns of these names.
+    """The dialogue of a row's turn columns, given their names and values.
 
     >>> dialogue_of(("turn1", "turn2", "turn3"), ["hi", "hello", None]).texts
     ('hi', 'hello')

@@ -1,4 +1,4 @@
-"""Rows to tables: a whole file or none, or a pipe line by line."""
+"""Write rows to tables: to a file, whole or not at all, or to a pipe line by line."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ def detection_columns(detection: Detection, taken: Iterable[str]) -> dict[str, A
 
 
 def detection_names(labels: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """The names of the added columns: label, truncated, note, a score for each label; with a prefix where one is taken.
+    """The names of the added columns: label, truncated, note, a score per label; with a prefix if the name is taken.
 
     >>> detection_names(["sad"], ["id", "label"])
     ['predicted_label', 'truncated', 'note', 'score_sad']
@@ -41,7 +41,7 @@ def detection_names(labels: Iterable[str], taken: Iterable[str]) -> list[str]:
 
 @contextmanager
 def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
-    """Open a writer of rows that leaves a whole file or none, compressed if so named; standard output for `-`."""
+    """Open a writer of rows to a file, whole or not at all, compressed by its name; `-` is standard output."""
     kind = format_of(path, format) or "jsonl"
     if path == PIPE:
         if kind == "parquet":
@@ -65,7 +65,7 @@ def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
 
 
 def _print(text: str, *, escape: bool) -> None:
-    """Print rows so that nothing is lost where standard output does not have all characters."""
+    """Print rows; characters that standard output cannot encode are escaped, or an error."""
     encoding = sys.stdout.encoding or "utf-8"
     try:
         text.encode(encoding)
@@ -89,7 +89,7 @@ class RowWriter:
         self._name = name
         self._write = write
         self._kind = kind
-        self._rows = rows  # of Parquet, whose columns have types only when all rows are known
+        self._rows = rows  # for Parquet, whose column types are known only after all rows
         self._names: list[str] | None = None
         self._count = 0
 

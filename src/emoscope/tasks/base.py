@@ -1,4 +1,4 @@
-"""What every task can do: read its files, write and verify a submission, score it."""
+"""The base class of tasks: read files, write and verify submissions, score them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,13 +15,13 @@ from emoscope.core.files import atomic_write, text_lines
 from emoscope.core.metrics import Metric
 from emoscope.tasks.metadata import TaskMetadata
 
-# A verifier that lists a thousand alike rows helps nobody.
+# Enough to see what is wrong.
 MAX_PROBLEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """One item of a submission: where it stands, its label, and which item it claims to be."""
+    """One item of a submission: its position, its label, and the item it answers."""
 
     where: str
     label: str | None
@@ -30,7 +30,7 @@ class Submitted:
 
 
 class Task(ABC):
-    """A shared task; `emoscope.tasks.get_task` makes one by name.
+    """A shared task; `emoscope.tasks.get_task` returns one by name.
 
     A new task is a subclass with `metadata`, a `sample`, and the four methods that know its file formats. It is
     registered with `TASKS.add("name", "module:Class")`, from within the package or from outside.
@@ -50,17 +50,17 @@ class Task(ABC):
 
     @property
     def metric(self) -> Metric:
-        """What submissions are ranked by."""
+        """The metric that submissions are ranked by."""
         return self.metadata.metric
 
     @property
     def form(self) -> str:
-        """The shared task whose format of dialogues this one has: its own, unless it says otherwise."""
+        """The shared task whose kind of dialogues this one has, by default itself."""
         return self.name
 
     @property
     def reference(self) -> str:
-        """What `get_task` finds it by: its name, or its folder."""
+        """The name or folder that `get_task` accepts for it."""
         return self.name
 
     def with_metric(self, metric: Metric) -> Self:
@@ -112,7 +112,7 @@ class Task(ABC):
         return gold in self.labels
 
     def verify(self, submission: str | Path, unlabelled: str | Path) -> list[str]:
-        """Everything that is wrong with a submission, one line each; an empty list means it would be accepted."""
+        """The problems of a submission, one line each; none if it would be accepted."""
         try:
             return _compare(self, submission, unlabelled)
         except InputError as error:
@@ -121,9 +121,9 @@ class Task(ABC):
             raise
 
     def read_predictions(self, path: str | Path, examples: Sequence[Example] | None = None) -> list[str]:
-        """The labels of a submission, or of a plain file with one label a line, checked against `examples`.
+        """The labels of a submission or of a plain file with one label per line, checked against `examples`.
 
-        Labels outside the task's are kept: the official scorers count them as errors rather than refuse them.
+        Labels outside the task's are kept, because the official scorers count them as errors.
         """
         items = list(label_lines(path) if is_label_list(path) else self.submitted(path))
         if examples is not None and len(items) != len(examples):
@@ -142,7 +142,7 @@ class Task(ABC):
             handle.writelines(f"{label}\n" for label in labels)
 
     def check_labels(self, labels: Sequence[str], examples: Sequence[Example] | None = None) -> None:
-        """Refuse to write labels the task does not have, or fewer than there are examples."""
+        """Raise an error for labels the task does not have, or a wrong number of them."""
         if examples is not None and len(labels) != len(examples):
             raise EmoscopeError(f"{self.name}: {len(labels):,} labels for {len(examples):,} examples")
         for label in set(labels) - set(self.labels):
@@ -160,14 +160,14 @@ class Task(ABC):
 
 
 def is_label_list(path: str | Path) -> bool:
-    """Whether a file looks like one label a line: its first line is one word."""
+    """Whether a file seems to have one label per line: its first line is one word."""
     for _, line in text_lines(path):
         return bool(line) and len(line) <= 40 and line.isprintable() and not any(mark in line for mark in "\t[{ ")
     return False
 
 
 def label_lines(path: str | Path) -> Iterator[Submitted]:
-    """Stream a file of one label a line."""
+    """Stream a file with one label per line."""
     for row, line in text_lines(path):
         yield Submitted(f"row {row}", line.strip() or None)
 

@@ -1,7 +1,7 @@
-"""A corpus in a folder as a task: whatever has a `corpus.json`, such as what `emoscope corpus build` makes.
+"""A corpus in a folder as a task: any folder with a `corpus.json`, such as `emoscope corpus build` writes.
 
-The manifest names the labels, the metric, the natural mix of labels and the files of the splits, which are JSONL as
-`emoscope.tables.labelled` describes.
+The manifest names the labels, the metric, the natural mix of labels and the files of the splits, which are JSONL (see
+`emoscope.tables.labelled`).
 """
 
 import json
@@ -39,7 +39,7 @@ class _NamedMetric(FrozenModel):
 
 
 class CorpusManifest(FrozenModel):
-    """What `corpus.json` says."""
+    """The content of `corpus.json`."""
 
     format: Literal[1]
     name: Name
@@ -59,7 +59,7 @@ class CorpusManifest(FrozenModel):
 
 
 class CorpusTask(Task):
-    """The task of finding the labels of a corpus in a folder."""
+    """The task of labelling a corpus in a folder."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = corpus_folder(Path(folder).absolute())
@@ -98,12 +98,12 @@ class CorpusTask(Task):
             yield Submitted(f"row {row}", label, (str(entry["id"]),), str(entry["id"]))
 
     def content(self, example: Example) -> tuple[str, ...]:
-        """The id alone: a submission repeats no text."""
+        """The id: submissions do not repeat the text."""
         return (str(example.dialogue.id),)
 
 
 def is_corpus(name: str) -> bool:
-    """Whether the name of a task is the path of a folder.
+    """Whether the name of a task is the path of a corpus.
 
     >>> is_corpus("emocontext"), is_corpus("./emocontext")
     (False, True)
@@ -112,7 +112,7 @@ def is_corpus(name: str) -> bool:
 
 
 def corpus_folder(folder: Path) -> Path:
-    """The folder of the corpus, which lies inside that of the build that made it.
+    """The folder of the corpus, which may be inside the folder of its build.
 
     >>> corpus_folder(Path("anything")).as_posix()
     'anything'

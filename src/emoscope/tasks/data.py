@@ -1,4 +1,4 @@
-"""Where a task's files are, and whether they are the published ones. Reads local folders only, never the network."""
+"""Find a task's local files and compare them with the published checksums. Never uses the network."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ from emoscope.core.files import text_lines
 from emoscope.tasks.base import Task
 from emoscope.tasks.metadata import DataFile, DataRevision, TaskMetadata
 
-# Kept beside the data, in the layout of `sha256sum`: what was first downloaded where the home publishes no checksum.
+# A file beside the data, in the format of `sha256sum`: the first download of files without a published checksum.
 SUMS = "SHA256SUMS"
 
 State = Literal["ok", "differs", "absent", "no checksum published"]
@@ -31,9 +31,9 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How a local file compares with the published one.
+    """The state of a local file.
 
-    `against` says whose checksum it was held to: the metadata's ("published") or that of the "first download".
+    `against` is the checksum it was compared with: the metadata's ("published") or that of the "first download".
     """
 
     path: Path
@@ -42,7 +42,7 @@ class Checked:
 
     @property
     def usable(self) -> bool:
-        """Whether the file is there and nothing is known against it."""
+        """Whether the file exists and does not differ from a known checksum."""
         return self.state in {"ok", "no checksum published"}
 
 
@@ -74,7 +74,7 @@ def data_folder(task: Task, root: Path | None = None) -> Path:
 
 
 def find_split(task: Task, split: str, root: Path | None = None) -> Located:
-    """The file of a split, from the first revision of the data that has it here.
+    """The file of a split, from the first revision of the data whose file exists.
 
     >>> from emoscope.tasks import get_task
     >>> find_split(get_task("iest"), "tests")
@@ -110,7 +110,7 @@ def read_split(task: Task, split: str, root: Path | None = None) -> list[Example
 
 
 def check_files(task: Task, root: Path | None = None) -> list[Checked]:
-    """Hold every file that the task knows of to its checksum, in the metadata's order.
+    """Compare all files of a task with their checksums, in the metadata's order.
 
     >>> from emoscope.tasks import get_task
     >>> {checked.state for checked in check_files(get_task("iest"), Path("no-such-folder"))}
@@ -122,7 +122,7 @@ def check_files(task: Task, root: Path | None = None) -> list[Checked]:
 
 
 def check_file(path: Path, published: str | None, first: Mapping[str, str]) -> Checked:
-    """Hold one file to its published checksum, or without one to that of its first download."""
+    """Compare a file with its published checksum, or else with that of its first download."""
     if not path.is_file():
         return Checked(path, "absent")
     expected = published or first.get(path.name)
@@ -133,7 +133,7 @@ def check_file(path: Path, published: str | None, first: Mapping[str, str]) -> C
 
 
 def published_sums(metadata: TaskMetadata) -> dict[str, str | None]:
-    """Every file a task may have in its folder, with its published sha256 where there is one.
+    """All files a task may have in its folder, with the published sha256 if there is one.
 
     >>> from emoscope.tasks import get_task
     >>> list(published_sums(get_task("emocontext").metadata))

@@ -13,13 +13,13 @@ from emoscope.tasks.base import Submitted, Task
 from emoscope.tasks.metadata import load_metadata
 
 _VOTE_LABELS = ("neutral", "joy", "sadness", "fear", "anger", "surprise", "disgust")
-# What the data are labelled with; only the first four are predicted and scored.
+# The labels in the data; only the first four are predicted and scored.
 _ALL_LABELS = ("neutral", "joy", "sadness", "anger", "surprise", "fear", "disgust", "non-neutral")
 _VARIANT_PREFIX = "utterance_"
 
 
 class EmotionX(Task):
-    """What Friends and EmotionPush share: everything but the files."""
+    """The base of Friends and EmotionPush, which differ only in their files."""
 
     sample = json.dumps(
         [

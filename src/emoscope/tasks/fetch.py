@@ -1,7 +1,7 @@
-"""Fetching a task's files from their public home, whole and checked or not at all. The only code that goes online.
+"""Fetch a task's files from their public home, complete and checked or not at all. The only code that goes online.
 
-Not with pooch: it unpacks a `.gz` that a server calls compressed in transit, sends a password unasked, has no limit on
-size, and tries again after a wrong checksum but without regard to `Retry-After`.
+Not with pooch: it unpacks a `.gz` that a server declares as compressed in transit, sends a password without being
+asked, has no size limit, and ignores `Retry-After`.
 """
 
 import gzip
@@ -21,10 +21,10 @@ from emoscope.tasks.base import Task
 from emoscope.tasks.data import SUMS, check_file, data_folder, first_sums, published_sums, sha256_of
 from emoscope.tasks.metadata import DataDownload
 
-# No task's data come near this, sent or unpacked; what does is a mistake or a zip bomb.
+# No task's data come near this size, sent or unpacked; anything larger is a mistake or a zip bomb.
 MAX_BYTES = 1 << 30
 
-Progress = Callable[[str, int, int | None], None]  # the file's name, bytes so far, bytes in all where known
+Progress = Callable[[str, int, int | None], None]  # file name, bytes so far, total bytes if known
 
 _CHUNK = 1 << 16
 _TIMEOUT = (10, 60)  # seconds to connect, seconds of silence
@@ -34,7 +34,7 @@ _TRANSIENT = {429, 500, 502, 503, 504}
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What became of one file."""
+    """The result for one file."""
 
     path: Path
     state: Literal["fetched", "present", "skipped"]
@@ -47,11 +47,11 @@ class _NothingSavedError(EmoscopeError):
 
 
 class _LoginNeededError(Exception):
-    """The server asks for a name and password, and we have none."""
+    """The server requires a name and password."""
 
 
 class _TransientError(Exception):
-    """A failure that another try may mend, after at least `wait` seconds."""
+    """A failure that may be gone at another try, after at least `wait` seconds."""
 
     def __init__(self, problem: str, wait: float = 0.0) -> None:
         super().__init__(problem)
@@ -59,7 +59,7 @@ class _TransientError(Exception):
 
 
 def needed(task: Task, root: Path | None = None) -> list[DataDownload]:
-    """The downloads of which a file is absent here, or is not the published one.
+    """The downloads with files that are missing or differ from the published ones.
 
     >>> from emoscope.tasks import get_task
     >>> [download.saves[0] for download in needed(get_task("emocontext"), Path("no-such-folder"))]
@@ -84,9 +84,9 @@ def fetch(
     pause: float = 1.0,
     progress: Progress = lambda _name, _done, _total: None,
 ) -> list[Fetched]:
-    """Bring a task's files into its data folder; those already there and right are left alone.
+    """Download a task's files to its data folder; correct files that exist are kept.
 
-    `mirror` takes the place of all but the last part of each address; `login` goes only to a server that asks for it.
+    `mirror` replaces all but the last part of each URL; `login` is sent only to a server that asks for it.
 
     >>> from emoscope.tasks import get_task
     >>> fetch(get_task("emocontext"), progress=print)  # doctest: +SKIP
@@ -121,9 +121,9 @@ def _downloads(task: Task) -> list[DataDownload]:
 
 
 def _install(task: Task, folder: Path, download: DataDownload, url: str, sent: Path) -> list[Fetched]:
-    """Check and unpack what was sent, beside the target, and only then move it into place."""
-    _refuse_other_content(url, sent)
-    _hold_to(download.sha256, sent, url, "the published file")
+    """Check and unpack a download beside the target, and then move it into place."""
+    _refuse_pages_and_pointers(url, sent)
+    _check_sha256(download.sha256, sent, url, "the published file")
     files = _unpack(url, sent, download.saves, sent.parent)
     published, first = published_sums(task.metadata), first_sums(folder)
     notes: dict[str, str] = {}
@@ -131,11 +131,11 @@ def _install(task: Task, folder: Path, download: DataDownload, url: str, sent: P
     for name, path in files.items():
         where = url if url.endswith(f"/{name}") else f"{name} of {url}"
         if expected := published[name]:
-            _hold_to(expected, path, where, "the published file")
+            _check_sha256(expected, path, where, "the published file")
             notes[name] = "checksum ok"
         elif name in first:
             whose = f"what was first downloaded (to accept the change, remove it from {folder / SUMS})"
-            _hold_to(first[name], path, where, whose)
+            _check_sha256(first[name], path, where, whose)
             notes[name] = "checksum ok, the same as the first download"
         else:
             fresh[name] = sha256_of(path)
@@ -150,8 +150,8 @@ def _install(task: Task, folder: Path, download: DataDownload, url: str, sent: P
     return [Fetched(folder / name, "fetched", note) for name, note in notes.items()]
 
 
-def _refuse_other_content(url: str, path: Path) -> None:
-    """Name the two things that web servers send in place of data: pages and Git LFS pointers."""
+def _refuse_pages_and_pointers(url: str, path: Path) -> None:
+    """Refuse what web servers send instead of data: HTML pages and Git LFS pointers."""
     with path.open("rb") as handle:
         start = handle.read(1024).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if not start:
@@ -163,13 +163,13 @@ def _refuse_other_content(url: str, path: Path) -> None:
         raise _NothingSavedError(url, "answered with a Git LFS pointer, not with the file itself")
 
 
-def _hold_to(expected: str | None, path: Path, url: str, whose: str) -> None:
+def _check_sha256(expected: str | None, path: Path, url: str, whose: str) -> None:
     if expected is not None and (actual := sha256_of(path)) != expected:
         raise _NothingSavedError(url, f"is not {whose}: sha256 {actual[:12]}..., expected {expected[:12]}...")
 
 
 def _unpack(url: str, sent: Path, saves: Sequence[str], stage: Path) -> dict[str, Path]:
-    """The files to save, by name, each in a place of its own under `stage`."""
+    """The unpacked files by name, under `stage`."""
     try:
         if url.endswith(".gz"):
             with gzip.open(sent) as source:
@@ -200,13 +200,13 @@ def _copy(url: str, source: IO[bytes] | gzip.GzipFile, target: Path) -> Path:
 
 
 def _members(url: str, archive: zipfile.ZipFile, saves: Sequence[str]) -> dict[str, zipfile.ZipInfo]:
-    """The archive's member for each file to save, found by its base name in whatever folder."""
+    """The archive's member for each file to save, found by its base name in any folder."""
     members: dict[str, list[zipfile.ZipInfo]] = {}
     for member in archive.infolist():
         path = PurePosixPath(member.filename.replace("\\", "/"))
         drive = PureWindowsPath(member.filename).drive
         link = stat.S_ISLNK(member.external_attr >> 16)
-        # We write under names of our own choosing, so this could do no harm; but nobody honest packs such a file.
+        # Harmless, because we choose the names we write to; but no honest archive has such a path.
         if path.is_absolute() or ".." in path.parts or drive or link:
             raise _NothingSavedError(url, f"holds an unsafe path, {member.filename!r}")
         if not member.is_dir():
@@ -233,12 +233,12 @@ def _transfer(
 
 
 def _stream(url: str, target: Path, login: tuple[str, str] | None, progress: Progress) -> None:
-    # Imported here so that nothing else can go online, or waits for them.
+    # Imported here, so that nothing else goes online or waits for the imports.
     import requests
     import urllib3
 
     name = url.rsplit("/", 1)[1]
-    # Compression on the way would hide the length, and could be taken for the file's own.
+    # Compression in transit would hide the length and could be confused with the file's own.
     headers = {"Accept-Encoding": "identity", "User-Agent": "emoscope"}
     try:
         response = requests.get(url, stream=True, timeout=_TIMEOUT, headers=headers)
@@ -247,9 +247,9 @@ def _stream(url: str, target: Path, login: tuple[str, str] | None, progress: Pro
             response = requests.get(url, stream=True, timeout=_TIMEOUT, headers=headers, auth=login)
         with response:
             _refuse_status(url, response.status_code, response.headers.get("Retry-After"), login is not None)
-            chunked = "Transfer-Encoding" in response.headers  # has no length, but says by itself where it ends
+            chunked = "Transfer-Encoding" in response.headers  # has no length, but marks its end
             length = None if chunked else _number(response.headers.get("Content-Length"))
-            response.raw.enforce_content_length = False  # not every urllib3 does it, so we do it below
+            response.raw.enforce_content_length = False  # not every urllib3 does, so it is checked below
             with target.open("wb") as handle:
                 for chunk in response.raw.stream(_CHUNK, decode_content=not url.endswith(".gz")):
                     handle.write(chunk)
@@ -283,7 +283,7 @@ def _refuse_status(url: str, status: int, retry_after: str | None, logged_in: bo
         403: "the server refuses access (403)",
         404: "there is no such file (404); it may have moved",
     }.get(status, f"the server answered with status {status}")
-    raise _NothingSavedError(url, f"{reason}")
+    raise _NothingSavedError(url, reason)
 
 
 def _number(header: str | None) -> int | None:

@@ -11,7 +11,7 @@ from emoscope.tasks.base import Submitted, Task
 from emoscope.tasks.metadata import load_metadata
 
 _TRIGGER = re.compile(r"\[#(?:trigger|target)word#\]", re.IGNORECASE)
-# What stands in the label column of a file whose labels are withheld.
+# Values of the label column in files whose labels are withheld.
 _WITHHELD = {"", "unknown", "unk", "?", "-", "none"}
 
 
@@ -54,9 +54,9 @@ class Iest(Task):
         return (f"{label}\n" for _, label in answers)
 
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
-        """Labels as the official scorer reads them: the first column of each line, without blanks around it.
+        """The labels as the official scorer reads them: the first column of each line, stripped.
 
-        A byte-order mark is part of the first label there, which makes that a label of its own.
+        A byte-order mark is part of the first label there, which makes it a different label.
         """
         with existing_file(path).open("rb") as handle:
             marked = handle.read(3) == BYTE_ORDER_MARK
@@ -65,7 +65,7 @@ class Iest(Task):
             yield Submitted(f"row {row}", ("\ufeff" if marked and row == 1 else "") + label or None)
 
     def content(self, example: Example) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing: a submission holds labels alone."""
+        """Nothing: submissions have only labels."""
         return ()
 
 

@@ -1,4 +1,4 @@
-"""What is known about a task before any file is read. Validated; a published entry never changes silently."""
+"""The metadata of a task, validated; a published entry never changes silently."""
 
 from importlib.resources import files
 from typing import Annotated, Self
@@ -10,7 +10,7 @@ from emoscope.core.metrics import Metric
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
-# Joined to a folder and written to, so never a path.
+# Joined to a folder and written to, so it must not be a path.
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 
 
@@ -18,17 +18,17 @@ class DataFile(FrozenModel):
     """A file of one split in the task's data folder."""
 
     name: str
-    sha256: Sha256 | None = None  # None: not published; later downloads are held to the first one's
+    sha256: Sha256 | None = None  # None if not published; later downloads are compared with the first
     labelled: bool = True
     examples: int | None = None
 
 
 class DataDownload(FrozenModel):
-    """Something to fetch: a file, a `.gz` of one file, or a `.zip` whose members are taken by their file name."""
+    """A download: a file, a `.gz` of one file, or a `.zip` whose members are selected by file name."""
 
     url: Annotated[str, StringConstraints(pattern=r"^https?://[^/]+/(.*/)?[^/?#]+$")]
-    sha256: Sha256 | None = None  # of what is sent, before it is unpacked
-    saves: tuple[FileName, ...] = Field(min_length=1)  # the files it leaves in the task's folder
+    sha256: Sha256 | None = None  # before unpacking
+    saves: tuple[FileName, ...] = Field(min_length=1)  # the files in the task's folder
 
     @model_validator(mode="after")
     def _one_file_unless_zip(self) -> Self:
@@ -38,7 +38,7 @@ class DataDownload(FrozenModel):
 
 
 class DataRevision(FrozenModel):
-    """One published state of a task's data: which file is which split, and where it comes from."""
+    """One published version of a task's data: the files of its splits, and where they come from."""
 
     name: Name
     note: str
@@ -47,26 +47,23 @@ class DataRevision(FrozenModel):
 
 
 class TaskMetadata(FrozenModel):
-    """A task as data.
-
-    The first revision whose files are present is the one that is read.
-    """
+    """The metadata of a task; the first revision whose files exist is read."""
 
     name: Name
     title: str
     description: str
     labels: tuple[str, ...] = Field(min_length=2)
-    neutral_label: str | None  # the class of "no emotion", if the task has one
+    neutral_label: str | None  # the label for "no emotion", if there is one
     metric: Metric
     citation: str
     home: str
     terms: str
     folder: str
     revisions: tuple[DataRevision, ...] = Field(min_length=1)
-    data_format: str | None = None  # what a data file looks like, in words
+    data_format: str | None = None  # a description of data files
     submission_format: str | None = None
     vote_labels: tuple[str, ...] = ()  # the order of an annotation's vote counts
-    # How often each label occurs in real traffic, where training data were sampled otherwise.
+    # The mix of labels in real traffic, if training data were sampled differently.
     natural_prior: dict[str, float] | None = None
     natural_prior_source: str | None = None
 

@@ -1,7 +1,7 @@
-"""The published results of the shared tasks, as data with their source.
+"""The published results of the shared tasks, with their sources.
 
-The figures are in `results/TASK.json` as the papers print them, misprints included and noted; scores are fractions.
-A score that was not published is null, never guessed.
+The figures are in `results/TASK.json` as the papers print them; misprints are kept and noted. Scores are fractions, and
+null if they were not published.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
 class FigureSource(FrozenModel):
-    """Where figures were printed, and which data they are for."""
+    """The source of figures, and the data they are for."""
 
     paper: str
     table: str
@@ -47,13 +47,13 @@ class PublishedEntry(FrozenModel):
     first_different: int | None = None  # column B of the IEST paper
     baseline: bool = False
     per_class: Mapping[str, PublishedClassScores] = Field(default_factory=dict)
-    printed: str | None = None  # the paper's spelling, where it differs from the name
-    source: FigureSource | None = None  # where it is not the table's
+    printed: str | None = None  # the paper's spelling, if it differs from the name
+    source: FigureSource | None = None  # if it is not the table's
     note: str | None = None
 
 
 class ScoreDistribution(FrozenModel):
-    """The scores of all participants, also of those the table leaves out."""
+    """The scores of all participants, including those the table leaves out."""
 
     source: FigureSource
     maximum: Fraction
@@ -83,18 +83,18 @@ class PublishedConfusion(FrozenModel):
 
 
 class Published(FrozenModel):
-    """What is known of a task's official results, best first.
+    """The official results of a task, best first.
 
-    `size` counts the systems of the results table, also those whose score or name is unknown to us; none of them is
-    above the first entry.
+    `size` is the number of systems in the results table, including those whose score or name we do not know; the first
+    entry is the best of all.
     """
 
     task: str
     metric: str
-    decimals: int  # how precisely the scores were published
-    split: str  # our name of the split they are for
-    split_name: str  # the paper's
-    revisions: tuple[str, ...]  # the data revisions whose split that is
+    decimals: int  # precision of the published scores
+    split: str  # our name of the split
+    split_name: str  # the paper's name of the split
+    revisions: tuple[str, ...]  # the data revisions that have this split
     source: FigureSource
     note: str
     size: int
@@ -102,7 +102,7 @@ class Published(FrozenModel):
     class_source: FigureSource | None = None
     statistics: ScoreDistribution | None = None
     confusions: tuple[PublishedConfusion, ...] = ()
-    elsewhere: str | None = None  # what a score on other data may be compared with
+    elsewhere: str | None = None  # what scores on other data can be compared with
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -130,7 +130,7 @@ class Published(FrozenModel):
 
     @property
     def unknown(self) -> int:
-        """How many systems of the results table have a score we do not know."""
+        """The number of systems in the results table whose score we do not know."""
         return self.size - len(self.scored)
 
     def confusion(self, name: str) -> PublishedConfusion:
@@ -152,7 +152,7 @@ def published(task_name: str) -> Published:
     >>> published("iest").entries[0].name
     'Amobee'
     """
-    name = get_task(task_name).name  # an unknown one gets "did you mean"
+    name = get_task(task_name).name
     file = files("emoscope.tasks").joinpath("results", f"{name}.json")
     if not file.is_file():
         raise EmoscopeError(f"{name}: no published results are known")

@@ -136,4 +136,4 @@ def test_get_warns_before_it_replaces_a_file(server: Server, tmp_path: Path, at_
     (tmp_path / "emocontext").mkdir()
     (tmp_path / "emocontext" / "dev.txt").write_bytes(OTHER)
     result = get("emocontext", "--mirror", server.url, "--data", str(tmp_path), given="n\n")
-    assert "dev.txt (differs from the one known; will be replaced)" in result.stderr
+    assert "dev.txt (differs from the published one; will be replaced)" in result.stderr

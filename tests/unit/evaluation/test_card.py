@@ -57,8 +57,8 @@ def test_results_survive_a_file(tmp_path: Path) -> None:
     ("content", "expected"),
     [
         ("{", "is not valid JSON"),
-        ("{}", "does not hold a model's results ('name': Field required)"),
-        ('{"format": "other-1"}', "does not hold a model's results"),
+        ("{}", "has no model results ('name': Field required)"),
+        ('{"format": "other-1"}', "has no model results"),
     ],
 )
 def test_bad_results_are_one_line(content: str, expected: str, tmp_path: Path) -> None:

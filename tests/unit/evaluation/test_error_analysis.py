@@ -154,7 +154,7 @@ def test_mistakes_are_said(files: tuple[Path, Path, Path], tmp_path: Path) -> No
     with pytest.raises(EmoscopeError, match="no slice named 'que'; did you mean 'cue'"):
         analyse_errors(get_task("iest"), gold, [one], by=["que"])
     labels = labels_file(tmp_path / "gold.labels", ONE)
-    with pytest.raises(InputError, match="holds labels alone; this needs the file with the text"):
+    with pytest.raises(InputError, match="has only labels; this needs the file with the text"):
         analyse_errors(get_task("iest"), labels, [one])
 
 

@@ -179,7 +179,7 @@ def test_partly_labelled_gold_is_said(tmp_path: Path) -> None:
 def test_gold_without_a_scored_label_is_said(tmp_path: Path) -> None:
     gold = emotionx_file(tmp_path / "gold.json", ["surprise", "fear"])
     said = emotionx_file(tmp_path / "said.json", ["joy", "joy"], submitted=True)
-    with pytest.raises(InputError, match="holds no label that emotionx-friends scores"):
+    with pytest.raises(InputError, match="has no label that emotionx-friends scores"):
         evaluate(get_task("emotionx-friends"), gold, said)
 
 
@@ -205,7 +205,7 @@ def test_a_file_of_something_else_is_said(tmp_path: Path, strange: list[str]) ->
         labels_file(tmp_path / "s.txt", ["joy", *rows]),
         labels_file(tmp_path / "g.labels", ["joy", *["joy"] * len(rows)]),
     )
-    with pytest.raises(InputError, match=f"holds {len(strange)} labels that iest does not have"):
+    with pytest.raises(InputError, match=f"has {len(strange)} labels that iest does not have"):
         evaluate(get_task("iest"), gold, said)
 
 

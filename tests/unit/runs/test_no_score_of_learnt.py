@@ -60,7 +60,7 @@ def test_what_was_learnt_gets_a_warning_and_no_rank(model: Path, data: Path, tmp
     out = tmp_path / "out.txt"
     assert "warning: out.txt: the model learnt 96 of 96 items" in predict(model, data, "train", out)
     shown, said = evaluated(out, data, "train")
-    assert "warning: the model learnt 96 of 96 items: a score of them says nothing of new text" in said
+    assert "warning: the model learnt 96 of 96 items: a score on them says nothing about new text" in said
     assert "of what the model learnt, so no rank" in shown
     assert "would rank" not in shown
     content = json.loads(evaluated(out, data, "train", "--json")[0])

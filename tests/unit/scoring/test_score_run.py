@@ -471,7 +471,7 @@ def test_the_command_shows_a_summary(tmp_path: Path) -> None:
     code, shown, _ = run("score", path, "-o", tmp_path / "again", "-m", "nano", "--workers", "1", "--prior", prior)
     assert code == 0
     code, shown, _ = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1")
-    assert "1,201 of these rows were there from an earlier run" in shown
+    assert "1,201 of these rows are from an earlier run" in shown
     code, shown, _ = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1", "--json")
     found = json.loads(shown)
     assert found == json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))

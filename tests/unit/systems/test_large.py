@@ -461,7 +461,7 @@ def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encod
     predict = predictor(tmp_path / "bundle", get_task("emotionx-push"))
     assert set(predict(own_examples("emotionx-push", fit_context)[:5])) <= set(HEADS["emotionx"])
     (tmp_path / "report.json").write_text("{}")
-    with pytest.raises(InputError, match=r"report.json: expected what was learnt and found of a student"):
+    with pytest.raises(InputError, match=r"report.json: expected a student's report"):
         student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fit_context)
 
 

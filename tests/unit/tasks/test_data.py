@@ -205,7 +205,7 @@ def test_check_succeeds_for_a_file_that_is_its_first_download(tmp_path: Path) ->
         "state": "ok",
         "against": "first download",
     }
-    assert "held to its first download" in invoke("data", "check", "emocontext", "--data", str(tmp_path)).stdout
+    assert "compared with the first download" in invoke("data", "check", "emocontext", "--data", str(tmp_path)).stdout
 
 
 def test_check_fails_when_nothing_is_here(tmp_path: Path) -> None:

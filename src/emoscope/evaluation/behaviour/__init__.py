@@ -1,7 +1,7 @@
-"""The behaviour suite: dialogues that show what a model makes of a kind of wording, in the manner of CheckList.
+"""The behaviour suite: dialogues that test how a model handles certain kinds of wording, in the manner of CheckList.
 
-It is for measuring only. No model may learn from it; what makes training data asks `near_copies` and leaves out what
-comes too close.
+It is for measuring only: no model may learn from it. Code that creates training data uses `near_copies` to leave out
+dialogues that come too close.
 
 Ribeiro et al. (2020): Beyond Accuracy: Behavioral Testing of NLP Models with CheckList. ACL.
 """

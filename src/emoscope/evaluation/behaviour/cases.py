@@ -1,4 +1,4 @@
-"""The three types of a case: what is asked, and when an answer passes."""
+"""The three types of test cases: their dialogues, and when the answers pass."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 from emoscope.core.dialogue import Detection, Dialogue
 
 NEUTRAL = "neutral"
-MARGIN = 0.1  # by how much a probability must rise or fall
-# How sets of labels call the emotions.
+MARGIN = 0.1  # by which a probability must rise or fall
+# The names of the emotions in different label sets.
 _NAMES = {
     NEUTRAL: ("neutral", "others"),
     "joy": ("joy", "happy", "happiness"),
@@ -23,7 +23,7 @@ EMOTIONS = tuple(_NAMES)
 
 
 def labels_for(emotions: Collection[str], labels: Collection[str]) -> set[str]:
-    """The labels of a set that stand for emotions; `others` stands for each that has no label of its own.
+    """The labels that stand for these emotions; `others` stands for those without a label of their own.
 
     >>> sorted(labels_for(["anger", "fear"], ["others", "happy", "sad", "angry"]))
     ['angry', 'others']
@@ -38,7 +38,7 @@ def _own_labels(emotion: str, labels: Collection[str]) -> set[str]:
 
 
 def probability_of(emotion: str, answer: Detection) -> float:
-    """The probability that an answer gives to an emotion.
+    """The probability of an emotion in an answer.
 
     >>> probability_of("joy", Detection("happy", {"happy": 0.9, "sad": 0.1}))
     0.9
@@ -48,7 +48,7 @@ def probability_of(emotion: str, answer: Detection) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Case(ABC):
-    """Dialogues that are answered together; `situation` names what they are about, `kind` what makes them hard."""
+    """Dialogues that are tested together; `situation` names their topic, `kind` what makes them hard."""
 
     type: ClassVar[str]
 
@@ -58,11 +58,11 @@ class Case(ABC):
 
     @abstractmethod
     def applies(self, labels: Collection[str]) -> bool:
-        """Whether a set of labels can express what is expected."""
+        """Whether the labels can express what is expected."""
 
     @abstractmethod
     def passes(self, answers: Sequence[Detection]) -> bool:
-        """Whether the answers to the dialogues are as expected; for a set of labels that applies."""
+        """Whether the answers are as expected, if the case applies to the labels."""
 
     @property
     @abstractmethod
@@ -72,7 +72,7 @@ class Case(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Functionality(Case):
-    """Minimum functionality: one dialogue, and every emotion that fits its last turn.
+    """Minimum functionality: one dialogue, and all emotions that fit its last turn.
 
     >>> case = Functionality("irony", "tyre", (Dialogue.of(["great, a flat tyre"]),), ("anger", "sadness"))
     >>> case.passes([Detection("sad", {"sad": 1.0, "happy": 0.0})])
@@ -113,9 +113,9 @@ class Invariance(Case):
 
 @dataclass(frozen=True, slots=True)
 class Direction(Case):
-    """A dialogue before and after an edit that makes an emotion more or less likely, or must lead to certain labels.
+    """A dialogue before and after an edit that makes an emotion more or less likely, or leads to certain labels.
 
-    A probability must change by `MARGIN`, or end within `MARGIN` of 1 (rises) or 0 (falls), where there is no room.
+    A probability must change by `MARGIN`, or end within `MARGIN` of 1 (rises) or 0 (falls).
 
     >>> texts = Dialogue.of(["I am glad"]), Dialogue.of(["I am not glad"])
     >>> case = Direction("negation", "glad", texts, ("joy",), "falls")

@@ -1,4 +1,4 @@
-"""Edits that leave the emotion of a text as it is. Each gives no text where it does not apply."""
+"""Edits that do not change the emotion of a text; an edit that does not apply returns nothing."""
 
 import re
 import string
@@ -48,7 +48,7 @@ def letter_case(text: str) -> list[str]:
 
 
 def punctuation(text: str) -> list[str]:
-    """Without the last mark or with one, with a blank before it, and without any commas.
+    """Without the final mark or with one, with a space before it, and without commas.
 
     >>> punctuation("Well, stop!")
     ['Well, stop', 'Well, stop !', 'Well stop!']

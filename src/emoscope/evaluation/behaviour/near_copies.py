@@ -1,4 +1,4 @@
-"""Training text that comes too close to the suite."""
+"""Find training text that comes too close to the suite."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -11,20 +11,20 @@ from emoscope.evaluation.behaviour.cases import Case
 from emoscope.evaluation.behaviour.suite import read_suite
 
 SIMILARITY = 0.8
-# A last turn of fewer different words ("ok, thanks") says nothing without the turns before it.
+# A last turn of fewer different words ("ok, thanks") is only compared together with the turns before it.
 MIN_LAST_TURN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class NearCopy:
-    """A training dialogue, by its position from 0, and a case of the suite that it nearly equals."""
+    """The position of a training dialogue, from 0, and a case of the suite that it nearly equals."""
 
     position: int
     case: Case
 
 
 def near_copies(dialogues: Iterable[DialogueLike | str], cases: Iterable[Case] | None = None) -> list[NearCopy]:
-    """The cases of the suite that training dialogues nearly equal, in their last turns or as a whole.
+    """The training dialogues that nearly equal a case of the suite, in the last turn or as a whole.
 
     Texts are compared as sets of normalised words: equal, or with a Jaccard similarity of 0.8 and more.
 
@@ -38,8 +38,8 @@ def near_copies(dialogues: Iterable[DialogueLike | str], cases: Iterable[Case] |
 class _Index:
     """The suite's texts by their rarest words.
 
-    A text of n words that shares at least 80 % of them with another has one of its n - ceil(0.8 n) + 1 rarest words in
-    common with it; so it is found by those alone.
+    A text of n words that shares at least 80 % of them with another shares one of its n - ceil(0.8 n) + 1 rarest words,
+    so looking these up is enough.
     """
 
     def __init__(self, cases: Iterable[Case]) -> None:
@@ -65,12 +65,12 @@ class _Index:
 
 
 def _texts(dialogue: Dialogue) -> set[frozenset[str]]:
-    """The words of the last turn, where it is long enough, and of the whole."""
+    """The words of the whole dialogue, and of the last turn if it is long enough."""
     last = frozenset(_words(dialogue.texts[-1]))
     whole = frozenset(word for text in dialogue.texts for word in _words(text))
     return {text for text in (whole, last) if text and (text is whole or len(text) >= MIN_LAST_TURN)}
 
 
 def _words(text: str) -> list[str]:
-    # An emoji is a word, so that a message of nothing else can be compared, too.
+    # Emoji count as words, so that messages of emoji alone can be compared.
     return [*words(normalise_text(strip_emoticons(text))), *emoticons_in(text)]

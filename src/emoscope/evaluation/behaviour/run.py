@@ -1,6 +1,6 @@
-"""Ask a detector the suite."""
+"""Run the suite on a detector."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """A case, the detector's answers to its dialogues, and whether they are as expected."""
+    """A case, the detector's answers to its dialogues, and whether they pass."""
 
     case: Case
     answers: tuple[Detection, ...]
@@ -36,7 +36,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class BehaviourReport:
-    """How a model answers the suite with one set of labels; `skipped` are the cases that it cannot express."""
+    """The results of a model with one label set; `skipped` cases cannot be expressed with its labels."""
 
     model: str
     head: str
@@ -46,18 +46,16 @@ class BehaviourReport:
 
     @property
     def failures(self) -> list[CaseResult]:
-        """What was not answered as expected."""
+        """The cases that did not pass."""
         return [outcome for outcome in self.outcomes if not outcome.passed]
 
     def figures(self, *, level: float = 0.95) -> list[BehaviourFigures]:
-        """How many cases passed: of each type and kind, of each type, and of all, in this order."""
-        groups = dict.fromkeys((case.type, case.kind) for case in self._cases())
+        """How many cases passed: by type and kind, by type, and in all."""
+        cases = [*(outcome.case for outcome in self.outcomes), *self.skipped]
+        groups = dict.fromkeys((case.type, case.kind) for case in cases)
         types = dict.fromkeys(type_ for type_, _ in groups)
         rows = [*groups, *((type_, ALL) for type_ in types), (ALL, ALL)]
         return [self._figures(type_, kind, level) for type_, kind in rows]
-
-    def _cases(self) -> list[Case]:
-        return [*(outcome.case for outcome in self.outcomes), *self.skipped]
 
     def _figures(self, type_: str, kind: str, level: float) -> BehaviourFigures:
         def counts(case: Case) -> bool:
@@ -79,7 +77,7 @@ class BehaviourReport:
 
 
 def run_suite(detector: Detector, cases: Sequence[Case] | None = None) -> BehaviourReport:
-    """Ask a detector all cases of the suite (or others), as one stream of dialogues.
+    """Run all cases of the suite, or others, on a detector.
 
     >>> import emoscope
     >>> report = run_suite(emoscope.load("nano"))
@@ -88,14 +86,10 @@ def run_suite(detector: Detector, cases: Sequence[Case] | None = None) -> Behavi
     """
     asked = read_suite() if cases is None else cases
     applying = [case for case in asked if case.applies(detector.labels)]
-    answers = iter(detector.detect_many(_dialogues(applying)))
+    answers = detector.detect_many(dialogue for case in applying for dialogue in case.dialogues)
     outcomes = []
     for case in applying:
         own = tuple(next(answers) for _ in case.dialogues)
         outcomes.append(CaseResult(case, own, case.passes(own)))
     skipped = tuple(case for case in asked if not case.applies(detector.labels))
     return BehaviourReport(detector.name, detector.head, tuple(detector.labels), tuple(outcomes), skipped)
-
-
-def _dialogues(cases: Iterable[Case]) -> Iterable[Any]:
-    return (dialogue for case in cases for dialogue in case.dialogues)

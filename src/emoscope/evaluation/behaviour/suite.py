@@ -17,7 +17,7 @@ _FILES = files("emoscope.evaluation.behaviour")
 
 @cache
 def read_suite() -> tuple[Case, ...]:
-    """Every case, always in the same order.
+    """All cases, in a fixed order.
 
     >>> len(read_suite()) > 650
     True
@@ -38,17 +38,17 @@ def _written() -> Iterator[Case]:
 
 def _invariance(templates: dict[str, Any]) -> Iterator[Case]:
     for edit in (*EDITS, "names", "greetings", "irrelevant context"):
-        found = []
+        cases = []
         for base in templates["bases"]:
             versions = _versions(edit, base, templates)
             if len(versions) > 1:
-                found.append(Invariance(edit, _situation(versions[0]), tuple(map(Dialogue.of, versions))))
-        step = max(1, len(found) / templates["each_edit"])  # from all over the list, so of all emotions
-        yield from (found[int(place * step)] for place in range(min(len(found), templates["each_edit"])))
+                cases.append(Invariance(edit, _situation(versions[0]), tuple(map(Dialogue.of, versions))))
+        step = max(1, len(cases) / templates["each_edit"])  # spread over the list, which is ordered by emotion
+        yield from (cases[int(place * step)] for place in range(min(len(cases), templates["each_edit"])))
 
 
 def _versions(edit: str, base: list[str], templates: dict[str, Any]) -> list[list[str]]:
-    """A dialogue and what an edit makes of it."""
+    """A dialogue and its edited versions."""
     names = templates["names"]
     if edit == "names":
         named = [[turn.format(name=name) for turn in base] for name in names]
@@ -72,5 +72,5 @@ def _directions(templates: list[dict[str, Any]]) -> Iterator[Case]:
 
 
 def _situation(turns: list[str]) -> str:
-    """The name of what a template was filled with: its first words."""
+    """A name for a filled template: its first words."""
     return "-".join(words(" ".join(turns))[:8]).replace("'", "")

@@ -1,4 +1,4 @@
-"""Every labelled text at hand as one mixture of label sets: what an encoder learns of emotion before its own task."""
+"""All labelled corpora as one mixture of label sets, on which an encoder is trained before its own task."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.auxiliary import chosen, source, source_examples
 
-# Head to the auxiliary tasks that teach it; those with the same labels share a head.
+# The auxiliary corpora of each head; those with the same labels share a head.
 AUXILIARY: Mapping[str, tuple[str, ...]] = {
     "ekman": ("goemotions-ekman", "meld"),
     "iest": ("masked-words",),
@@ -21,15 +21,15 @@ AUXILIARY: Mapping[str, tuple[str, ...]] = {
     "irony": ("tweeteval-irony",),
     "isear": ("isear",),
 }
-# The benchmark tasks teach, too: head to the tasks and splits.
+# The tasks and splits of each head.
 BENCHMARKS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "emocontext": (("emocontext", "train"),),
     "ekman": (("emotionx-friends", "train"), ("emotionx-push", "train")),
     "iest": (("iest", "train"), ("iest", "dev")),
 }
-# Text like that of the tasks, whose masked words an encoder learns to guess before anything else.
+# In-domain text for masked-language-model training.
 IN_DOMAIN = "emocontext+emotionpush+friends-scripts+tweets+comments"
-MASKED_WORDS_PER_LABEL = 1500  # most tweets with an emotion word wish someone a happy something
+MASKED_WORDS_PER_LABEL = 1500  # otherwise "happy birthday" and the like would dominate
 
 
 def affect_labels() -> dict[str, tuple[str, ...]]:
@@ -45,12 +45,12 @@ def affect_labels() -> dict[str, tuple[str, ...]]:
 def auxiliary_corpora(
     fit_context: FitContext, *, examples: Sequence[Example] = (), limit: int | None = None
 ) -> dict[str, list[Example]]:
-    """The labelled examples of the auxiliary tasks, corpus by corpus, at most `limit` of each; see `by_head`.
+    """The labelled examples of the auxiliary corpora, at most `limit` of each; see `by_head`.
 
-    Left out is every text of three words or more that is among `examples`, in EmotionX's training data, or among what
-    will be scored, and what is shorter in dialogues that have such a line: MELD and EmotionX share scenes of Friends,
-    and a model that had seen the answer elsewhere would score too well. What is left does not depend on the task at
-    hand, so one encoder serves all tasks.
+    Texts of three or more words that are among `examples`, in EmotionX's training data or in the data to be scored are
+    left out, and so are shorter ones in dialogues with such a line: MELD and EmotionX share scenes of Friends, and a
+    model that had seen the answers would score too well. The result does not depend on the task, so that one encoder
+    serves all tasks.
     """
     friends = read_split(get_task("emotionx-friends"), "train", fit_context.resources)
     known = {plain(example.text) for example in (*friends, *examples)} | {plain(text) for text in fit_context.unseen}
@@ -67,9 +67,9 @@ def auxiliary_corpora(
 def affect_corpora(
     fit_context: FitContext, *, limit: int | None = None, keep: Callable[[Example], bool] | None = None
 ) -> dict[str, list[Example]]:
-    """The auxiliary corpora and the benchmark tasks' own training data, of the latter only what `keep` says.
+    """The auxiliary corpora, and the tasks' own training data as far as `keep` is true.
 
-    For a model of all tasks at once; what is not kept will be scored, so its lines are left out of the rest, too.
+    For a model of all tasks at once. What is not kept will be scored, so its lines are left out of the corpora too.
     """
     labels = affect_labels()
     benchmark: dict[str, list[Example]] = {}
@@ -84,7 +84,7 @@ def affect_corpora(
 
 
 def by_head(corpora: Mapping[str, Sequence[Example]]) -> dict[str, list[Example]]:
-    """The examples of corpora and tasks for each head they teach; heads without any are left out."""
+    """The examples of corpora and tasks by head; heads without any are left out."""
     mixture: dict[str, list[Example]] = {}
     for head in dict.fromkeys([*AUXILIARY, *BENCHMARKS]):
         names = dict.fromkeys([*AUXILIARY.get(head, ()), *(task_name for task_name, _ in BENCHMARKS.get(head, ()))])
@@ -93,10 +93,10 @@ def by_head(corpora: Mapping[str, Sequence[Example]]) -> dict[str, list[Example]
 
 
 def unknown_examples(corpus: Sequence[Example], known: Collection[str]) -> list[Example]:
-    """The examples of a corpus that are not in other data, whose lines are given as `plain` writes them.
+    """The examples of a corpus that do not occur in other data, whose lines are given in the form of `plain`.
 
-    "Oh no!" may stand anywhere, so a line of one or two words is known by its dialogue: it is left out if another line
-    of the dialogue is known.
+    A line of one or two words ("Oh no!") may occur anywhere, so it is left out only if another line of its dialogue is
+    known.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> scene = Dialogue.of(["it is over now", "Oh no!"])
@@ -104,18 +104,18 @@ def unknown_examples(corpus: Sequence[Example], known: Collection[str]) -> list[
     ['Oh no!']
     """
     shared: dict[Dialogue, bool] = {}
-    found = []
+    unknown = []
     for example in corpus:
         text, dialogue = plain(example.text), example.dialogue
         if not text and dialogue not in shared:
             shared[dialogue] = any(plain(line) in known for line in dialogue.texts)
         if not (text in known if text else shared[dialogue]):
-            found.append(example)
-    return found
+            unknown.append(example)
+    return unknown
 
 
 def plain(text: str) -> str:
-    """A text's letters and digits, by which a line is recognised in another edition; empty if under three words.
+    """The letters and digits of a text, to recognise it in other editions; empty if under three words.
 
     >>> plain("Oh, it’s you!") == plain("oh it's YOU"), plain("Hey you")
     (True, '')

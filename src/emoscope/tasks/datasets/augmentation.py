@@ -1,4 +1,4 @@
-"""More training examples from back-translations of the same turn."""
+"""Training examples from back-translations."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -7,9 +7,9 @@ from emoscope.core.dialogue import Dialogue, Example, Turn
 
 
 def with_variants(examples: Sequence[Example], labels: Collection[str]) -> list[Example]:
-    """All examples, each one of the given labels followed by its variants (back-translations) as examples of their own.
+    """The examples, and after each one with one of the labels its variants (back-translations) as further examples.
 
-    Data without variants come back as they are. A variant that only repeats the turn is left out.
+    Variants that only repeat the turn are left out.
 
     >>> example = Example(Dialogue.of(["hi", "so glad"]), 1, "joy", variants={"de": "very glad", "fr": "So glad"})
     >>> [variant.text for variant in with_variants([example], {"joy"})]

@@ -1,4 +1,4 @@
-"""Labelled corpora beside the tasks' own, for what a model learns before its task."""
+"""Auxiliary labelled corpora, for training before a task."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _REDDIT = "Apache-2.0, texts CC BY 4.0"
 
 @dataclass(frozen=True, slots=True)
 class AuxiliaryCorpus:
-    """A labelled corpus: its labels, its folder under the resources, how it is read, and its terms."""
+    """A labelled corpus: its labels, its folder under the resources, its reader, and its terms."""
 
     labels: tuple[str, ...]
     folder: str
@@ -56,9 +56,9 @@ def _tweeteval(name: str, classes: int) -> AuxiliaryCorpus:
 
 
 def tweets_and_comments(folder: Path) -> Iterator[str]:
-    """All tweets and the comments of one emotion, for language models and masked words.
+    """All tweets, and comments with a single emotion, for language models and masked words.
 
-    TweetEval's test tweets are among them, as nothing is scored on those; `unlabelled.py`'s `tweets` leaves them out.
+    They include TweetEval's test tweets, because nothing is scored on them; `tweets` in `unlabelled.py` does not.
     """
     return chain(
         (text for text, _ in read_sentiment(folder / "semeval2017-4a")),
@@ -76,7 +76,7 @@ AUXILIARY_CORPORA = {
     "goemotions-ekman": AuxiliaryCorpus(EKMAN, "auxiliary/goemotions/ekman", read_goemotions, _REDDIT),
     "meld": AuxiliaryCorpus(EKMAN, "auxiliary/meld", read_meld, "GPL-3.0"),
     "isear": AuxiliaryCorpus(ISEAR, "auxiliary/isear", read_isear, "research use"),
-    # Tweets and comments that hold one of IEST's emotion words, the word masked: more of what IEST asks.
+    # Tweets and comments with one of IEST's emotion words masked: more data like IEST's.
     "masked-words": AuxiliaryCorpus(tuple(TRIGGERS), "auxiliary", _masked_words, f"{_TWITTER}; {_REDDIT}"),
     "tweeteval-emotion": _tweeteval("emotion", 4),  # anger, joy, optimism, sadness
     "tweeteval-emoji": _tweeteval("emoji", 20),
@@ -93,18 +93,18 @@ def source(name: str) -> AuxiliaryCorpus:
 
 
 def source_examples(name: str, fit_context: FitContext, limit: int | None = None) -> list[Example]:
-    """The examples of an auxiliary corpus; with a limit, a fixed random choice of that many."""
+    """The examples of an auxiliary corpus, or a fixed random sample of `limit` of them."""
     corpus = source(name)
     return chosen(list(corpus.examples(fit_context.resource(corpus.folder))), limit)
 
 
 def unlabelled_texts(fit_context: FitContext, limit: int | None = None) -> list[str]:
-    """Tweets and Reddit comments, each once; with a limit, a fixed random choice of that many."""
+    """Tweets and Reddit comments without duplicates, or a fixed random sample of `limit` of them."""
     return chosen(list(dict.fromkeys(tweets_and_comments(fit_context.resource("auxiliary")))), limit)
 
 
 def chosen(items: Sequence[T], limit: int | None) -> list[T]:
-    """At most `limit` of the items, the same ones each time, in a random order.
+    """A fixed random sample of at most `limit` items, in random order.
 
     >>> sorted(chosen([1, 2, 3], 5)), len(chosen([1, 2, 3], 2))
     ([1, 2, 3], 2)

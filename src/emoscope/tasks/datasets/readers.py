@@ -1,4 +1,4 @@
-"""One reader for each auxiliary corpus: texts with their labels, or dialogues."""
+"""Readers of the auxiliary corpora: labelled texts, or dialogues."""
 
 import csv
 import gzip
@@ -10,7 +10,7 @@ from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import InputError
 from emoscope.core.files import text_lines
 
-# A text and its label; None where the annotators gave no single one.
+# A text and its label; None if the annotators gave several.
 LabelledTexts = Iterator[tuple[str, str | None]]
 
 SENTIMENTS = ("negative", "neutral", "positive")
@@ -43,7 +43,7 @@ def read_tweeteval(folder: Path, *, classes: int) -> Iterator[tuple[str, str]]:
 
 
 def tweeteval_texts(folder: Path, splits: Sequence[str]) -> Iterator[str]:
-    """The tweets of all TweetEval tasks without labels; the split `*` stands for all of them, test included."""
+    """The tweets of all TweetEval tasks, without labels; the split `*` means all, including test."""
     for split in splits:
         for path in sorted(folder.glob(f"*/{split}_text.txt")):
             for _, text in text_lines(path):
@@ -68,7 +68,7 @@ def read_isear(folder: Path) -> Iterator[tuple[str, str]]:
     emotion, situation = names.index("Field1"), names.index("SIT")
     for _, line in lines:
         cells = line.split("|")
-        # A few reports hold the separator themselves, and some only say that there was no answer.
+        # A few reports contain the separator, and some only say that there was no answer.
         if len(cells) == len(names) and cells[emotion] in ISEAR and not cells[situation].strip().startswith("["):
             yield " ".join(cells[situation].replace("á", " ").split()), cells[emotion]
 
@@ -96,7 +96,7 @@ def read_friends_scripts(path: Path) -> Iterator[Dialogue]:
 
 
 def scenes(lines: Iterable[str]) -> Iterator[Dialogue]:
-    """Scripts cut where a scene or an episode begins.
+    """Split scripts into scenes.
 
     >>> script = ["[Scene: a bar]", "ROSS: (sad) Hi.", "Joey: Hey!", "(They sit.)", "[Scene: later]", "Joey: So?"]
     >>> [[(turn.speaker, turn.text) for turn in scene.turns] for scene in scenes(script)]

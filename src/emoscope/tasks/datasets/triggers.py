@@ -1,4 +1,4 @@
-"""Texts with a masked emotion word, as IEST asks about them."""
+"""Texts with a masked emotion word, like IEST's."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ def masked_triggers(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def masked_places(texts: Iterable[str]) -> Iterator[str]:
-    """Texts with a word masked where a feeling is usually named, whatever word it is, for a teacher to label.
+    """Mask a word where a feeling is usually named, whichever word it is, for a teacher to label.
 
     >>> list(masked_places(["I laugh when it rains", "so good to see you", "I am the one", "nothing"]))
     ['I [#TRIGGERWORD#] when it rains', 'so [#TRIGGERWORD#] to see you']

@@ -1,4 +1,4 @@
-"""Text without labels for further pretraining: the same readers' scripts, chats and tweets, all as dialogues."""
+"""Unlabelled text for further pretraining: scripts, chats and tweets, all as dialogues."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -17,10 +17,10 @@ def unlabelled_dialogues(
 ) -> list[Dialogue]:
     """Dialogues of one or more sources, joined by "+", up to `limit` turns in all.
 
-    `dialogues` are those of the examples; `friends-scripts` the ten seasons of Friends, a dialogue a scene; `friends`
-    and `emotionpush` the dialogues of EmotionX, also back-translated where the file has that; `emocontext` those of
-    EmoContext's training file; `tweets` SemEval's and TweetEval's, without the test tweets; `iest` those of IEST that
-    have labels, their trigger masked; `comments` GoEmotions' from Reddit.
+    `dialogues` are those of the examples; `friends-scripts` the ten seasons of Friends, one dialogue per scene;
+    `friends` and `emotionpush` the dialogues of EmotionX, with back-translations if the file has any; `emocontext`
+    EmoContext's training dialogues; `tweets` SemEval's and TweetEval's without test tweets; `iest` IEST's labelled
+    tweets, trigger masked; `comments` GoEmotions' Reddit comments.
 
     >>> unlabelled_dialogues("dialogues", [Example(Dialogue.of(["hi", "hello"]), 1)], FitContext())[0].texts
     ('hi', 'hello')
@@ -51,13 +51,13 @@ def _each_once(texts: Iterable[str]) -> Iterator[Dialogue]:
 
 
 def _tweets(folder: Path) -> Iterator[Dialogue]:
-    """The tweets of SemEval-2017 4A and TweetEval that are meant for training."""
+    """The training tweets of SemEval-2017 4A and TweetEval."""
     sentiment = (text for text, _ in read_sentiment(folder / "semeval2017-4a"))
     return _each_once(map(str.strip, chain(tweeteval_texts(folder / "tweeteval", ["train", "val"]), sentiment)))
 
 
 def _comments(folder: Path) -> Iterator[Dialogue]:
-    """The training comments of GoEmotions, also those with several emotions."""
+    """The training comments of GoEmotions, including those with several emotions."""
     return _each_once(text.strip() for text, _ in read_goemotions(folder))
 
 
@@ -66,7 +66,7 @@ def _emocontext(path: Path) -> Iterator[Dialogue]:
 
 
 def _emotionx(path: Path, task: str) -> Iterator[Dialogue]:
-    """Each dialogue, and again in every back-translation the file has of it."""
+    """Each dialogue, followed by its back-translations."""
     for dialogue, group in groupby(get_task(task).read(path), key=lambda example: example.dialogue):
         utterances = list(group)
         yield Dialogue(dialogue.turns)
@@ -76,7 +76,7 @@ def _emotionx(path: Path, task: str) -> Iterator[Dialogue]:
 
 
 def _iest(folder: Path) -> Iterator[Dialogue]:
-    """The labelled tweets of the official files or else of the re-split, never both: that is the official test set."""
+    """The labelled tweets of the official files, or else of the re-split, which is made from the official test set."""
     task = get_task("iest")
     splits = [[revision.splits[split].name for split in ("train", "dev")] for revision in task.metadata.revisions]
     for names in splits:
@@ -86,7 +86,7 @@ def _iest(folder: Path) -> Iterator[Dialogue]:
     raise InputError(folder, f"holds neither {' nor '.join(names[0] for names in splits)}")
 
 
-# Name to the file or folder under the resources, and its reader.
+# The file or folder under the resources and the reader, by name.
 UNLABELLED: dict[str, tuple[str, Callable[[Path], Iterator[Dialogue]]]] = {
     "friends-scripts": ("auxiliary/friends-scripts/friends.txt.gz", read_friends_scripts),
     "friends": ("emotionx/friends.augmented.json", partial(_emotionx, task="emotionx-friends")),
