@@ -137,7 +137,7 @@ def test_a_batch_comes_as_soon_as_it_is_full() -> None:
 def test_scores_do_not_depend_on_how_many_are_laid_out_at_once(
     network: EncoderNetwork, alone: np.ndarray, monkeypatch: pytest.MonkeyPatch, at_once: int, cores: str
 ) -> None:
-    monkeypatch.setattr("emoscope.models.onnx.network.LAID_OUT_AT_ONCE", at_once)
+    monkeypatch.setattr("emoscope.models.onnx.network.ROWS_AT_ONCE", at_once)
     monkeypatch.setenv("EMOSCOPE_CORES", cores)
     assert (scores(network, DIALOGUES) == alone).all()
 

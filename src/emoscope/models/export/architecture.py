@@ -1,4 +1,4 @@
-"""The weights of encoders of BERT's family under one set of names, as numpy arrays."""
+"""The weights of BERT-like encoders under common names, as numpy arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """`x @ weight + bias`; of a layer normalisation, its scale and shift."""
+    """`x @ weight + bias`, or the scale and shift of a layer normalisation."""
 
     weight: Floats
     bias: Floats
@@ -35,14 +35,14 @@ class Layer:
     narrow_norm: Linear
 
 
-# The inputs of a layer's linear layers, and which layers read them: the layer's input, the attention's output, the
-# first normalisation's output, and the widened activations.
+# The inputs of a layer's linear layers, and the layers that read them: the layer's input, the attention's output, the
+# output of the first normalisation, and the activations.
 SITES = {"attention": ("query", "key", "value"), "output": ("output",), "wide": ("wide",), "narrow": ("narrow",)}
 
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """An encoder. `positions` begin with the first one used; `relative` is added to the attention's scores."""
+    """An encoder. `positions` start at the first one used; `relative` is added to attention scores."""
 
     pieces: Floats
     positions: Floats
@@ -97,7 +97,7 @@ def read_architecture(encoder: Encoder, longest: int) -> Architecture:
     table = encoder.model.embeddings.position_embeddings
     first = table.padding_idx + 1 if config.model_type in _COUNTS_FROM_PADDING else 0
     positions = weights["embeddings.position_embeddings.weight"][first : first + longest]
-    if segments is not None:  # the first segment's vector is in every position's
+    if segments is not None:  # the positions include the vector of the first segment
         positions = positions + segments[0]
         segments = segments[1] - segments[0] if len(segments) > 1 else None
     return Architecture(

@@ -1,4 +1,4 @@
-"""Ways to multiply with an encoder's weights: single precision, 8-bit, or dequantised 8-bit."""
+"""Multiplication with an encoder's weights: single precision, 8-bit, or dequantised 8-bit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Bytes = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Plain:
-    """Weights in single precision; with `half`, those that have half precision already are stored as such."""
+    """Weights in single precision; `half` stores weights that were rounded to half precision as such."""
 
     pieces: Floats
     half: bool = False
@@ -37,10 +37,10 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """How the inputs at a site are quantised to integers from 0 to 255, of which `zero` stands for 0.
+    """How the inputs at a site are quantised to integers from 0 to 255; `zero` is the integer for 0.
 
-    `smoothing` divides each column first, as outliers are in a few columns; the weights compensate. A `step` of None
-    gives each row its own step, from its largest value but at least `smallest_step`.
+    `smoothing` divides each column first, as a few columns have outliers; the weights compensate. Without a `step`,
+    each row gets its own, from its largest value, but at least `smallest_step`.
     """
 
     zero: int
@@ -51,7 +51,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class ByteTable:
-    """Weights as integers, with a scale for each column (for each row in the token embeddings)."""
+    """Weights as integers, with a scale for each column (in the token embeddings, for each row)."""
 
     numbers: Bytes
     scales: Floats
@@ -59,7 +59,7 @@ class ByteTable:
 
 @dataclass(frozen=True, slots=True)
 class ByteWeights:
-    """All large tables of an encoder as bytes: the token embeddings, and the linear layers with their input sites."""
+    """The large tables of an encoder as bytes: the token embeddings, and the linear layers with their input sites."""
 
     pieces: ByteTable
     sites: Mapping[str, Site]
@@ -68,7 +68,7 @@ class ByteWeights:
 
 @dataclass(frozen=True)
 class Int8:
-    """8-bit products and integer sums, which are exact, so no row of a batch depends on another."""
+    """8-bit products and integer sums; they are exact, so no row of a batch depends on another."""
 
     weights: ByteWeights
 
@@ -95,7 +95,7 @@ class Int8:
     def by_row(
         self, graph: GraphWriter, how: Site, value: str, largest: str, layers: Mapping[str, Linear]
     ) -> list[str]:
-        """Quantise each row with its own step, from its given largest value."""
+        """Quantise each row with its own step, computed from its largest value."""
         zero = graph.constant(f"zero.{how.zero}", np.array(how.zero, np.uint8))
         step = graph.node("Mul", largest, graph.number(1 / (255 - how.zero)))
         step = graph.node("Max", step, graph.number(how.smallest_step))
@@ -118,14 +118,14 @@ class Int8:
             step,
             graph.constant(f"{name}.scales", table.scales),
             zero,
-            "",  # bytes of weights have no zero of their own
+            "",  # weights have no zero point
             bias,
             own=True,
         )
 
 
 class Dequantised(Int8):
-    """The same bytes, dequantised when the graph is loaded: slower, but right on every processor."""
+    """The same bytes, dequantised when the graph is loaded: slower, but correct on every processor."""
 
     def linear(self, graph: GraphWriter, site: str, value: str, layers: Mapping[str, Linear]) -> list[str]:
         smoothing = self.weights.sites[site].smoothing

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exporter:
-    """Where graphs are written during an export, and the options for transformers: see `export_network`."""
+    """The folder for graphs during an export, and the options for transformers: see `export_network`."""
 
     folder: Path
     reference: Sequence[Dialogue]
@@ -31,7 +31,7 @@ class Exporter:
         return self.folder / f"graph{next(self._numbers)}"
 
     def encoder(self, network: "Network", block: Exported, columns: Sequence[int] | None = None) -> Exported:
-        """Export a transformer and open it as a block; `columns` are the outputs to keep, by default all."""
+        """Export a transformer and load it as a block; `columns` are the outputs to keep, by default all."""
         from emoscope.models.export.network import export_network
 
         folder = self.new_folder()
@@ -47,7 +47,7 @@ class Exporter:
         return block
 
     def words(self, network: Any, labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> Exported:
-        """Export a network over words, and the frozen encoder whose features it reads, if any."""
+        """Export a network over words, with its frozen encoder, if it has one."""
         from emoscope.models.export.words import export_words
         from emoscope.models.onnx.exported_words import ExportedWords
 

@@ -1,4 +1,4 @@
-"""An encoder, its pooling and its head as one ONNX graph, written so that each node is one fast kernel."""
+"""An encoder, its pooling and its head as one ONNX graph, in which each node is one fast kernel."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -100,7 +100,7 @@ class EncoderLayers:
 class EncoderGraph(EncoderLayers):
     """The whole graph of a network: an encoder, pooling and head.
 
-    `rounded` gives vectors half precision, as a frozen encoder's are when the head is trained.
+    `rounded` rounds vectors to half precision, like those of the frozen encoder that the head was trained on.
     """
 
     layout: Layout
@@ -138,7 +138,7 @@ class EncoderGraph(EncoderLayers):
         return self.graph.cast(self.graph.cast(value, np.float16), np.float32) if self.rounded else value
 
     def _head(self, value: str, head: Sequence[Linear]) -> None:
-        """In double precision, so that the order of summation, which depends on the batch, does not show."""
+        """In double precision, so that the order of summation, which depends on the batch, does not matter."""
         graph = self.graph
         value = graph.cast(value, np.float64)
         for number, linear in enumerate(head):

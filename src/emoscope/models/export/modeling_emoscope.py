@@ -1,9 +1,8 @@
 """The model in this folder for transformers: `AutoModelForSequenceClassification.from_pretrained(folder,
 trust_remote_code=True)`.
 
-A text is the last `context` turns of a dialogue with the tokenizer's separator between them. The last one is labelled;
-with `reverse` it comes first.
-This file needs torch and transformers alone.
+A text is the last `context` turns of a dialogue, joined with the tokenizer's separator. The last turn is labelled; with
+`reverse` it comes first. This file needs only torch and transformers.
 """
 
 from typing import Any
@@ -15,7 +14,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 
 class EmoscopeConfig(PretrainedConfig):
-    """The encoder's own configuration, and what stands on top of it."""
+    """The encoder's configuration and that of the classifier on top of it."""
 
     model_type = "emoscope"
 

@@ -1,4 +1,4 @@
-"""A fine-tuned transformer as a folder that `EncoderNetwork` loads."""
+"""Export a fine-tuned transformer to a folder that `EncoderNetwork` loads."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -39,9 +39,9 @@ def export_network(
 ) -> None:
     """Write a network's graphs, tokenizer and description.
 
-    `calibration`, dialogues like the ones to be labelled, quantises the weights to 8 bits. Tokens that do not occur in
-    the texts `vocabulary` are dropped. `columns` are the outputs to keep, by default all. The graphs are checked with
-    `reference` whenever they are loaded.
+    With `calibration`, dialogues like those to be labelled, the weights are quantised to 8 bits. With the texts
+    `vocabulary`, tokens that do not occur in them are dropped. `columns` are the outputs to keep, by default all. The
+    graphs are checked with `reference` whenever they are loaded.
     """
     source = Source(network, vocabulary, columns)
     feeds = source.feeds(reference)
@@ -91,12 +91,12 @@ class Source:
             self.head[-1] = Linear(self.head[-1].weight[:, columns], self.head[-1].bias[list(columns)])
 
     def feeds(self, dialogues: Iterable[Dialogue]) -> list[Feed]:
-        """The inputs for the last turn of each dialogue."""
+        """The graph's inputs for the last turn of each dialogue."""
         rows = self.layout.window.rows([Example.last(dialogue) for dialogue in dialogues], self.tokenizer)
         return [self.layout.feed([row]) for row in rows]
 
     def graph(self, architecture: Architecture, arithmetic: Arithmetic, weights: WeightFile) -> EncoderGraph:
-        """The graph of the network, with its own weights or those of an equivalent."""
+        """The graph of the network, with its own or equivalent weights."""
         graph, layout = GraphWriter(weights), self.layout
         return EncoderGraph(architecture, arithmetic, graph, layout.segments, layout=layout, rounded=self.rounded)
 
@@ -107,7 +107,7 @@ def _linear(module: Any) -> Linear:
 
 
 def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int], list[Floats]]:
-    """The inputs at a layer's sites for some dialogues."""
+    """A function that computes the inputs at a layer's sites."""
 
     def seen(architecture: Architecture, layer: int) -> list[Floats]:
         weights = WeightFile(WEIGHTS)
@@ -124,7 +124,7 @@ def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int]
 
 
 def _measured(folder: Path, files: Sequence[str], feeds: Sequence[Feed]) -> tuple[Graph, ...]:
-    """The graphs with their scores here; on other machines 8-bit scores may differ by the cost of quantisation."""
+    """The graphs with their scores; 8-bit scores may differ on other machines by as much as quantisation costs."""
     scores = {}
     for file in files:
         run = open_graph(folder / file)

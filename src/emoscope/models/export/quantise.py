@@ -1,4 +1,4 @@
-"""8-bit quantisation of an encoder, chosen so that the layers' outputs on real dialogues change least."""
+"""8-bit quantisation of an encoder that changes the layers' outputs on real dialogues least."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -9,9 +9,13 @@ from emoscope.models.export.architecture import SITES, Architecture, Floats, Lay
 from emoscope.models.export.arithmetic import ByteTable, ByteWeights, Site
 
 LARGEST = 127
-# How much of an outlier is moved from the inputs to the weights: each is tried, the best is kept.
+# Candidates for how much of an outlier is moved from the inputs to the weights.
 STRENGTHS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-MARGINS = (1.0, 0.9, 0.8)  # shares of the largest value seen; rare larger values are clipped
+MARGINS = (
+    1.0,
+    0.9,
+    0.8,
+)  # candidates for the largest value, as a share of the largest one seen; larger values are clipped
 ZEROS = (4, 8, 12, 16, 24, 32)
 LOWEST_GELU = 0.17
 SAMPLE = 2048
@@ -81,7 +85,7 @@ def _scales(largest: Floats) -> Floats:
 
 
 def _balanced(layer: Layer, answers: Floats) -> tuple[Layer, Floats]:
-    """The same layer with attention outputs of equal size in all columns, which costs nothing at run time."""
+    """An equivalent layer whose attention outputs have the same range in all columns."""
     largest = np.maximum(np.abs(answers).max(0), 1e-3)
     factors = (largest / largest.mean()).astype(np.float32)
     value = Linear(layer.value.weight / factors, layer.value.bias / factors)
@@ -99,7 +103,7 @@ def _best_site(name: str, activation: str, rows: Floats, weight: Floats) -> Site
 
 
 def _sites_by_row(activation: str) -> Iterator[Site]:
-    """After the activation no value is far below 0, so most of the range is for positive ones."""
+    """Sites after the activation: no value is far below 0, so most of the range is for positive values."""
     if activation == "relu":
         yield Site(zero=0, smallest_step=1e-8)
     else:

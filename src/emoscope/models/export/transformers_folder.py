@@ -25,9 +25,9 @@ def write_transformers(
     temperature: float = 1.0,
     shift: NDArray[np.float64] | None = None,
 ) -> None:
-    """Write a network with those of its outputs that are at `places`, named `labels`.
+    """Write a network with the outputs at `places`, named `labels`.
 
-    Temperature and `shift`, the log-ratio of the prior to the training prior, become part of the last layer, so that
+    The last layer includes the temperature and `shift`, the log-ratio of the prior to the training prior, so that
     transformers gives the same probabilities as the detector.
     """
     if not isinstance(network, Transformer) or network.frozen is not None or network.window.special:

@@ -15,7 +15,7 @@ def export_vectors(
     context: int = 3,
     max_length: int = 128,
 ) -> None:
-    """Write a pretrained encoder, as it is, so that `SentenceEncoder(folder)` gives vectors of last turns.
+    """Write a pretrained encoder, unchanged, so that `SentenceEncoder(folder)` computes vectors of last turns.
 
     Its head is the identity, so its scores are the pooled vector of the last turn, read within `context` turns.
     `encoder` is a folder or a name on the hub; `calibration` quantises its weights to 8 bits.

@@ -15,12 +15,12 @@ from emoscope.models.torch.contextual import Contextual
 from emoscope.models.torch.network import Network
 from emoscope.models.torch.word_network import WordNetwork
 
-# Three turns of different lengths, so that no size in the graph is taken for a constant.
+# Three turns of different lengths, so that tracing takes no size for a constant.
 _TRACED = Example(Dialogue.of(["so how was it", "it was fine I think", "good"]), 2)
 
 
 class _Positional(nn.Module):
-    """The network with positional inputs, as in a graph."""
+    """The network with positional inputs, as graphs have them."""
 
     def __init__(self, network: Network, names: list[str]) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class _Positional(nn.Module):
 
 
 def export_words(network: WordNetwork | Contextual, folder: Path) -> list[str]:
-    """Write the graph in single precision, for one example at a time, and the words it knows.
+    """Write the graph in single precision, for one example at a time, and its vocabulary.
 
     Returns the names of the graph's inputs; unused ones are dropped by the exporter.
     """
@@ -46,7 +46,7 @@ def export_words(network: WordNetwork | Contextual, folder: Path) -> list[str]:
     network.cpu().eval()
     batch = network.collate(network.encode([_TRACED]))
     with warnings.catch_warnings():
-        # Tracing warns about what becomes constant: the single example, and the widths of filters.
+        # Tracing warns about constants: the single example, and the widths of filters.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             _Positional(network, list(batch)).eval(),

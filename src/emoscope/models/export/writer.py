@@ -19,15 +19,15 @@ _ALIGNMENT = 64
 
 
 class WeightFile:
-    """Arrays one after the other in a file; graphs refer to them by name and offset."""
+    """A file of arrays, to which graphs refer by offset."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._arrays: dict[str, tuple[int, NDArray[Any]]] = {}  # with the place of each
+        self._arrays: dict[str, tuple[int, NDArray[Any]]] = {}  # with their offsets
         self._end = 0
 
     def tensor(self, name: str, array: NDArray[Any]) -> Any:
-        """The array as a graph's constant; an array with a name that exists is not stored again."""
+        """An array as a graph's constant; an array of the same name is stored once."""
         onnx = require("onnx", extra="train")
         array = np.ascontiguousarray(array)
         if array.nbytes <= _INLINE_BYTES:
@@ -44,7 +44,7 @@ class WeightFile:
         )
 
     def save(self, folder: Path) -> None:
-        """Write the file that the graphs refer to."""
+        """Write the file."""
         with atomic_write(folder / self.file, "wb") as handle:
             for place, array in self._arrays.values():
                 handle.write(b"\0" * (place - handle.tell()))
@@ -61,7 +61,7 @@ class GraphWriter:
         self._constants: dict[str, Any] = {}
 
     def constant(self, name: str, value: NDArray[Any]) -> str:
-        """A constant under a name shared by all graphs of the file."""
+        """A constant; graphs with the same weight file share it by its name."""
         if name not in self._constants:
             self._constants[name] = self._weights.tensor(name, value)
         return name

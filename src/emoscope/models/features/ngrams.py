@@ -1,4 +1,4 @@
-"""Word and character n-grams, each turn with a vocabulary of its own."""
+"""Word and character n-grams, with a vocabulary for each turn."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,10 +22,11 @@ FILE = "ngrams.npz"
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Ngrams(Extractor):
-    """N-grams in at least `min_count` training texts; of those the `max_features` most frequent, if given.
+    """N-grams in at least `min_count` training texts, or the `max_features` most frequent of those.
 
     `lengths` are the shortest and the longest n-gram. `weighting` is "boolean" (is it there?), "count", or "tfidf":
-    1 + log of the count, times rarity, each turn's row scaled to length 1. `turns` count back from the labelled one.
+    1 + log of the count, times rarity, each turn's row scaled to length 1. `turns` count back from
+    the one to label.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> examples = [Example(Dialogue.of([text]), 0) for text in ("so sad", "so so happy")]
@@ -62,7 +63,9 @@ class Ngrams(Extractor):
             holders = Counter(chain.from_iterable(set(grams) for grams in self._grams(turn_texts(examples, back))))
             chosen = [(gram, count) for gram, count in holders.items() if count >= self.min_count]
             if self.max_features is not None:
-                chosen = sorted(chosen, key=lambda found: (-found[1], found[0]))[: self.max_features]
+                chosen = sorted(chosen, key=lambda gram_and_count: (-gram_and_count[1], gram_and_count[0]))[
+                    : self.max_features
+                ]
             chosen.sort()
             self._columns.append({gram: column for column, (gram, _) in enumerate(chosen)})
             counts = np.array([count for _, count in chosen], np.float64)

@@ -1,4 +1,4 @@
-"""One column for each word that ranks high for some label: team Podlab's features."""
+"""One column for each word that ranks high for a label: team Podlab's features."""
 
 import json
 from collections import Counter
@@ -33,7 +33,7 @@ class RankedWords(Extractor):
     words: list[str] = field(init=False, default_factory=list)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Rank the words of the turns to be labelled; turns before them are described by the same words."""
+        """Rank the words of the turns to label; the turns before them get the same columns."""
         del fit_context
         counts: dict[str, Counter[str]] = {label: Counter() for label in sorted(set(labels))}
         for text, label in zip(turn_texts(examples, 0), labels, strict=True):

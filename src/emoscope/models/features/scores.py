@@ -19,9 +19,10 @@ from emoscope.tasks.datasets.auxiliary import source
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ClassifierScores(Extractor):
-    """Probabilities of classifiers that are trained first, on tweets in the resources.
+    """Probabilities of classifiers that are first trained on tweets in the resources.
 
-    `questions` are "sentiment" (SemEval-2017 task 4A) and "offensive" (TweetEval); `limit` bounds the tweets for each.
+    `questions` are "sentiment" (SemEval-2017 task 4A) and "offensive" (TweetEval); `limit` is the
+    maximum number of tweets for each.
     """
 
     questions: Sequence[str] = ("sentiment", "offensive")
@@ -49,14 +50,14 @@ class ClassifierScores(Extractor):
                 field_weights=(1.0,),
                 char_lengths=(3, 4),
                 strength=1.0,
-                calibration_folds=0,  # trees, or the weights above, will find the right scale
+                calibration_folds=0,  # the classifier above finds the right scale
                 seed=fit_context.seed,
             )
             self.classifiers.append(classifier.fit(_rows(texts), answers))
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:
-        """Per turn and question: the probability of each answer but the first, which the others imply."""
+        """Per turn and question the probability of each answer except the first, which follows from the others."""
         blocks = []
         for back in self.turns:
             texts = turn_texts(examples, back)
@@ -79,4 +80,4 @@ def _rows(texts: Sequence[str]) -> list[list[str]]:
     return [[" ".join(chat_tokens(text))] for text in texts]
 
 
-_QUESTIONS = {"sentiment": "semeval2017-4a", "offensive": "tweeteval-offensive"}  # to the corpora that teach them
+_QUESTIONS = {"sentiment": "semeval2017-4a", "offensive": "tweeteval-offensive"}  # to its training corpus

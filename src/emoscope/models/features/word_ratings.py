@@ -16,9 +16,9 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.features.tokens import chat_tokens
 from emoscope.models.features.word_table import Floats32, WordTable
 
-Ratings = Mapping[str, Floats32]  # 0 says nothing either way
+Ratings = Mapping[str, Floats32]  # 0 is neutral
 
-# The strength of smoothing for rare words, in comments, and how often a word must occur to be rated at all.
+# Smoothing for rare words, as a number of comments, and how often a word must occur to be rated.
 _DOUBT = 10.0
 _MIN_COMMENTS = 5
 

@@ -1,4 +1,4 @@
-"""What linear models share when they learn: scikit-learn's weights, and scores of what a model has not seen."""
+"""Training code shared by linear models: scikit-learn's weights, and out-of-fold scores."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ def held_out_scores(
     folds: int,
     seed: int,
 ) -> Floats | None:
-    """The scores of each row by weights that `solve` found without its fold; None if a class is too rare for that."""
+    """Out-of-fold scores of each row, by the weights that `solve` returns; None if a class is too rare."""
     counts = np.bincount(classes)
     if folds < 2 or counts[counts > 0].min() < folds:
         return None

@@ -1,4 +1,4 @@
-"""Hashed n-grams of the last three turns in a linear classifier: the smallest model, and the only block of `nano`."""
+"""Hashed n-grams of the last three turns in a linear classifier: the smallest model, and the block of `nano`."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _LONG_RUN = re.compile(r"([^\W\d_])\1{2,}")
 
 
 class NgramBlock(Block):
-    """Word and character n-grams, emoji and spellings as they are; `settings` are those of `NgramLinear`.
+    """Word and character n-grams, with emoji and spellings unchanged; `settings` are those of `NgramLinear`.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> examples = [Example(Dialogue.of([text]), 0) for text in ("I won!", "I lost")] * 5
@@ -59,7 +59,7 @@ class NgramBlock(Block):
         return Prediction(in_order(probabilities, self.classifier.labels, self.labels), truncated)
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
-        # More could be read, but among so many n-grams the few that tell an emotion hardly count.
+        # More could be read, but in a long message the few n-grams that carry an emotion hardly count.
         return np.array([len(each.text) > LONG_MESSAGE for each in examples], bool)
 
     def turns_read(self) -> int:
@@ -80,7 +80,7 @@ class NgramBlock(Block):
 
 
 def fields(example: Example) -> list[str]:
-    """The turn to be labelled and the two before it, latest first, each as tokens between spaces; missing ones empty.
+    """The turn to label and the two before it, latest first, as tokens between spaces; missing ones are empty.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
@@ -91,10 +91,10 @@ def fields(example: Example) -> list[str]:
 
 
 def spaced_tokens(text: str) -> str:
-    """Lower-case words and single marks between spaces.
+    """Lower-case words and single punctuation marks between spaces.
 
-    An emoji stays the character it is: as a token of its own it says more to n-grams than its name would, whose words
-    ("face with tears of joy") it would share with others.
+    An emoji stays a character: as its own token it tells n-grams more than the words of its name ("face with tears of
+    joy"), which it shares with others.
 
     >>> spaced_tokens("Soooo happy!")
     'soo happy !'

@@ -1,8 +1,8 @@
 """Hashed word and character n-grams of many texts at once, with numpy alone.
 
 All texts lie end to end in one array of code points. The hash of any stretch is the difference of two prefix sums of
-`code * P**position`, brought back to position zero by the inverse of P (odd, hence invertible modulo 2**64). So every
-n-gram of a whole batch is hashed by a handful of array operations, and no n-gram depends on its neighbours' texts.
+`code * P**position`, shifted to position zero by the inverse of P (odd, hence invertible modulo 2**64). So a few array
+operations hash every n-gram of a batch, and no n-gram depends on the other texts.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def hash_ngrams(
 ) -> list[HashedTexts]:
     """The n-grams of texts whose tokens are separated by single spaces, as bucket numbers below `2**bits`.
 
-    A salt per text keeps apart what is the same word in different roles (last turn, turn before).
+    A salt per text distinguishes the same word in different roles (last turn, turn before).
 
     >>> hashed = hash_ngrams(["so happy", "so sad"], [Channel("word", 1)], bits=8, salts=[0, 0])[0]
     >>> first, second = (hashed.buckets[start] != hashed.empty for start in hashed.starts)
@@ -74,7 +74,7 @@ def hash_ngrams(
             first, last = word_starts[:kept], word_ends[len(word_ends) - kept :]
         within = rows[first] == rows[last - 1]
         first, last = first[within], last[within]
-        # The channel's own salt, so that the word "so" and the characters "so" are different things.
+        # The channel's own salt, so that the word "so" and the characters "so" differ.
         kind_salt = np.uint64(channel.length * 2 + (channel.kind == "word"))
         values = _mix((prefix[last] - prefix[first]) * back[first] + text_salts[rows[first]] + kind_salt)
         buckets = np.full(size, empty, np.int64)

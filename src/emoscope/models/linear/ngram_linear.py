@@ -1,7 +1,6 @@
-"""Logistic regression over hashed n-grams: fitted with scikit-learn, predicts with numpy alone.
+"""Logistic regression over hashed n-grams: trained with scikit-learn, predicts with numpy alone.
 
-Weights are kept as small integers and added as integers, so a text's score is the same to the last bit alone or in
-any batch.
+Weights are small integers and are added as integers, so a text gets exactly the same score alone and in any batch.
 """
 
 import json
@@ -29,7 +28,7 @@ FORMAT = "emoscope-ngram-linear-1"
 
 @dataclass(kw_only=True, eq=False)
 class NgramLinear:
-    """A classifier of rows of texts, each row the same number of fields (say, the last turn and the two before).
+    """A classifier of rows of texts with the same number of fields, such as the last turn and the two before it.
 
     >>> model = NgramLinear(bits=10, field_weights=[1.0]).fit([["so happy"], ["so sad"]] * 5, ["happy", "sad"] * 5)
     >>> model.predict([["happy !"]])
@@ -41,14 +40,14 @@ class NgramLinear:
     word_lengths: Sequence[int] = (1, 2)
     char_lengths: Sequence[int] = (2, 3, 4, 5)
     strength: float = 16.0  # the inverse of regularisation, scikit-learn's C
-    min_rows: int = 2  # n-grams of fewer rows are not learnt from
+    min_rows: int = 2  # n-grams in fewer rows are ignored
     calibration_folds: int = 3
     seed: int = 0
 
     def __post_init__(self) -> None:
         self.labels: tuple[str, ...] = ()
         self.prior: Floats = np.zeros(0)
-        self.held_out: Floats | None = None  # after `fit`: the rows' probabilities by models that had not seen them
+        self.held_out: Floats | None = None  # after `fit`: out-of-fold probabilities of the rows
         self._table = np.zeros((0, 0), np.int8)
         self._scale: Floats = np.zeros(0)
         self._intercept: Floats = np.zeros(0)
@@ -56,7 +55,7 @@ class NgramLinear:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_native"}
 
-    # Learning
+    # Training
 
     def fit(self, rows: Sequence[Sequence[str]], labels: Sequence[str]) -> Self:
         """Learn from rows of fields, each field's tokens separated by spaces."""
@@ -80,7 +79,7 @@ class NgramLinear:
         temperature = 1.0 if scores is None else temperature_of(scores, target, reach=2)
         self.held_out = None if scores is None else softmax(scores / temperature)
         self._intercept = intercept / temperature
-        # Rarity goes into the weights, so that prediction needs one table only.
+        # The weights include the rarity, so that prediction needs one table only.
         weights = coefficients * rarity / temperature
         self._scale = np.maximum(np.abs(weights).max(1), 1e-12) / 127
         self._table = np.zeros(((1 << self.bits) + 1, len(self.labels)), np.int8)  # the last row is "no n-gram here"
@@ -115,11 +114,11 @@ class NgramLinear:
         model = LogisticRegression(C=self.strength, max_iter=300, tol=1e-3, random_state=self.seed)
         return class_weights(model.fit(features, target))
 
-    # Answering
+    # Prediction
 
     @cached_property
     def _native(self) -> NativeNgrams | None:
-        """The kernel in C, where it is compiled and the n-grams are not longer than it can."""
+        """The C kernel, if it is compiled and supports n-grams of these lengths."""
         if library() is None or max(self.char_lengths, default=0) > LONGEST:
             return None
         return NativeNgrams(
@@ -131,18 +130,14 @@ class NgramLinear:
         )
 
     def predict_proba(self, rows: Sequence[Sequence[str]]) -> Floats:
-        """The probability of each label (in the order of `labels`) under the training prior.
-
-        Rows are as `fit` gets them.
-        """
-        self._texts(rows)  # the kernel takes rows of any size
+        """The probability of each label (in the order of `labels`) under the training prior, for rows as in `fit`."""
+        self._texts(rows)  # checked here: the kernel takes rows of any size
         return self.predict_texts([row[::-1] for row in rows])
 
     def predict_texts(self, rows: Sequence[Sequence[str]], spaced: Callable[[str], str] | None = None) -> Floats:
-        """The same of rows whose last text is the first field, whose last but one is the second, and so on.
+        """The same for rows in order of time: the last text is the first field, the one before it the second.
 
-        Fields that have no text are empty. With `spaced`, which makes tokens between spaces of a text, texts are as
-        they were written.
+        Missing fields are empty. `spaced` converts a raw text to tokens between spaces.
         """
         self._check_fitted()
         if not rows:
@@ -181,7 +176,7 @@ class NgramLinear:
         """The most likely label of each row, under the training prior."""
         return [self.labels[best] for best in self.predict_proba(rows).argmax(1)]
 
-    # What both share
+    # Shared by both
 
     def _blocks(self, texts: Sequence[str]) -> list[list[HashedTexts]]:
         """Hashed words, and hashed characters; each block is scaled by its own number of n-grams."""
@@ -200,11 +195,11 @@ class NgramLinear:
         return texts
 
     def _factors(self, counts: NDArray[np.integer]) -> Floats:
-        """What a field's n-grams are multiplied with: its weight over the root of their number."""
+        """The factor on a field's n-grams: its weight over the square root of their number."""
         fields = len(self.field_weights)
         return np.asarray(np.asarray(self.field_weights) / np.sqrt(np.maximum(counts.reshape(-1, fields), 1)))
 
-    # Keeping
+    # Saving
 
     def save(self, path: str | Path) -> None:
         """Write one `.npz` file."""

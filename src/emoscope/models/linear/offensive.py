@@ -1,6 +1,6 @@
-"""How offensive a text is: n-grams in a linear classifier that answers with numpy alone, and one that is shipped.
+"""How offensive a text is: a linear classifier over n-grams that predicts with numpy alone, and a trained one.
 
-The shipped one learnt from TweetEval's tweets: `python tools/offensive_model.py`; terms and hashes stand beside it.
+`python tools/offensive_model.py` trains the one that is shipped, on TweetEval; its terms and hashes are in its folder.
 """
 
 import json
@@ -25,7 +25,7 @@ _ADDRESSED = re.compile(r"(?<!\w)@\w+|#")
 
 
 class OffensiveModel:
-    """Texts in, probabilities of being offensive out; `threshold` is where it was found best to draw the line.
+    """The probability that a text is offensive; `threshold` is the probability from which it counts as offensive.
 
     >>> model = OffensiveModel(bits=10, calibration_folds=0).fit(["you idiot", "so nice"] * 5, [True, False] * 5)
     >>> bool(model(["what an idiot"])[0] > model(["what a nice day"])[0])
@@ -48,14 +48,14 @@ class OffensiveModel:
         return np.asarray(self.classifier.predict_proba([_row(text) for text in texts])[:, 1])
 
     def save(self, folder: str | Path) -> None:
-        """Write the weights, and what is known about them, into a folder."""
+        """Write the weights and their description to a folder."""
         self.classifier.save(Path(folder) / _WEIGHTS)
         about = {"threshold": self.threshold, **self.about}
         write_file(Path(folder) / _ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, folder: str | Path = SHIPPED) -> Self:
-        """Read what `save` wrote; without a folder, the model that is shipped.
+        """Read what `save` wrote, by default the shipped model.
 
         >>> OffensiveModel.load()(["what a lovely morning"]).round() == [0]
         array([ True])
@@ -74,7 +74,7 @@ class OffensiveModel:
 
 
 def _row(text: str) -> list[str]:
-    """The text as nano reads a last turn (lower case, tokens between spaces), but without mentions and hash signs."""
+    """The text as nano reads a last turn (lower case, tokens between spaces), without mentions and hash signs."""
     if not isinstance(text, str):
         raise EmoscopeError(f"a text must be a string, not {type(text).__name__}")
     return [spaced_tokens(_ADDRESSED.sub(" ", text))]

@@ -1,4 +1,4 @@
-"""An exported encoder of 8 bits computed by `encoder.c`, where that is compiled and the processor has what it needs."""
+"""An exported 8-bit encoder computed by `encoder.c`, if that is compiled and the processor supports it."""
 
 import ctypes
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from emoscope.models.native.library import library
 from emoscope.models.onnx.layout import Layout
 from emoscope.models.text.window import TokenRow
 
-# What encoder.c asks of sizes: columns computed together, a head's size, and numbers between layers after pooling.
+# The sizes encoder.c supports: a multiple of columns, sizes of attention heads, and the largest layer after pooling.
 PANEL, HEAD_SIZES, LARGEST = 64, (32, 64), 4096
 FIRST, ALL, LABELLED, MASKED_OR_ALL, MASKED_OR_LABELLED = range(5)
 POOLED = {
@@ -23,7 +23,7 @@ POOLED = {
     "last-turn": (LABELLED,),
     "mean+focus": (ALL, MASKED_OR_LABELLED),
 }
-# A layer's linear layers in encoder.c: the site where each reads, and its parts in the graph.
+# A layer's linear layers in encoder.c: the site of their input, and their parts in the graph.
 SITES = {
     "three": ("attention", "query", "key", "value"),
     "output": ("output", "output"),
@@ -78,55 +78,55 @@ class _Encoder(ctypes.Structure):
 
 
 class UnsupportedGraphError(Exception):
-    """A graph or a machine that encoder.c is not for; onnxruntime computes instead."""
+    """A graph or machine that encoder.c does not support; onnxruntime is used instead."""
 
 
 class NativeEncoder:
-    """Scores of rows of tokens, of any lengths and without padding; safe to use from many threads."""
+    """Scores of rows of tokens of any length, without padding; safe to use from many threads."""
 
     def __init__(self, path: Path, layout: Layout) -> None:
         """Read the weights of `int8.onnx`, or raise `UnsupportedGraphError`."""
-        found = library()
-        if found is None or not found.emoscope_supported():
-            raise UnsupportedGraphError("encoder.c is not compiled, or not for this processor")
-        self._library = found
-        self._kept: list[Any] = []  # what the structures point to
+        kernels = library()
+        if kernels is None or not kernels.emoscope_supported():
+            raise UnsupportedGraphError("encoder.c is not compiled, or this processor does not support it")
+        self._library = kernels
+        self._kept: list[Any] = []  # the arrays that the structures point to
         self._graph = GraphFile.read(path)
-        self._made = {node.output: node for node in self._graph.nodes}
+        self._node_of = {node.output: node for node in self._graph.nodes}
         self._products = {node.inputs[1]: node for node in self._graph.nodes if node.kind == "MatMulIntegerToFloat"}
         self._encoder = self._read(layout)
         self._at = ctypes.addressof(self._encoder)
         self._outputs = int(self._encoder.head[self._encoder.head_count - 1].outputs)
 
     def scores(self, rows: Sequence[TokenRow]) -> NDArray[np.float64]:
-        """A line of scores for each row."""
+        """The scores of each row."""
         token_ids = np.concatenate([row.token_ids for row in rows], dtype=np.int32)
         starts = np.zeros(len(rows) + 1, np.int32)
         np.cumsum([len(row.token_ids) for row in rows], out=starts[1:])
         labelled = np.array([(row.first, row.last) for row in rows], np.int32)
-        made = np.empty((len(rows), self._outputs))
-        places = (array.ctypes.data for array in (token_ids, starts, labelled))
-        if self._library.emoscope_run(self._at, *places, len(rows), made.ctypes.data):
+        scores = np.empty((len(rows), self._outputs))
+        pointers = (array.ctypes.data for array in (token_ids, starts, labelled))
+        if self._library.emoscope_run(self._at, *pointers, len(rows), scores.ctypes.data):
             raise MemoryError
-        return made
+        return scores
 
     # Reading
 
     def _read(self, layout: Layout) -> _Encoder:
         constants, nodes = self._graph.constants, self._graph.nodes
         if "0.query.numbers" not in constants or "relative" in constants or layout.pooling not in POOLED:
-            raise UnsupportedGraphError("not an encoder of 8 bits as encoder.c computes it")
+            raise UnsupportedGraphError("not an 8-bit encoder that encoder.c can compute")
         if len(constants["positions"]) < layout.window.length:
-            raise UnsupportedGraphError("rows longer than its positions")
+            raise UnsupportedGraphError("rows may be longer than its positions")
         if sum(node.kind == "Cast" for node in nodes) != 2:  # a frozen encoder's vectors have half precision
-            raise UnsupportedGraphError("vectors of half precision")
+            raise UnsupportedGraphError("half-precision vectors")
         width, inner = constants["0.wide.numbers"].shape
         pooled = POOLED[layout.pooling]
         heads = next(int(each[0]) for each in constants.values() if each.shape == (2,) and each[0] * each[1] == width)
         head = [self._dense(number) for number in range(sum(name.startswith("head.") for name in constants) // 2)]
         sizes = [each.inputs for each in head] + [head[-1].outputs]
         if width % PANEL or inner % PANEL or width // heads not in HEAD_SIZES or max(sizes) > LARGEST:
-            raise UnsupportedGraphError(f"sizes that encoder.c does not know: {width} and {inner}, {heads} heads")
+            raise UnsupportedGraphError(f"sizes that encoder.c does not support: {width} and {inner}, {heads} heads")
         layers = [self._layer(number) for number in range(sum(name.endswith(".query.numbers") for name in constants))]
         segments = OTHERS_SEGMENT if layout.window.reverse else LABELLED_SEGMENT
         return _Encoder(
@@ -151,15 +151,15 @@ class NativeEncoder:
         )
 
     def _layer(self, number: int) -> _Layer:
-        made: dict[str, ctypes.Structure] = {
+        parts_of: dict[str, ctypes.Structure] = {
             name: self._norm(f"{number}.{name}") for name in ("output_norm", "narrow_norm")
         }
         for name, (site, *parts) in SITES.items():
-            made[name], made[f"{name}_site"] = self._linear(number, site, *parts)
-        return _Layer(**made)
+            parts_of[name], parts_of[f"{name}_site"] = self._linear(number, site, *parts)
+        return _Layer(**parts_of)
 
     def _linear(self, number: int, site: str, *parts: str) -> tuple[_Linear, _Site]:
-        """Linear layers that read the same, as one; and how what they read becomes bytes."""
+        """Linear layers with the same input as one layer, and how that input is quantised."""
         constants = self._graph.constants
         numbers, scales, bias = (
             np.concatenate([constants[f"{number}.{part}.{kind}"] for part in parts], axis=-1)
@@ -172,8 +172,8 @@ class NativeEncoder:
             raise UnsupportedGraphError(f"steps of {number}.{site}")
         inputs, outputs = numbers.shape
         if step is None:
-            # Max, of what the row needs and the smallest step.
-            largest = self._made[self._made[product.inputs[0]].inputs[1]]
+            # The Max node of the row's own step and the smallest step.
+            largest = self._node_of[self._node_of[product.inputs[0]].inputs[1]]
             how = _Site(smallest_step=float(constants[largest.inputs[1]].item()), zero=zero)
         else:
             scales = scales * step
@@ -203,7 +203,7 @@ class NativeEncoder:
         return _Dense(self._place(weight), self._place(bias), *weight.shape)
 
     def _place(self, array: NDArray[Any]) -> int:
-        """Where an array lies, which stays there."""
+        """The address of an array, which is kept alive."""
         kept = np.ascontiguousarray(array)
         self._kept.append(kept)
         return int(kept.ctypes.data)

@@ -33,7 +33,7 @@ class Node:
     kind: str
     inputs: tuple[str, ...]
     output: str
-    encoded: tuple[memoryview, ...]  # its attributes, of which few are ever asked for
+    encoded: tuple[memoryview, ...]  # its attributes, most of which are never read
 
     def number(self, name: str) -> float:
         """An attribute that is a floating-point number."""
@@ -47,7 +47,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class GraphFile:
-    """What an exported graph holds, constants by name. Large ones stay in the file beside it, which is mapped."""
+    """The nodes of an exported graph and its constants by name; large constants are memory-mapped."""
 
     nodes: list[Node] = field(default_factory=list)
     constants: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -55,16 +55,16 @@ class GraphFile:
     @classmethod
     def read(cls, path: Path) -> "GraphFile":
         """Read a graph that `models/export` wrote."""
-        made = cls()
+        graph_file = cls()
         files: dict[str, NDArray[np.uint8]] = {}
         for _, graph in (each for each in _fields(memoryview(path.read_bytes())) if each[0] == _MODEL_GRAPH):
             for number, content in _fields(graph):
                 if number == _GRAPH_NODE:
-                    made.nodes.append(_node(content))
+                    graph_file.nodes.append(_node(content))
                 elif number == _GRAPH_CONSTANT:
                     name, value = _constant(content, path.parent, files)
-                    made.constants[name] = value
-        return made
+                    graph_file.constants[name] = value
+        return graph_file
 
 
 def _node(content: memoryview) -> Node:
@@ -107,7 +107,7 @@ def _constant(content: memoryview, folder: Path, files: dict[str, NDArray[np.uin
 
 
 def _fields(content: memoryview) -> Iterator[tuple[int, Any]]:
-    """The fields of a message: numbers as such, all else as bytes."""
+    """The fields of a protobuf message: numbers as integers, all else as bytes."""
     place = 0
     while place < len(content):
         key, place = _varint(content, place)

@@ -1,4 +1,4 @@
-"""The kernels in C: compiled when the wheel is built, or by `python -m emoscope.models.native.library`."""
+"""The C kernels: compiled when the wheel is built, or by `python -m emoscope.models.native.library`."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ FLAGS = ("-O3", "-shared", "-fPIC", "-ffp-contract=off", "-lm")
 
 @cache
 def library() -> Any:
-    """The compiled kernels; None where there are none, or where EMOSCOPE_NATIVE is 0."""
+    """The compiled kernels; None if there are none or EMOSCOPE_NATIVE is 0."""
     if os.environ.get("EMOSCOPE_NATIVE", "1") == "0" or not LIBRARY.is_file():
         return None
     pointer, number, text = ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p
@@ -25,13 +25,13 @@ def library() -> Any:
         loaded.emoscope_ngram_scores.argtypes = (pointer, text, pointer, text, pointer, number, pointer)
         loaded.emoscope_screen_add.argtypes = (pointer, text, ctypes.c_int64, number)
         loaded.emoscope_screen_texts.argtypes = (pointer, text, pointer, number, pointer)
-    except (OSError, AttributeError):  # not for this machine, or compiled before a function was added
+    except (OSError, AttributeError):  # for another machine, or compiled before a function was added
         return None
     return loaded
 
 
 def build(target: Path = LIBRARY) -> str | None:
-    """Compile the library, or say why that cannot be done here: then onnxruntime computes, more slowly."""
+    """Compile the library; if that is impossible here, return the reason (onnxruntime is used then, more slowly)."""
     import platform
     import shutil
     import subprocess
@@ -39,18 +39,18 @@ def build(target: Path = LIBRARY) -> str | None:
 
     if platform.machine().lower() not in ("x86_64", "amd64") or sys.maxsize < 2**32:
         return f"the kernels are for x86-64 processors, not {platform.machine()}"
-    named = os.environ.get("CC") or (sysconfig.get_config_var("CC") or "cc").split()[0]
-    compiler = next((found for name in (named, "cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    preferred = os.environ.get("CC") or (sysconfig.get_config_var("CC") or "cc").split()[0]
+    compiler = next((path for name in (preferred, "cc", "gcc", "clang") if (path := shutil.which(name))), None)
     if compiler is None:
         return "no C compiler was found"
-    made = target.with_name(f"{target.name}.{os.getpid()}")
+    part = target.with_name(f"{target.name}.{os.getpid()}")
     done = subprocess.run(
-        [compiler, *map(str, SOURCES), "-o", str(made), *FLAGS], capture_output=True, text=True, check=False
+        [compiler, *map(str, SOURCES), "-o", str(part), *FLAGS], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        made.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         return next(iter(done.stderr.strip().splitlines()), f"{compiler} failed")
-    made.replace(target)
+    part.replace(target)
     return None
 
 

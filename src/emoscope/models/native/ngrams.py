@@ -1,4 +1,4 @@
-"""Hashed n-grams' scores by `ngrams.c`, to the last bit those of numpy."""
+"""Scores of hashed n-grams by `ngrams.c`, bit for bit those of numpy."""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ class _Ngrams(ctypes.Structure):
 
 
 class NativeNgrams:
-    """The sums of a table's rows for all n-grams of a row's texts; safe to use from many threads.
+    """The sums of a table's rows over all n-grams of a row of texts; safe to use from many threads.
 
-    For n-grams of at most `LONGEST` characters, and where the library is compiled.
+    Needs the compiled library, and n-grams of at most `LONGEST` characters.
     """
 
     def __init__(
@@ -44,16 +44,16 @@ class NativeNgrams:
             np.array(word_lengths, np.int32),
             np.array(char_lengths, np.int32),
         ]
-        places = [each.ctypes.data for each in self._kept]
+        pointers = [array.ctypes.data for array in self._kept]
         sizes = (bits, self.labels, len(field_weights), len(word_lengths), len(char_lengths))
-        self._model = _Ngrams(*places, *sizes)
+        self._model = _Ngrams(*pointers, *sizes)
         self._at = ctypes.addressof(self._model)
 
     def scores(self, rows: Sequence[Sequence[str]], spaced: Callable[[str], str] | None) -> NDArray[np.float64]:
-        """A line of scores for each row of texts, at most as many as there are fields; the last is the first field.
+        """The scores of each row of texts, which has at most as many texts as there are fields, the first field last.
 
-        Plain texts are cut apart here, and `spaced` makes tokens between single spaces of the others; without it, all
-        texts are such tokens already.
+        Plain texts are tokenised in C, the others by `spaced`, which puts single spaces between tokens; without it, all
+        texts are tokenised already.
         """
         texts = list(chain.from_iterable(rows))
         if spaced is None:
@@ -61,11 +61,11 @@ class NativeNgrams:
         else:
             plain = bytes(map(is_plain, texts))
             if 0 in plain:
-                texts = [text if as_it_is else spaced(text) for text, as_it_is in zip(texts, plain, strict=True)]
+                texts = [text if in_c else spaced(text) for text, in_c in zip(texts, plain, strict=True)]
         codes, starts = end_to_end(texts)
         first = offsets(map(len, rows), len(rows))
-        made = np.empty((len(rows), self.labels))
-        at = (starts.ctypes.data, plain, first.ctypes.data)
-        if self._library.emoscope_ngram_scores(self._at, codes, *at, len(rows), made.ctypes.data):
+        scores = np.empty((len(rows), self.labels))
+        inputs = (codes, starts.ctypes.data, plain, first.ctypes.data)
+        if self._library.emoscope_ngram_scores(self._at, *inputs, len(rows), scores.ctypes.data):
             raise MemoryError
-        return made
+        return scores

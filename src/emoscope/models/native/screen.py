@@ -1,4 +1,4 @@
-"""Messages that are sure to get no note, found by `screen.c`: most are, and need no look by Python."""
+"""Finds messages that certainly get no note, with `screen.c`: most of them, which Python need not check."""
 
 import ctypes
 from collections.abc import Collection, Sequence
@@ -38,11 +38,11 @@ class NativeScreen:
             self._library.emoscope_screen_add(self._at, listed, len(listed), kind)
 
     def sure(self, texts: Sequence[str]) -> bytes:
-        """What is sure of each text: that it `IS_ENGLISH`, that it is `HARMLESS`, both, or neither."""
+        """What is certain about each text: `IS_ENGLISH`, `HARMLESS`, both, or neither."""
         codes, starts = end_to_end([text if is_plain(text) else _UNSURE for text in texts])
-        found = ctypes.create_string_buffer(len(texts))
-        self._library.emoscope_screen_texts(self._at, codes, starts.ctypes.data, len(texts), found)
-        return found.raw
+        flags = ctypes.create_string_buffer(len(texts))
+        self._library.emoscope_screen_texts(self._at, codes, starts.ctypes.data, len(texts), flags)
+        return flags.raw
 
 
 _UNSURE = "\0"

@@ -1,1 +1,1 @@
-"""Everything that answers with an ONNX graph. Needs no torch."""
+"""Inference with ONNX graphs, without torch."""

@@ -1,4 +1,4 @@
-"""What lies beside an encoder's graphs: how its input is laid out, and what it must answer on any CPU."""
+"""The description of an encoder's graphs: the layout of its input, and reference scores to check on each CPU."""
 
 import json
 from collections.abc import Mapping
@@ -16,13 +16,12 @@ FILE = "network.json"
 TOKENIZER = "tokenizer.json"
 WEIGHTS = "weights.bin"
 INT8, FLOAT = "int8.onnx", "float.onnx"
-ROLES = ("start", "end", "mask", "padding")  # of special pieces
+ROLES = ("start", "end", "mask", "padding")  # of special tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """One way to compute the scores: the graph's file, what it gave for the reference dialogues, and how far off those
-    scores may be elsewhere."""
+    """A graph's file, its scores of the reference dialogues, and how much they may differ on other machines."""
 
     file: str
     scores: tuple[tuple[float, ...], ...]
@@ -31,7 +30,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The content of `network.json`; `graphs` in the order they are tried."""
+    """The content of `network.json`; `graphs` are in the order in which they are tried."""
 
     layout: Layout
     reference: tuple[Dialogue, ...]
@@ -71,7 +70,7 @@ class Description:
 
 
 def special_pieces(content: Mapping[str, Any]) -> dict[str, int]:
-    """The numbers of the pieces that are not text, as a description has them."""
+    """The ids of the special tokens in a description."""
     return {role: int(content["special"][role]) for role in ROLES}
 
 

@@ -1,4 +1,4 @@
-"""What trained networks have in common as blocks that need no torch."""
+"""The base classes of exported networks, which need no torch."""
 
 import shutil
 from abc import abstractmethod
@@ -15,11 +15,11 @@ from emoscope.models.block import Block, Component, Floats, Prediction, Truncate
 from emoscope.models.onnx.session import reason
 from emoscope.models.probabilities import LabelGrouping, label_probabilities
 
-VECTORS = "encoder"  # the folder of the frozen encoder that a network reads words with, where it does
+VECTORS = "encoder"  # the folder of a network's frozen encoder, if it has one
 
 
 class FromFolder(Component):
-    """A component that the exporter wrote: opened from its folder, whose files are copied when it is saved."""
+    """An exported component: it is opened from a folder, and saved by copying the folder's files."""
 
     _folder: Path | None = None
 
@@ -38,7 +38,7 @@ class FromFolder(Component):
             self.open(folder)
         except EmoscopeError:
             raise
-        except Exception as error:  # whatever onnxruntime raises of a file that is missing or damaged
+        except Exception as error:  # onnxruntime's errors for missing or damaged files have no common class
             raise InputError(folder, f"is not an exported network ({reason(error)})") from None
 
     @abstractmethod
@@ -47,7 +47,7 @@ class FromFolder(Component):
 
 
 class Exported(FromFolder, Block):
-    """A network as a graph: labels, the coarser questions beside them, and a folder with all the rest."""
+    """A network as a graph, with its labels and auxiliary questions; everything else is in its folder."""
 
     def __init__(self, labels: Sequence[str], questions: Sequence[Mapping[str, Any]] = ()) -> None:
         self.labels = tuple(labels)
@@ -55,7 +55,7 @@ class Exported(FromFolder, Block):
 
     @abstractmethod
     def logits(self, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
-        """The network's own output for each of at least one example, and which of them were cut."""
+        """The network's output for one or more examples, and which of them were truncated."""
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
         if not examples:

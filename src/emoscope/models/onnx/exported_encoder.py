@@ -14,7 +14,7 @@ from emoscope.models.probabilities import head_columns
 
 
 class ExportedEncoder(Exported):
-    """A transformer as graphs; with `heads`, one pass answers every set of labels."""
+    """A transformer as graphs; with `heads`, one pass predicts all label sets."""
 
     def __init__(
         self,
@@ -22,8 +22,8 @@ class ExportedEncoder(Exported):
         questions: Sequence[Mapping[str, Any]] = (),
         heads: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self.heads = {name: tuple(of_head) for name, of_head in (heads or {}).items()}
-        super().__init__([label for of_head in self.heads.values() for label in of_head] or labels, questions)
+        self.heads = {name: tuple(names) for name, names in (heads or {}).items()}
+        super().__init__([label for names in self.heads.values() for label in names] or labels, questions)
         self._network: EncoderNetwork
 
     def columns(self, head: str) -> slice:
@@ -47,8 +47,8 @@ class ExportedEncoder(Exported):
         sizes = [len(labels) for labels in self.heads.values()]
         first = np.cumsum([0, *sizes[:-1]])
         raised = np.exp(logits - np.repeat(np.maximum.reduceat(logits, first, axis=1), sizes, axis=1))
-        made: Floats = raised / np.repeat(np.add.reduceat(raised, first, axis=1), sizes, axis=1)
-        return made
+        probabilities: Floats = raised / np.repeat(np.add.reduceat(raised, first, axis=1), sizes, axis=1)
+        return probabilities
 
     def config(self) -> dict[str, Any]:
         if not self.heads:

@@ -1,4 +1,4 @@
-"""Text classifiers as they lie on the Hugging Face hub, as blocks: they read the turn to be labelled, and no other."""
+"""Text classifiers of the Hugging Face hub as blocks; they read only the turn to label."""
 
 import json
 import shutil
@@ -20,13 +20,13 @@ from emoscope.models.probabilities import softmax
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 GRAPHS = ("onnx/model.onnx", "model.onnx")
-_LONGEST = 512  # pieces, where the model does not say
+_LONGEST = 512  # tokens, if the model does not say
 
 
 class HubClassifier(Block):
-    """What its two kinds share: labels and length from `config.json`, pieces from `tokenizer.json`.
+    """The base class: labels and length are in `config.json`, the tokenizer in `tokenizer.json`.
 
-    A model of several labels at once gets its answers scaled to sum to 1.
+    The probabilities of a multi-label model are scaled to sum to 1.
     """
 
     files: tuple[str, ...] = (CONFIG, TOKENIZER)
@@ -46,8 +46,8 @@ class HubClassifier(Block):
 
         self._folder = folder
         about = _config(folder)
-        self._several = about.get("problem_type") == "multi_label_classification"
-        # RoBERTa's family counts positions from the padding's number on.
+        self._multi_label = about.get("problem_type") == "multi_label_classification"
+        # RoBERTa-like models number positions from the padding id on.
         offset = 2 if "roberta" in str(about.get("model_type")) else 0
         self._longest = int(about.get("max_position_embeddings") or _LONGEST) - offset
         if not (folder / TOKENIZER).is_file():
@@ -67,15 +67,15 @@ class HubClassifier(Block):
 
     @abstractmethod
     def open(self, folder: Path) -> None:
-        """Make ready to answer."""
+        """Load the model."""
 
     @abstractmethod
     def logits(self, token_ids: NDArray[np.int64], segments: NDArray[np.int64]) -> Floats:
-        """The scores of rows of one length."""
+        """The logits of rows of one length."""
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         del examples, labels, fit_context
-        raise EmoscopeError("a model of the hub answers as it is; it is not trained here")
+        raise EmoscopeError("a model of the hub is used as it is and cannot be trained here")
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
         rows = self._tokenizer.encode_batch([example.text for example in examples])
@@ -86,28 +86,28 @@ class HubClassifier(Block):
             )
             logits[places] = self.logits(token_ids, segments)
         probabilities = softmax(logits)
-        if self._several:
+        if self._multi_label:
             each = 1 / (1 + np.exp(-logits))
             probabilities = each / each.sum(1, keepdims=True)
         return Prediction(probabilities, np.array([bool(row.overflowing) for row in rows], bool))
 
 
 class HubGraph(HubClassifier):
-    """A classifier with an ONNX graph, without torch."""
+    """A classifier with an ONNX graph; needs no torch."""
 
     def open(self, folder: Path) -> None:
         import onnxruntime
 
         graph = next(name for name in GRAPHS if (folder / name).is_file())
         self.files = (*HubClassifier.files, graph)
-        if (folder / f"{graph}_data").is_file():  # the weights of large graphs lie beside them
+        if (folder / f"{graph}_data").is_file():  # large graphs have their weights in a second file
             self.files = (*self.files, f"{graph}_data")
         self._session = onnxruntime.InferenceSession(str(folder / graph), providers=["CPUExecutionProvider"])
         self._inputs = [each.name for each in self._session.get_inputs()]
 
     def logits(self, token_ids: NDArray[np.int64], segments: NDArray[np.int64]) -> Floats:
-        given = {"input_ids": token_ids, "attention_mask": np.ones_like(token_ids), "token_type_ids": segments}
-        return np.asarray(self._session.run(None, {name: given[name] for name in self._inputs})[0], np.float64)
+        inputs = {"input_ids": token_ids, "attention_mask": np.ones_like(token_ids), "token_type_ids": segments}
+        return np.asarray(self._session.run(None, {name: inputs[name] for name in self._inputs})[0], np.float64)
 
 
 def labels_of(folder: Path) -> list[str]:

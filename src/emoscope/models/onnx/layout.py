@@ -1,4 +1,4 @@
-"""Rows of pieces as the inputs of an encoder's graph."""
+"""Rows of tokens as the inputs of an encoder's graph."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from emoscope.models.text.window import TokenRow, Window, focus_places
 
 Feed = dict[str, NDArray[Any]]
 
-# Pieces computed at once. With more of them the values between two layers no longer fit the processor's cache.
+# Tokens computed at once; with more, the values between two layers no longer fit into the processor's cache.
 PIECES_AT_ONCE = 320
-# The same where lengths need not be equal: small enough that no core waits long for another's last batch.
+# The same for batches of mixed lengths: small enough that no core waits long for another's last batch.
 RAGGED_PIECES_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a dialogue becomes inputs: its window, which vectors are pooled, and the numbers of special pieces."""
+    """How a dialogue becomes inputs: the window, the pooling, and the ids of special tokens."""
 
     window: Window
     pooling: str
@@ -28,20 +28,20 @@ class Layout:
 
     @property
     def takes_maximum(self) -> bool:
-        """Whether pooling takes the largest values, not the mean."""
+        """Whether pooling takes the maximum, not the mean."""
         return self.pooling.endswith("max")
 
     @property
     def vectors(self) -> int:
-        """How many pooled vectors are joined into one."""
+        """The number of pooled vectors that are concatenated."""
         return 2 if self.pooling == "mean+focus" else 1
 
     def feed(self, rows: Sequence[TokenRow]) -> Feed:
         """The inputs for rows of one length.
 
-        `pieces` and `segments` go by place, then row: so attention finds each head's vectors without copying.
-        `pooling` goes by row, vector and place: the weight of each place in a mean, or what is added to it before the
-        maximum is taken.
+        `pieces` and `segments` have the shape (positions, rows), so that attention can read each head's vectors without
+        copying. `pooling` has the shape (rows, vectors, positions): the weight of each position in a mean, or the
+        number added to it before the maximum is taken.
         """
         pieces = np.stack([row.token_ids for row in rows])
         focus = focus_places(rows, pieces, self.pooling, mask=self.special["mask"], padding=self.special["padding"])
@@ -58,7 +58,7 @@ class Layout:
 
 
 def batches_in_order(lengths: Iterable[int]) -> Iterator[list[int]]:
-    """Places one after the other, in batches of a size that computes well whatever their lengths.
+    """Consecutive items in batches of an efficient size, whatever their lengths.
 
     >>> list(batches_in_order([300, 100, 200, 7]))
     [[0, 1], [2, 3]]
@@ -76,9 +76,9 @@ def batches_in_order(lengths: Iterable[int]) -> Iterator[list[int]]:
 
 
 def batches_of_equal_length(lengths: Iterable[int]) -> Iterator[list[int]]:
-    """Places of equal lengths together, in batches of a size that computes well.
+    """Items of equal length in batches of an efficient size.
 
-    A batch comes as soon as it is full, before further lengths are asked for; at the end the rest, the longest first.
+    A batch is yielded as soon as it is full, before the next length is read; the rest follow at the end, longest first.
 
     >>> list(batches_of_equal_length([3, 200, 3, 7, 200]))
     [[1], [4], [3], [0, 2]]

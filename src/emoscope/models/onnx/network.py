@@ -1,4 +1,4 @@
-"""An exported transformer at run time: examples in, logits out."""
+"""Inference with an exported transformer."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,15 +16,14 @@ from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.text.window import TokenRow
 from emoscope.parallel.threads import in_parallel
 
-LAID_OUT_AT_ONCE = 128
+ROWS_AT_ONCE = 128
 
 
 class EncoderNetwork:
-    """Logits of examples, which `layout` and `tokenizer` lay out as tokens; safe to use from many threads.
+    """The logits of examples; safe to use from many threads.
 
-    What is computed for an example does not depend on the others, so its logits are the same alone and in any batch:
-    `encoder.c` computes rows of any lengths side by side, onnxruntime only rows of exactly the same length. So none is
-    ever padded.
+    An example's logits are the same alone and in any batch, because nothing is ever padded: `encoder.c` computes rows
+    of any length together, onnxruntime only rows of the same length.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -44,7 +43,7 @@ class EncoderNetwork:
         self._scores, self._batches = lambda rows: run(layout.feed(rows))[0], batches_of_equal_length
 
     def logits(self, examples: Sequence[Example]) -> tuple[Scores, Truncated]:
-        """The graph's output for each of at least one example, and which of them were cut."""
+        """The graph's output for one or more examples, and which of them were truncated."""
         if len(examples) == 1:
             rows = self.layout.window.rows(examples, self.tokenizer)
             return self._scores(rows), np.array([rows[0].cut])
@@ -64,20 +63,20 @@ class EncoderNetwork:
 
     @staticmethod
     def _native(folder: Path, description: Description, reference: Sequence[TokenRow]) -> NativeEncoder | None:
-        """The graph of 8 bits in encoder.c, if it gives the scores it was saved with here."""
+        """The 8-bit graph in encoder.c, if it reproduces the stored scores on this machine."""
         stored = next((graph for graph in description.graphs if graph.file == INT8), None)
         if stored is None:
             return None
         try:
             native = NativeEncoder(folder / INT8, description.layout)
-        except (UnsupportedGraphError, OSError, ValueError, LookupError):  # of damaged files onnxruntime says more
+        except (UnsupportedGraphError, OSError, ValueError, LookupError):  # onnxruntime reports damaged files better
             return None
-        off = np.abs(native.scores(reference) - np.array(stored.scores)).max()
-        return native if off <= stored.tolerance else None
+        error = np.abs(native.scores(reference) - np.array(stored.scores)).max()
+        return native if error <= stored.tolerance else None
 
     def _lengths(self, examples: Sequence[Example], rows: list[TokenRow]) -> Iterator[int]:
-        """Lay examples out, and give each one's length. A few at a time: the first are computed meanwhile."""
-        for first in range(0, len(examples), LAID_OUT_AT_ONCE):
-            laid_out = self.layout.window.rows(examples[first : first + LAID_OUT_AT_ONCE], self.tokenizer)
-            rows += laid_out
-            yield from [len(row.token_ids) for row in laid_out]
+        """Add the examples' rows to `rows` and yield their lengths; in parts, so that computing can start early."""
+        for first in range(0, len(examples), ROWS_AT_ONCE):
+            new_rows = self.layout.window.rows(examples[first : first + ROWS_AT_ONCE], self.tokenizer)
+            rows += new_rows
+            yield from [len(row.token_ids) for row in new_rows]

@@ -1,4 +1,4 @@
-"""A sentence encoder at run time: dialogues in, vectors out, without torch."""
+"""Vectors of dialogues by an exported sentence encoder, without torch."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -14,7 +14,7 @@ from emoscope.models.onnx.network import EncoderNetwork
 
 
 class SentenceEncoder:
-    """Vectors of dialogues' last turns, read in their context; from a folder that `export_vectors` wrote."""
+    """Vectors of last turns, read in context; from a folder that `export_vectors` wrote."""
 
     def __init__(self, folder: str | Path) -> None:
         path = Path(folder)
@@ -31,5 +31,5 @@ class SentenceEncoder:
         return SentenceEncoder, (self._folder,)  # another process loads its own
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> NDArray[np.float32]:
-        """A row for each dialogue; at least one is needed."""
+        """A row for each of one or more dialogues."""
         return self._network.logits([Example.last(dialogue) for dialogue in dialogues])[0].astype(np.float32)

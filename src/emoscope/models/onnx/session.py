@@ -1,4 +1,4 @@
-"""Running ONNX graphs: the one that gives the stored scores on this CPU, from as many threads as there are cores."""
+"""Running ONNX graphs, and choosing the one that reproduces the stored scores on this CPU."""
 
 import textwrap
 import warnings
@@ -18,18 +18,18 @@ Run = Callable[[Feed], list[NDArray[Any]]]
 
 
 def open_graph(path: Path) -> Run:
-    """A function from inputs to outputs, the scores first. Many threads may call it at once; each call runs in its own.
+    """A function from inputs to outputs, the scores first; many threads may call it at once.
 
-    One thread a call, because what a thread computes must not depend on how many there are, and because calls side by
-    side use the cores better than the parts of one call do.
+    Each call uses one thread: results must not depend on the number of threads, and parallel calls use the cores better
+    than one parallel call.
     """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what goes wrong is raised, too, and said once
-    # The graphs are written as they are to run; only the constants of the float graph are still to be computed.
+    options.log_severity_level = 4  # errors are raised as well
+    # The graphs need no optimisation, except that the float graph still has constants to compute.
     level = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = level.ORT_ENABLE_BASIC if path.name == FLOAT else level.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -41,29 +41,26 @@ def open_graph(path: Path) -> Run:
 
 
 def open_first(folder: Path, graphs: Iterable[Graph], references: list[Feed]) -> tuple[Run, str]:
-    """The first graph, and its file, that gives its stored scores for the reference inputs on this machine.
-
-    The others are safer.
-    """
+    """The first graph that reproduces its stored scores of the reference inputs on this machine, and its file."""
     problems = []
     for graph in graphs:
         try:
             run = open_graph(folder / graph.file)
-            found = np.concatenate([run(feed)[0] for feed in references])
-        except Exception as error:  # whatever onnxruntime raises, the next graph may work
-            problems.append(f"{graph.file}: {reason(error)}")
+            scores = np.concatenate([run(feed)[0] for feed in references])
+        except Exception as problem:  # whatever onnxruntime raises, the next graph may work
+            problems.append(f"{graph.file}: {reason(problem)}")
             continue
-        off = float(np.abs(found - np.array(graph.scores)).max())
-        if off <= graph.tolerance:
+        error = float(np.abs(scores - np.array(graph.scores)).max())
+        if error <= graph.tolerance:
             if problems:
                 warnings.warn(f"this machine runs {graph.file} instead, slower: {'; '.join(problems)}", stacklevel=2)
             return run, graph.file
-        problems.append(f"{graph.file}: scores are off by {off:.2g} on this machine")
+        problems.append(f"{graph.file}: scores are off by {error:.2g} on this machine")
     raise EmoscopeError(f"{folder}: no graph gives the scores it was saved with ({'; '.join(problems)})")
 
 
 def reason(error: Exception) -> str:
-    """What went wrong in a line; onnxruntime puts its own sources and signatures before it.
+    """An error in one line, without the source files and signatures that onnxruntime puts before it.
 
     >>> reason(RuntimeError("[ONNXRuntimeError] : 1 : FAIL : Load model failed"))
     'Load model failed'

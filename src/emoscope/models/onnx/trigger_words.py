@@ -1,4 +1,4 @@
-"""What a language model would put where IEST masked a word, from an exported model: see `trigger_lm`."""
+"""An exported language model's guesses for the word that IEST masked: see `trigger_lm`."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ ABOUT = "triggers.json"
 
 
 class ExportedTriggerWords(FromFolder, Extractor):
-    """The columns of `TriggerWords`, without torch: six of emotions, then one for each word."""
+    """The columns of `TriggerWords`, without torch: six for the emotions, then one for each word."""
 
     _run: Run
     _tokenizer: Tokenizer
@@ -40,8 +40,8 @@ class ExportedTriggerWords(FromFolder, Extractor):
         masks = np.flatnonzero(row.token_ids == self._tokenizer.mask)
         if not len(masks):
             return np.zeros(sum(self._words), np.float32)
-        found: NDArray[np.float32] = self._run({"pieces": row.token_ids[:, None], "masks": masks.astype(np.int64)})[0]
-        return np.asarray(found.mean(0))
+        guesses: NDArray[np.float32] = self._run({"pieces": row.token_ids[:, None], "masks": masks.astype(np.int64)})[0]
+        return np.asarray(guesses.mean(0))
 
     def open(self, folder: Path) -> None:
         try:

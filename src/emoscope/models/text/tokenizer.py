@@ -1,4 +1,4 @@
-"""Texts to an encoder's token ids; without torch, so that training and serving share it."""
+"""Texts to an encoder's token ids; without torch, so training and inference share it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
@@ -6,7 +6,7 @@ from typing import Any, Self
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.text import TRIGGER, normalise_text
 
-FEW = 8  # texts that are encoded one by one: to hand them to threads takes longer, on a busy machine much longer
+FEW = 8  # up to this many texts are encoded one by one, which is faster than handing them to threads
 
 
 class Tokenizer:
@@ -14,7 +14,7 @@ class Tokenizer:
 
     def __init__(self, tokenizer: Any, *, start: int, end: int, mask: int, padding: int) -> None:
         self._backend = tokenizer
-        # Sentence encoders come with both switched on, cut to a length that is not ours.
+        # Sentence encoders come with both switched on, for a length of their own.
         self._backend.no_truncation()
         self._backend.no_padding()
         self._backend.encode_special_tokens = True
@@ -25,7 +25,7 @@ class Tokenizer:
 
     @classmethod
     def read(cls, description: str, *, start: int, end: int, mask: int, padding: int) -> Self:
-        """From the content of a `tokenizer.json`, which does not say what its special tokens are for."""
+        """From the content of a `tokenizer.json`, which does not give the roles of its special tokens."""
         from tokenizers import Tokenizer as Backend
 
         try:
@@ -35,9 +35,9 @@ class Tokenizer:
         return cls(tokenizer, start=start, end=end, mask=mask, padding=padding)
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """The token ids of texts, without special tokens but for the mask, where IEST's trigger word stands.
+        """The token ids of texts, without special tokens except the mask, which replaces IEST's trigger word.
 
-        Texts are normalised first: encoders know words for emoji, not emoji.
+        Texts are normalised first: encoders know the names of emoji, not emoji.
         """
         rows: list[list[int]] = []
         for first, *others in self._encoded(texts, self._backend.encode_batch_fast):
@@ -49,7 +49,7 @@ class Tokenizer:
     def words(self, texts: Sequence[str]) -> list[list[list[int]]]:
         """The token ids of texts, grouped by word."""
         rows: list[list[list[int]]] = []
-        for parts in self._encoded(texts, self._backend.encode_batch):  # the fast one does not count words
+        for parts in self._encoded(texts, self._backend.encode_batch):  # the fast version does not number words
             row: list[list[int]] = []
             for place, encoding in enumerate(parts):
                 if place:
@@ -64,7 +64,7 @@ class Tokenizer:
         return rows
 
     def spelled(self, words: Sequence[str]) -> list[list[int]]:
-        """The token ids of words that were cut elsewhere; `_` joins the words of an emoji's name."""
+        """The token ids of words from another tokeniser, in which `_` joins the words of an emoji's name."""
         plain = [f" {word.replace('_', ' ').strip() or word}" for word in words]
         encodings = self._backend.encode_batch(plain, add_special_tokens=False)
         return [
@@ -73,7 +73,7 @@ class Tokenizer:
         ]
 
     def _encoded(self, texts: Sequence[str], encode: Callable[..., list[Any]]) -> Iterator[list[Any]]:
-        """Encodings of the parts of each text that lie between masked words."""
+        """The encodings of each text's parts between masked words."""
         cut = [normalise_text(text).split(TRIGGER) for text in texts]
         parts = [part for parts in cut for part in parts]
         if len(parts) <= FEW:
@@ -88,7 +88,7 @@ class Tokenizer:
         return str(self._backend.decode(list(token_ids), skip_special_tokens=False))
 
     def special_token_id(self, name: str) -> int:
-        """The id of the special token made for a name."""
+        """The id of the special token of a name."""
         number = self._backend.token_to_id(f"[{name}]")
         if number is None:
             raise EmoscopeError(f"the encoder's tokenizer has no special token for {name!r}")

@@ -1,4 +1,4 @@
-"""Texts into tokens, tokens into numbers."""
+"""Texts to words, words to ids."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _SPECIAL = (PADDING, UNKNOWN, END_OF_TURN)
 
 
 class Vocabulary:
-    """Tokens and their numbers; 0 fills up short rows, 1 stands for every unknown token, 2 ends a turn.
+    """Tokens and their ids; 0 is padding, 1 every unknown token, 2 the end of a turn.
 
     >>> vocabulary = Vocabulary.of([["so", "happy"], ["so", "sad"]])
     >>> vocabulary.encode(["so", "angry"])
@@ -35,7 +35,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[Iterable[str]], *, min_count: int = 1, max_features: int | None = None) -> "Vocabulary":
-        """The tokens of some texts, the most frequent first; rare ones are left out."""
+        """The tokens of texts, the most frequent first, without rare ones."""
         counts: Counter[str] = Counter()
         for tokens in texts:
             counts.update(tokens)
@@ -46,7 +46,7 @@ class Vocabulary:
         return cls([*_SPECIAL, *kept[:max_features]])
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
-        """The numbers of tokens."""
+        """The ids of tokens."""
         get = self._numbers.get
         return [get(token, 1) for token in tokens]
 
@@ -70,7 +70,7 @@ _REPEATED_MARK = re.compile(r"([.?!,])\1*")
 
 
 def starter_tokens(text: str) -> list[str]:
-    """The preprocessing of EmoContext's starter kit: runs of a mark become one that stands alone, all in lower case.
+    """The preprocessing of EmoContext's starter kit: lower case; a run of a punctuation mark becomes one token.
 
     >>> " ".join(starter_tokens("I am  so happy!!"))
     'i am so happy !'
@@ -79,9 +79,9 @@ def starter_tokens(text: str) -> list[str]:
 
 
 def chat_tokens(text: str) -> list[str]:
-    """Words in lower case, marks, and emoji and emoticons by name as one token each.
+    """Lower-case words, punctuation marks, and the names of emoji and emoticons as one token each.
 
-    Contractions are cut as in GloVe's vocabulary, runs of a letter become two, runs of a mark one.
+    Contractions are split as in GloVe's vocabulary; a run of a letter becomes two, of a punctuation mark one.
 
     >>> chat_tokens("I don't knowww 😂 :( !!!")
     ['i', 'do', "n't", 'knoww', 'face_with_tears_of_joy', 'frowning_face', '!']
@@ -102,9 +102,9 @@ _CONTRACTION = re.compile(r"(?<=.)(n't|'(?:s|m|re|ve|ll|d))\Z")
 
 
 @cache
-def _chat_token() -> re.Pattern[str]:  # compiled when needed: it is large, and importing should be quick
+def _chat_token() -> re.Pattern[str]:  # compiled on first use: it is large
     return re.compile(
-        # Most words begin with a letter that nothing else begins with: the long alternatives need not be tried there.
+        # Most words begin with a letter that begins nothing else; there the long alternatives need not be tried.
         r"(?P<plain>[^\W\d_hHwWoOtTxXQuUcCDB][^\W_]*(?:'[^\W_]+)*)"
         rf"|(?P<url>{URL}|(?i:https?://|www\.)\S+)"
         r"|(?P<trigger>(?i:\[\#(?:trigger|target)word\#\]))"
@@ -161,7 +161,7 @@ _TOKENS_OF: dict[str, Callable[[re.Match[str]], Iterable[str]]] = {
 
 
 def plain_tokens(text: str) -> list[str]:
-    """The same, but emoji and emoticons as the words of their names: for models that know the words only.
+    """`chat_tokens` with the names of emoji and emoticons split into words, for models that know only those.
 
     >>> plain_tokens("no :(")
     ['no', 'frowning', 'face']
@@ -177,7 +177,7 @@ TOKENISERS: dict[str, Callable[[str], list[str]]] = {
 
 
 def tokeniser(name: str) -> Callable[[str], list[str]]:
-    """A way of cutting texts, by name.
+    """The tokeniser of a name.
 
     >>> tokeniser("starter")("Hi.")
     ['hi', '.']

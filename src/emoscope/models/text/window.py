@@ -1,4 +1,4 @@
-"""A turn and the turns before it, laid out as one row of tokens for a pretrained encoder."""
+"""A turn and the turns before it as one row of tokens for a pretrained encoder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ SAME, OTHER = "same", "other"
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A laid-out window; the turn to be labelled lies from `first` up to `last`, its closing separator included.
+    """The tokens of a window; `first` to `last` is the turn to label, with its separator.
 
-    `cut` says whether a part of the dialogue had no room.
+    `cut` says whether part of the dialogue did not fit.
     """
 
     token_ids: NDArray[np.int32]
@@ -33,11 +33,11 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How turns are laid out: `[CLS] turn before [SEP] turn to be labelled [SEP]`, or the latest first with `reverse`.
+    """How turns are laid out: `[CLS] previous turn [SEP] turn to label [SEP]`, or the latest first with `reverse`.
 
-    `context` counts the turns, the one to be labelled included. With `speakers="names"` a turn of one of `names` begins
-    with a special token of that name; with `"roles"` every turn begins with `[same]` or `[other]`, by whether it was
-    said by the one who said the turn to be labelled. What goes beyond `length` is cut from the oldest turns first.
+    `context` is the number of turns, the one to label included. With `speakers="names"` a turn of one of `names` begins
+    with the special token of that name; with `"roles"` every turn begins with `[same]` or `[other]`, depending on
+    whether its speaker is that of the turn to label. What exceeds `length` is cut from the oldest turns first.
     """
 
     context: int = 1
@@ -56,11 +56,11 @@ class Window:
 
     @property
     def special(self) -> tuple[str, ...]:
-        """The names that need a token of their own."""
+        """The names that need a special token."""
         return {"none": (), "names": tuple(name.lower() for name in self.names), "roles": (SAME, OTHER)}[self.speakers]
 
     def rows(self, examples: Sequence[Example], tokenizer: Tokenizer) -> list[TokenRow]:
-        """Lay out examples; each different text is tokenised once."""
+        """Lay out examples; each distinct text is tokenised once."""
         windows = [each.dialogue.turns[max(0, each.turn + 1 - self.context) : each.turn + 1] for each in examples]
         texts = list(dict.fromkeys(turn.text for turns in windows for turn in turns))
         token_ids = dict(zip(texts, tokenizer.token_ids(texts), strict=True))
@@ -74,7 +74,7 @@ class Window:
         return rows
 
     def overlong(self, examples: Sequence[Example], tokenizer: Tokenizer) -> Places:
-        """Which turns to be labelled have no room, even without the turns before them."""
+        """Which turns to label do not fit, even without the turns before them."""
         room = self.length - 2 - bool(self.special)
         return np.array([len(each) > room for each in tokenizer.token_ids([each.text for each in examples])], bool)
 
@@ -101,13 +101,13 @@ class Window:
         return TokenRow(np.array(row, np.int32), len(row) - len(labelled), len(row), cut)
 
     def arrays(self, rows: Sequence[TokenRow], tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
-        """What an encoder reads of a batch, in the order of its arguments."""
+        """The encoder's inputs for a batch, in the order of its arguments."""
         token_ids = padded([row.token_ids for row in rows], tokenizer.padding)
         mask, segments = token_ids != tokenizer.padding, self.segments(rows, token_ids.shape[1])
         return {"token_ids": token_ids, "mask": mask.astype(np.int64), "segments": segments.astype(np.int64)}
 
     def segments(self, rows: Sequence[TokenRow], width: int) -> Places:
-        """Where BERT's second segment lies: the turn to be labelled if it comes last, the others if it comes first."""
+        """The places of BERT's second segment: the turn to label if it comes last, else the other turns."""
         places = np.arange(width)
         labelled = labelled_places(rows, width)
         inside = places < np.array([len(row.token_ids) for row in rows])[:, None]
@@ -117,7 +117,7 @@ class Window:
 
 
 def labelled_places(rows: Sequence[TokenRow], width: int) -> Places:
-    """Where the turn to be labelled lies in each padded row."""
+    """The places of the turn to label in each padded row."""
     places = np.arange(width)
     first = np.array([row.first for row in rows])[:, None]
     last = np.array([row.last for row in rows])[:, None]
@@ -125,9 +125,9 @@ def labelled_places(rows: Sequence[TokenRow], width: int) -> Places:
 
 
 def focus_places(rows: Sequence[TokenRow], token_ids: NDArray[Any], pooling: str, *, mask: int, padding: int) -> Places:
-    """Which tokens a pooling makes its vector of, in a padded table of token ids.
+    """The places of a padded table of token ids that are pooled.
 
-    Those of the turn to be labelled; or the masked word's, and where none is masked all (`mask`) or the turn's.
+    Those of the turn to label, or of the masked word; without one, of all tokens (`mask`) or of the turn.
     """
     if pooling.startswith("last-turn"):
         return labelled_places(rows, token_ids.shape[1])
