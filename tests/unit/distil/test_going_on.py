@@ -41,7 +41,7 @@ def test_an_embedded_model_opens_as_the_network_it_was(name: str) -> None:
 
 
 def test_only_a_student_opens_again() -> None:
-    with pytest.raises(EmoscopeError, match="nano: cannot learn again"):
+    with pytest.raises(EmoscopeError, match="nano: cannot be trained further"):
         reopen(resolve("nano"))
 
 

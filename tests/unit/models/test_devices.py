@@ -71,7 +71,7 @@ def test_a_process_that_dies_ends_the_run_which_goes_on_to_the_same_weights(tmp_
         trained(2, plan, dropout=0.3, kept=tmp_path / "kept", on_progress=Killed(tmp_path / "killed"))
     assert str(caught.value) == (
         "training on 2 devices: process 2 was killed (signal 9; is there too little memory?); "
-        "finished epochs are kept, and the same command goes on from there"
+        "finished epochs are kept, and the same command resumes from them"
     )
     # Not torch's half an hour of waiting for the other; on a busy machine it may take a while.
     assert time.time() - (tmp_path / "killed").stat().st_mtime < 600

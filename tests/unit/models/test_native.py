@@ -157,10 +157,10 @@ def test_a_row_is_the_same_alone_and_in_any_batch(tmp_path: Path) -> None:
 
 def test_what_encoder_c_does_not_know_is_left_to_onnxruntime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layout = layout_of("last-turn-max")
-    with pytest.raises(UnsupportedGraphError, match=r"as encoder\.c computes it"):
+    with pytest.raises(UnsupportedGraphError, match=r"that encoder\.c can compute"):
         NativeEncoder(written(tmp_path, layout), layout)
     layout = layout_of()
-    with pytest.raises(UnsupportedGraphError, match=r"sizes that encoder\.c does not know: 96"):
+    with pytest.raises(UnsupportedGraphError, match=r"sizes that encoder\.c does not support: 96"):
         NativeEncoder(written(tmp_path, layout, width=96, inner=128, heads=3), layout)
     monkeypatch.setenv("EMOSCOPE_NATIVE", "0")
     library.cache_clear()

@@ -306,7 +306,7 @@ def test_mistakes_get_one_clear_line(bert: Path, tmp_path: Path) -> None:
         load_encoder(str(tmp_path / "nowhere"))
     with pytest.raises(EmoscopeError, match="pooling: expected one of"):
         Transformer(2, pooling="sum")
-    with pytest.raises(EmoscopeError, match="frozen encoder cannot learn"):
+    with pytest.raises(EmoscopeError, match="frozen encoder cannot be trained"):
         Transformer(2, frozen=True, pretraining="masked")
     network = Transformer(2, encoder=str(bert), max_length=5000)
     with pytest.raises(EmoscopeError, match=r"max_length: .* reads at most 138"):

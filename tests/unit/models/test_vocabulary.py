@@ -145,7 +145,7 @@ def test_rows_of_the_embedding() -> None:
 
 
 def test_vectors_of_another_size_are_refused() -> None:
-    with pytest.raises(EmoscopeError, match="embedding is 3, but these vectors have 2"):
+    with pytest.raises(EmoscopeError, match="embedding_size is 3, but these vectors have 2"):
         embedding_matrix(Vocabulary.of([["a"]]), _vectors({"a": [1, 2]}), 3, seed=0)
     with pytest.raises(EmoscopeError, match="cannot be joined"):
         _vectors({"a": [1, 2]}).joined(_vectors({"b": [1]}))

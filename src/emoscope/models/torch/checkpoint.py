@@ -25,7 +25,7 @@ class Epoch:
 
 
 class Checkpoint:
-    """The last complete epoch of a training, in its own folder: tensors as safetensors, the rest as JSON.
+    """The last complete epoch of a training in a folder: tensors as safetensors, the rest as JSON.
 
     Without a folder nothing is written. `settings` identify the training; a checkpoint with others is ignored.
     """

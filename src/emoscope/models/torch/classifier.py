@@ -1,4 +1,4 @@
-"""A network, a loss and a training plan as one block."""
+"""A network with its loss and training plan as a block."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AuxiliaryHead:
-    """An extra head that predicts groups of the labels, and how much its loss counts.
+    """An extra head that predicts groups of the labels; `share` is the weight of its loss.
 
     >>> AuxiliaryHead((("others",), ("happy", "sad", "angry"))).grouping(("others", "happy", "sad", "angry"))
     [0, 1, 1, 1]
@@ -49,8 +49,8 @@ class AuxiliaryHead:
 class NeuralClassifier(TrainedNetwork, Block):
     """Any registered network, trained by the common loop.
 
-    Extra `heads` let the network also predict coarser classes (others or an emotion?); the probability of a label is
-    then the main head's times those of the groups it is in, normalised.
+    Extra `heads` predict coarser classes, such as others or an emotion; the probability of a label is then the product
+    of the main head's and those of its groups, normalised.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class NeuralClassifier(TrainedNetwork, Block):
     def fit_soft(
         self, examples: Sequence[Example], targets: Floats, fit_context: FitContext, start: Network | None = None
     ) -> Self:
-        """Train on probabilities of labels; from `start`, if given, instead of a new network."""
+        """Train on label probabilities, a new network or `start`."""
         table = torch.tensor(np.asarray(targets), dtype=torch.float32)
         warming = self._warming(table)
         self.train_network(examples, table, self._loss(table), fit_context, start=start, on_progress=warming)
@@ -136,7 +136,7 @@ class NeuralClassifier(TrainedNetwork, Block):
         }
 
     def with_training(self, **changes: Any) -> "NeuralClassifier":
-        """The same block, unfitted, with changes to its training."""
+        """A new block with the same settings, and changes to its training."""
         return NeuralClassifier(
             self.labels, self.network_name, self.settings, replace(self.training, **changes), self.heads
         )

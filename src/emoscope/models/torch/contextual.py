@@ -40,7 +40,7 @@ class ContextualSettings:
     context: int = 1
     future: int = 0
     context_reader: str = "none"
-    """`none`, `lstm` or `gru` over the vectors of `context` turns, the labelled one included, and `future` after it."""
+    """`none`, `lstm` or `gru` over the vectors of `context` turns, with the one to label, and `future` after it."""
     context_hidden_size: int = 128
     context_bidirectional: bool = False
     residual: bool = False

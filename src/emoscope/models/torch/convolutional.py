@@ -18,7 +18,7 @@ from emoscope.models.torch.word_network import WordNetwork, by_example
 class Convolutions(nn.Module):
     """Filters of several sizes, max-pooled over the row.
 
-    Rows are padded at both ends, as they may be shorter than a filter.
+    Rows are padded at both ends, since they may be shorter than a filter.
     """
 
     def __init__(self, input_size: int, num_filters: int, kernel_sizes: Sequence[int]) -> None:
@@ -32,8 +32,8 @@ class Convolutions(nn.Module):
         states = states.masked_fill(~mask_of(lengths, states.shape[1])[..., None], 0)
         maxima = []
         for width, weights in zip(self.kernel_sizes, self.filters, strict=True):
-            # Neighbours side by side and one product: on a CPU a quarter faster than nn.Conv1d for narrow filters, and
-            # as fast for wide ones.
+            # Neighbours side by side and one product: on a CPU a quarter faster than nn.Conv1d for narrow filters,
+            # and as fast for wide ones.
             positions = states.shape[1] + width - 1
             wide = functional.pad(states, (0, 0, width - 1, width - 1))
             heights = weights(torch.cat([wide[:, first : first + positions] for first in range(width)], dim=-1))

@@ -1,8 +1,8 @@
 """Training one network in several processes: each takes a share of every batch, and all take the same step.
 
-Not DistributedDataParallel, which averages the gradients of losses that each process computes alone. Ours is the loss
-of the whole batch (a weighted mean is not the mean of the shares' weighted means), so that N devices learn what one
-does; a process may have no row of a batch; and gradual unfreezing changes from epoch to epoch which parameters learn.
+We do not use DistributedDataParallel, which averages the gradients of losses that each process computes alone. Here the
+loss is that of the whole batch (a weighted mean is not the mean of the shares' weighted means), so N devices learn the
+same as one; a process may have no row of a batch; and with gradual unfreezing the trained parameters change.
 """
 
 from collections.abc import Iterable, Sequence

@@ -26,11 +26,11 @@ _LORA_LAYERS = "all-linear"
 
 
 class Decoder(Network):
-    """Any causal language model of transformers, by hub name or folder, as a classifier of dialogues.
+    """A causal language model of transformers, by hub name or folder, as a classifier of dialogues.
 
     `heads` maps each label set to its labels. The prompt asks for one of them, and the logits of its labels are read
-    off the state of the prompt's last token. A head starts as the language model's own guess: its rows are the
-    embeddings of the label words. Sequences are padded on the right, so causal attention needs no mask, and padding
+    off the state of the prompt's last token. A head is initialised with the embeddings of the label words, which is
+    the language model's own guess. Sequences are padded on the right, so causal attention needs no mask, and padding
     cannot reach a gradient.
 
     `context` is the number of turns read, the labelled one included, and `max_length` the number of tokens; the oldest
@@ -102,7 +102,7 @@ class Decoder(Network):
 
     def _label_embeddings(self, labels: Sequence[str]) -> Tensor:
         table = self.decoder.get_input_embeddings().weight
-        # Labels without a name are numbers, and two of them may begin with the same token.
+        # Numbers are labels without names; two of them may begin with the same token.
         words = [f" {label}" if not label.isdigit() else f" {label}:" for label in labels]
         rows = [table[self.tokenizer(word, add_special_tokens=False)["input_ids"]].mean(0) for word in words]
         return torch.stack(rows).float()

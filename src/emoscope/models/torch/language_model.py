@@ -33,7 +33,7 @@ class Dropouts:
     weights: float = 0.5  # of the recurrent weights
 
     def times(self, factor: float) -> "Dropouts":
-        """All rates scaled: less data needs more dropout, a smaller model less."""
+        """All rates scaled; less data needs more dropout, a smaller model less."""
         return Dropouts(**{name: min(value * factor, 0.9) for name, value in asdict(self).items()})
 
 
@@ -88,7 +88,7 @@ class LanguageEncoder(nn.Module):
         self.width = embedding_size
         self.dropouts = dropouts
         self.padding = padding
-        # Wider than AWD-LSTM's 0.1: with as little text as we have, that halves the perplexity.
+        # Wider than AWD-LSTM's 0.1: with little text, that halves the perplexity.
         self.embedding = nn.Parameter(torch.empty(words, embedding_size).normal_(0, 0.5))
         sizes = [embedding_size, *[hidden_size] * (num_layers - 1), embedding_size]
         self.layers = nn.ModuleList(

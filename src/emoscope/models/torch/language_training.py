@@ -1,4 +1,4 @@
-"""Training a language model on a stream of words, window by window, with the state carried over."""
+"""Training a language model on a stream of words in windows; the state is carried over."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.torch.language_model import LanguageModel, State, discriminative_groups
 from emoscope.models.torch.training import Schedule, StepLoss, Trainer, Training, mixed_precision
 
-Window = tuple[Tensor, Tensor]  # the words that are read, and the next word of each
+Window = tuple[Tensor, Tensor]  # the words, and the next word of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class LanguageTraining(Training):
     bptt: int = 70
     """Words per window of backpropagation through time."""
     layer_factor: float = 1.0
-    """How many times slower each layer learns than the one above it."""
+    """Divisor of the learning rate from each layer to the one below."""
     alpha: float = 2.0
     """Activation regularisation: penalty on large states."""
     beta: float = 1.0

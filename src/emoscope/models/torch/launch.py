@@ -24,7 +24,7 @@ from emoscope.models.torch.data_parallel import Replica
 
 R = TypeVar("R")
 _LOOPBACK = {"linux": "lo", "darwin": "lo0"}
-_LONGEST = 1000  # characters of a message: what fits the pipe's buffer arrives whole or not at all
+_LONGEST = 1000  # characters of a message: one that fits into the pipe's buffer arrives whole or not at all
 
 
 def check_devices(device: str, devices: int) -> None:
@@ -45,7 +45,7 @@ def check_devices(device: str, devices: int) -> None:
 
 
 def on_devices(function: Callable[..., R], fit_context: FitContext) -> R:
-    """What `function(fit_context=..., replica=...)` returns in the first of `devices` processes.
+    """The result of `function(fit_context=..., replica=...)` in the first of `devices` processes.
 
     The processes are spawned, so everything must be importable or picklable. If one dies, all are terminated.
     """
@@ -74,12 +74,12 @@ def on_devices(function: Callable[..., R], fit_context: FitContext) -> R:
                 _receive(inbox, fit_context, failures)
             except ProcessException:
                 _receive(inbox, fit_context, failures)
-                raise EmoscopeError(_what_happened(started.processes, failures, fit_context)) from None
+                raise EmoscopeError(_failure_message(started.processes, failures, fit_context)) from None
             finally:
                 for process in started.processes:
                     process.kill()
                     process.join()
-        # Our own file, in a folder that only this user can read.
+        # We wrote this file, in a folder that only this user can read.
         result: R = torch.load(folder / "result", weights_only=False, map_location="cpu")
         return result
 
@@ -98,7 +98,7 @@ def _on_gpus(device: str) -> bool:
 
 
 def _run(rank: int, folder: Path, world_size: int, threads: int, outbox: Connection) -> None:
-    # Native libraries print to standard output, which is for results.
+    # Standard output is for results, but native libraries print to it.
     sys.stdout.flush()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
@@ -145,7 +145,7 @@ def _receive(inbox: Connection, fit_context: FitContext, failures: list[_Failure
             fit_context.progress(*message)
 
 
-def _what_happened(processes: Sequence[BaseProcess], failures: Sequence[_Failure], fit_context: FitContext) -> str:
+def _failure_message(processes: Sequence[BaseProcess], failures: Sequence[_Failure], fit_context: FitContext) -> str:
     """One line for the first cause: when one process is killed, the others fail because of it or are terminated."""
     for failure in failures:
         if failure.expected:
@@ -161,5 +161,5 @@ def _what_happened(processes: Sequence[BaseProcess], failures: Sequence[_Failure
     else:
         rank, code = next(iter(codes.items()))
         how = f"ended with exit code {code}"
-    resume = "; finished epochs are kept, and the same command goes on from there" if fit_context.checkpoints else ""
+    resume = "; finished epochs are kept, and the same command resumes from them" if fit_context.checkpoints else ""
     return f"training on {len(processes)} devices: process {rank + 1} {how}{resume}"

@@ -40,8 +40,8 @@ class ClassLoss(nn.Module):
 class GroupedLoss(nn.Module):
     """The weighted sum of the losses of several heads, each predicting groups of the same labels.
 
-    `groupings` gives, per head, the group of each label: `[0, 1, 1, 1]` asks "others or an emotion?". Labels in group
-    -1 do not count for that head.
+    `groupings` has the group of each label for every head: `[0, 1, 1, 1]` is others or an emotion. Labels in group -1
+    do not count for that head.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class GroupedLoss(nn.Module):
         self.loss_weights = list(loss_weights)
 
     def forward(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """The heads lie side by side in `logits`, in the order of the groupings."""
+        """The heads are side by side in `logits`, in the order of the groupings."""
         total = logits.new_zeros(())
         start = 0
         for grouping, loss, weight in zip(self.groupings, self.losses, self.loss_weights, strict=True):

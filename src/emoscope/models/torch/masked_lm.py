@@ -26,7 +26,7 @@ _MASKED = 0.15
 _FAVOURED = 0.5
 _NO_TARGET = -1
 
-# The last pretraining of this process, as the folds of an ensemble pretrain on the same text from the same weights.
+# The last pretraining of this process: the folds of an ensemble pretrain on the same text from the same weights.
 _LAST: dict[str, tuple[dict[str, Tensor], list[Epoch]]] = {}
 
 
@@ -40,9 +40,9 @@ def pretrain_encoder(
 ) -> list[Epoch]:
     """Train the encoder of `network`, in place, on every turn of the dialogues in the network's own layout.
 
-    15 % of the tokens are predicted (Devlin et al. 2019), and half of those `pretraining_words` that are one token.
-    With `following`, half of the turns that have a turn before them are swapped within the batch, and the encoder also
-    learns to tell which. Returns the curve.
+    15 % of the tokens are predicted (Devlin et al. 2019), and half of the `pretraining_words` that are a single token.
+    With `following`, half of the turns that have context are swapped within the batch, and the encoder also learns to
+    tell which. Returns the training curve.
     """
     examples = [Example(dialogue, turn) for dialogue in dialogues for turn in range(len(dialogue))]
     if not examples:
@@ -80,7 +80,7 @@ class MeanLoss(nn.Module):
 
 
 class MaskedLanguageModel(Trainable):
-    """An encoder that predicts masked tokens. Its output is its loss, so that `train` serves it too."""
+    """An encoder that predicts masked tokens; it outputs its loss, so that `NetworkTrainer` can train it."""
 
     def __init__(
         self,
@@ -97,9 +97,9 @@ class MaskedLanguageModel(Trainable):
         self.following = following
         self.vocabulary_size = encoder.embeddings.num_embeddings
         self._special = np.array(tokenizer.special, np.int64)
-        # Words of one token only: a part of a word is guessed from the rest of it.
+        # Only words of a single token: part of a word could be guessed from the rest of it.
         self._favoured = np.array([row[0] for row in tokenizer.spelled(list(favoured)) if len(row) == 1], np.int64)
-        # Sentence encoders have lost their own output layer. The encoder's vectors are a better start than random ones.
+        # Sentence encoders lack the output layer; the identity is a better start than random weights.
         size = encoder.embeddings.embedding_dim
         self.transform = nn.Linear(encoder.width, size)
         nn.init.eye_(self.transform.weight)
@@ -129,7 +129,7 @@ class MaskedLanguageModel(Trainable):
         return arrays
 
     def _exchanged(self, rows: Sequence[TokenRow]) -> tuple[list[TokenRow], NDArray[np.int64]]:
-        """Swap a random half of the turns with those of the next row; 1 where a turn is the true one."""
+        """Swap a random half of the turns with those of the next row; the answer is 1 for the others."""
         with_context = [number for number, row in enumerate(rows) if len(row.token_ids) > 1 + row.last - row.first]
         answers = np.full(len(rows), _NO_TARGET, np.int64)
         exchanged = list(rows)
@@ -145,7 +145,7 @@ class MaskedLanguageModel(Trainable):
 
     def _masked(self, token_ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """The tokens to predict, and what is shown instead: 80 % a mask, else a random token or the token itself."""
-        # torch's numbers, because the training loop seeds those for each epoch.
+        # torch's random numbers, because the training loop seeds them for each epoch.
         chance = torch.rand(2, *token_ids.shape).numpy()
         open_to_chance = ~np.isin(token_ids, self._special)
         chosen = open_to_chance & (chance[0] < np.where(np.isin(token_ids, self._favoured), _FAVOURED, _MASKED))

@@ -1,4 +1,4 @@
-"""One encoder with a head for each of several label sets: it learns many tasks at once."""
+"""Multi-task learning: one encoder with a head for each of several label sets."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the training loop needs from a network: examples to tensors, and tensors to logits."""
+"""The interface of networks: examples to tensors, and tensors to logits."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ NETWORKS: Registry[type["Network"]] = Registry("network")
 
 @dataclass(eq=False, repr=False)
 class Trainable(nn.Module):
-    """A network over items: what the training loop needs."""
+    """A network over items, as the training loop needs it."""
 
     outputs: int
 
@@ -35,7 +35,7 @@ class Trainable(nn.Module):
         super().__init__()
 
     def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
-        """Items padded into arrays; a network overrides this, or `collate` if it needs more."""
+        """Items padded into arrays; a network overrides this or `collate`."""
         raise NotImplementedError
 
     def collate(self, items: Sequence[Item]) -> Batch:
@@ -61,9 +61,9 @@ class Trainable(nn.Module):
 
 
 class Network(Trainable):
-    """A network over examples. Its fields are its settings; `prepare` sees the training data once."""
+    """A network over examples; its fields are its settings."""
 
-    graph: ClassVar[Literal["words", "encoder"] | None] = None  # what it is exported as
+    graph: ClassVar[Literal["words", "encoder"] | None] = None  # the kind of graph it is exported as
 
     @abstractmethod
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
@@ -71,10 +71,10 @@ class Network(Trainable):
 
     @abstractmethod
     def encode(self, examples: Sequence[Example]) -> list[Item]:
-        """The unpadded numbers of each example, on the CPU; `truncated` says whether it was cut."""
+        """Each example as an unpadded item, on the CPU; `truncated` says whether it was cut."""
 
     def encode_for(self, examples: Sequence[Example], heads: Sequence[str]) -> list[Item]:
-        """`encode` for one head per example; most networks answer all heads at once and ignore it."""
+        """`encode` for one head per example; most networks predict all heads at once and ignore it."""
         del heads
         return self.encode(examples)
 

@@ -16,7 +16,7 @@ FOLDER = "encoder"
 
 
 class PretrainedTokenizer(Tokenizer):
-    """A Hugging Face tokenizer that can be given new tokens and saved."""
+    """A Hugging Face tokenizer that can be extended and saved."""
 
     def __init__(self, tokenizer: Any) -> None:
         if not getattr(tokenizer, "is_fast", False):
@@ -41,7 +41,7 @@ class PretrainedTokenizer(Tokenizer):
         self._tokenizer.add_tokens([f"[{name}]" for name in names], special_tokens=True)
 
     def save(self, folder: Path, max_length: int | None = None) -> None:
-        """Write the tokenizer as a plain Hugging Face folder; with a length, it truncates texts on the left."""
+        """Write the tokenizer as a plain Hugging Face folder; with a length, it will truncate texts on the left."""
         if max_length is not None:
             self._tokenizer.model_max_length, self._tokenizer.truncation_side = max_length, "left"
         with quiet():
@@ -57,7 +57,7 @@ class Encoder(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         if hasattr(model, "pooler"):
-            model.pooler = None  # we pool ourselves; unused weights would only take space
+            model.pooler = None  # not used: we pool ourselves
         self.model = model
 
     @property

@@ -10,7 +10,7 @@ from emoscope.models.torch.pretrained import Encoder
 
 
 def prune_layers(encoder: Encoder, count: int) -> None:
-    """Keep, in place, `count` evenly spaced layers, the first and the last among them."""
+    """Keep, in place, `count` evenly spaced layers, including the first and the last."""
     layers = encoder.layers
     if not 0 < count <= len(layers):
         raise EmoscopeError(f"num_layers: expected 1 to {len(layers)}, found {count}")
@@ -65,7 +65,7 @@ def _feed_forward(encoder: Encoder) -> Iterator[tuple[nn.Linear, nn.Linear]]:
         inner = getattr(getattr(layer, "intermediate", None), "dense", None)
         outer = getattr(getattr(layer, "output", None), "dense", None)
         if not isinstance(inner, nn.Linear) or not isinstance(outer, nn.Linear):
-            raise EmoscopeError("only encoders with BERT's layers can be given another size")
+            raise EmoscopeError("only encoders with BERT's layers can be resized")
         yield inner, outer
 
 

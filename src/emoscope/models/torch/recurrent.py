@@ -1,4 +1,4 @@
-"""Recurrent networks over words: turns in one row, a hierarchy over turns, and a semi-hierarchical one."""
+"""Recurrent networks over words: joined turns, hierarchical, and semi-hierarchical."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,10 +67,10 @@ class RecurrentNetwork(JoinedRows, ReaderNetwork):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TweetRecurrentNetwork(RecurrentNetwork):
-    """A `RecurrentNetwork` that also knows the words of `pretraining_text` tweets and comments.
+    """A `RecurrentNetwork` whose vocabulary includes the words of `pretraining_text` tweets and comments.
 
-    With `vectors="word2vec"` vectors are trained on them and on the examples (0: on the examples alone; None: on all
-    tweets there are); with other vectors the tweets are not read.
+    With `vectors="word2vec"` the vectors are trained on them and on the examples (0: on the examples alone; None: on
+    all tweets); with other vectors the tweets are not read.
     """
 
     vectors: str = "word2vec"
@@ -93,9 +93,9 @@ class TweetRecurrentNetwork(RecurrentNetwork):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class HierarchicalNetwork(ReaderNetwork):
-    """One reader turns the words of each turn into a vector; a second one reads those vectors in order.
+    """One recurrent layer reads the words of each turn, a second one the resulting vectors of the turns.
 
-    With `skip` the last turn's own vector is joined to the second reader's.
+    With `skip` the last turn's own vector is appended to the second layer's.
     """
 
     context_hidden_size: int | None = None

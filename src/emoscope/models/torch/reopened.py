@@ -26,14 +26,14 @@ _ROLES = {"start": "cls_token", "end": "sep_token", "mask": "mask_token", "paddi
 
 
 def reopen(folder: Path) -> MultiTaskClassifier:
-    """The classifier that a bundle was exported from, with the bundle's weights (8-bit ones stay rounded).
+    """The classifier that a bundle was exported from, with the bundle's weights; 8-bit weights stay rounded.
 
     >>> reopen(Path("src/emoscope/detector/assets/default")).heads["emotionx"]  # doctest: +SKIP
     ('neutral', 'joy', 'sadness', 'anger')
     """
     model = folder / "model"
     block = Block.load(model)
-    unfit = EmoscopeError(f"{folder}: cannot learn again; only an exported student of the kind of BERT can")
+    unfit = EmoscopeError(f"{folder}: cannot be trained further; only an exported student with a BERT encoder can")
     if not isinstance(block, ExportedEncoder) or not block.heads:
         raise unfit
     graph, layout = GraphFile.read(model / FLOAT), Description.load(model).layout

@@ -1,4 +1,4 @@
-"""A registered network with its settings, its training plan and, once trained, its weights and curve."""
+"""A registered network with its settings, training plan, weights and training curve."""
 
 import json
 from abc import abstractmethod
@@ -41,7 +41,7 @@ class TrainedNetwork:
     @property
     @abstractmethod
     def outputs(self) -> int:
-        """How many logits the network has."""
+        """The number of logits."""
 
     def train_network(
         self,

@@ -31,25 +31,25 @@ class Training:
     epochs: int = 3
     batch_size: int = 32
     learning_rate: float = 1e-3
-    """The highest rate of the schedule."""
+    """The peak learning rate."""
     weight_decay: float = 0.01
     warmup_ratio: float = 0.1
     """Share of the steps in which the learning rate rises."""
     schedule: Schedule = "linear"
     """The learning rate after warm-up; `slanted` is ULMFiT's slanted triangular schedule."""
     max_grad_norm: float = 1.0
-    """Gradients are clipped to this norm; 0 leaves them."""
+    """Gradients are clipped to this norm; 0 turns clipping off."""
     class_weight: str = "none"
     """`balanced` (inverse frequency), `root` (its square root) or `none`."""
     balanced_warming: bool = False
-    """Start with balanced class weights and move to none in the course of training (team IDEA)."""
+    """Start with balanced class weights and end with equal ones (team IDEA)."""
     label_smoothing: float = 0.0
     focal_gamma: float = 0.0
     """Exponent of the focal loss (Lin et al. 2017); 0 is cross-entropy."""
     validation_fraction: float = 0.0
     """Share of the training data held out for early stopping."""
     patience: int = 0
-    """Epochs without a better held-out loss before training stops; the best epoch's weights are kept."""
+    """Epochs without a lower held-out loss before training stops; the best epoch's weights are kept."""
     gradual_unfreezing: bool = False
     """Train only the top stage in the first epoch, and one more in each that follows (ULMFiT)."""
     rdrop_alpha: float = 0.0
@@ -59,8 +59,8 @@ class Training:
     batch_tokens: int = 0
     """Tokens in a batch, padding included; 0 counts examples instead."""
     precision: Precision = "auto"
-    """`bfloat16` multiplies in half precision: twice as fast, also on a CPU made for it (AVX-512 BF16, AMX). `auto`
-    does so on a GPU."""
+    """`bfloat16` multiplies in half precision, which is twice as fast, also on CPUs with bfloat16 instructions (AVX-512
+    BF16, AMX); `auto` does so on a GPU."""
 
     @classmethod
     def of(cls, values: "Training | Mapping[str, Any] | None") -> "Training":
@@ -88,7 +88,7 @@ def seed_everything(seed: int) -> None:
 
 
 def learning_rate_factor(progress: float, training: Training) -> float:
-    """The factor on the learning rate when a share of the steps, from 0 to 1, is done.
+    """The factor on the learning rate after a share of the steps, from 0 to 1.
 
     >>> learning_rate_factor(0.05, Training(warmup_ratio=0.1, schedule="linear"))
     0.5
@@ -109,8 +109,8 @@ def learning_rate_factor(progress: float, training: Training) -> float:
 class StepLoss(NamedTuple):
     """The loss of one step."""
 
-    objective: Tensor | None  # what is minimised; None where this process has no rows of the batch
-    loss: Tensor  # what the curve shows
+    objective: Tensor | None  # to minimise; None if this process has no rows of the batch
+    loss: Tensor  # for the training curve
     rows: int
 
 
@@ -134,7 +134,7 @@ class Trainer(ABC, Generic[B]):
         """The optimiser of all parameters."""
 
     def sizes(self) -> dict[str, int]:
-        """What a checkpoint must agree with besides the training plan."""
+        """Sizes that a checkpoint must match, besides the training plan."""
         return {}
 
     @property
@@ -148,10 +148,10 @@ class Trainer(ABC, Generic[B]):
 
     @abstractmethod
     def loss(self, batch: B, progress: float) -> StepLoss:
-        """The loss of a batch when a share of all steps is done."""
+        """The loss of a batch after a share of all steps."""
 
     def validate(self) -> float | None:
-        """The loss on held-out data, if there are any."""
+        """The loss on held-out data, if there is any."""
         return None
 
     def describe(self, loss: float) -> str:
@@ -173,10 +173,10 @@ class Trainer(ABC, Generic[B]):
         for epoch in range(len(state.curve), training.epochs):
             if state.should_stop(training.patience):
                 break
-            # Each process drops different units; the main one the same as if it were alone.
+            # Each process drops different units; the main process the same ones as without the others.
             seed_everything(self.fit_context.seed * 1_000_003 + epoch + self.replica.rank * 15_485_863)
             self.model.train()
-            # Stays on the device: reading the loss at every step would make the CPU wait for the GPU.
+            # On the device: reading the loss at every step would make the CPU wait for the GPU.
             total, rows = torch.zeros((), dtype=torch.float64, device=self.device), 0
             for number, batch in enumerate(self.batches(epoch)):
                 step = epoch * steps_per_epoch + number
@@ -202,7 +202,7 @@ class Trainer(ABC, Generic[B]):
         self.replica.sum_gradients(self.model.parameters())
         if self.training.max_grad_norm:
             norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.training.max_grad_norm)
-            # A large model in bfloat16 overflows now and then: skip such a step.
+            # A large model in bfloat16 overflows occasionally; such a step is skipped.
             if self.training.batch_tokens and not bool(norm.isfinite()):
                 return
         self.optimizer.step()
@@ -280,7 +280,7 @@ class NetworkTrainer(Trainer[list[int]]):
     def loss(self, batch: list[int], progress: float) -> StepLoss:
         if self.on_progress is not None:
             self.on_progress(self.criterion, progress)
-        share = self.replica.share(batch)  # empty where the last batch has fewer rows than there are processes
+        share = self.replica.share(batch)  # empty if the last batch has fewer rows than there are processes
         inputs = _collated(self.model, [self.items[position] for position in share], self.device) if share else None
         targets = self.targets[batch].to(self.device, non_blocking=True)
         first = self._logits(inputs, len(batch))
@@ -311,7 +311,7 @@ class NetworkTrainer(Trainer[list[int]]):
             return self.replica.broadcast(float(loss))
 
     def _unfreeze(self, epoch: int | None) -> None:
-        """Unfreeze the stages that are due in an epoch; all of them without an epoch."""
+        """Unfreeze the stages for an epoch, or all of them."""
         if self.training.gradual_unfreezing:
             for number, stage in enumerate(self.model.stages()):
                 for parameter in stage:

@@ -36,9 +36,9 @@ class TransformerSettings:
 
     encoder: str = "bert-base-uncased"
     pooling: str = "mean"
-    """How the tokens' vectors become one: the first one's (`cls`), the mean or the maximum of all, that of the labelled
-    turn (`last-turn`, `last-turn-max`), or that of IEST's masked word (`mask`). `mean+focus` joins two: the mean of
-    all, and that of the masked word or, without one, of the labelled turn."""
+    """How the tokens' vectors are pooled: the first one (`cls`), the mean or the maximum of all, of the labelled turn
+    (`last-turn`, `last-turn-max`), or of IEST's masked word (`mask`). `mean+focus` joins the mean of all and that of
+    the masked word or, without one, of the labelled turn."""
     context: int = 1
     reverse: bool = False
     speakers: str = "none"
@@ -47,7 +47,7 @@ class TransformerSettings:
     segments: bool = True
     """Whether BERT's token types mark the labelled turn."""
     frozen: bool = False
-    """Whether the encoder gives fixed features, computed once."""
+    """Whether the encoder is frozen and its features are computed once."""
     dropout: float = 0.1
     hidden_size: int = 0
     """Units of a layer before the output; 0 for none."""
@@ -57,14 +57,14 @@ class TransformerSettings:
     ffn_size: int | None = None
     """Sizes to which the encoder is pruned (see `pruning`)."""
     pretraining: str = "none"
-    """The encoder's own pretraining goes on before it is fine-tuned: `masked` words, or `masked+next`, which also asks
-    whether the turn follows the ones before it."""
+    """Further pretraining before fine-tuning: `masked` words, or `masked+next`, which also predicts whether the turn
+    follows the ones before it."""
     pretraining_source: str = "dialogues"
     """The text of that pretraining (see `tasks.datasets.unlabelled`)."""
     pretraining_text: int | None = None
     """Maximum number of lines of it; 0 turns pretraining off."""
     pretraining_words: Sequence[str] = ()
-    """Words that are masked half of the time, if they are one token."""
+    """Words that are masked half of the time, if they are a single token."""
     lm_epochs: int = 1
     lm_batch_size: int = 32
     lm_learning_rate: float = 5e-5
@@ -75,11 +75,11 @@ class TransformerSettings:
         if self.pretraining not in ("none", "masked", "masked+next"):
             raise EmoscopeError(f"pretraining: expected none, masked or masked+next, found {self.pretraining!r}")
         if self.frozen and (self.pretraining != "none" or self.speakers != "none"):
-            raise EmoscopeError("a frozen encoder cannot learn: leave out pretraining and speakers")
+            raise EmoscopeError("a frozen encoder cannot be trained: leave out pretraining and speakers")
 
 
 class Transformer(Network):
-    """Encoder, pooling, and a linear layer, or with `hidden_size` a layer of that size before it."""
+    """Encoder, pooling, and a linear layer; with `hidden_size`, another layer of that size before it."""
 
     graph = "encoder"
 
@@ -201,7 +201,7 @@ class Transformer(Network):
         stages = self.stages()
         if self.settings.layer_decay == 1:  # few groups make the optimiser faster
             return without_decay_of_vectors([([parameter for stage in stages for parameter in stage], learning_rate)])
-        # The head and the top layer both learn at the full rate.
+        # The head and the top layer both have the full learning rate.
         rates = [learning_rate * self.settings.layer_decay ** max(0, depth - 1) for depth in range(len(stages))]
         return without_decay_of_vectors(list(zip(stages, rates, strict=True)))
 

@@ -52,7 +52,7 @@ class TriggerGuesser(MaskedLanguageModel):
         return chosen | triggers, shown
 
     def guess(self, rows: Sequence[TokenRow], device: torch.device) -> Tensor:
-        """The log-probability of each candidate at the row's mask, given that it is one of them; 0 without a mask."""
+        """The log-probability of each candidate at the row's mask, among the candidates; 0 without a mask."""
         arrays = self.window.arrays(rows, self.tokenizer)
         batch = [torch.from_numpy(table).to(device) for table in arrays.values()]
         places = batch[0] == self.tokenizer.mask
@@ -61,18 +61,18 @@ class TriggerGuesser(MaskedLanguageModel):
             hidden = self.scale(functional.gelu(self.transform(vectors)))
         scores = hidden.float() @ self.encoder.embeddings.weight[self.candidates].T + self.bias[self.candidates]
         guesses = torch.zeros(len(rows), len(self.candidates), device=device)
-        # A tweet with more than one mask counts as the mean of its masks.
+        # For a tweet with several masks, the mean over them.
         guesses.index_add_(0, places.nonzero()[:, 0], scores.log_softmax(-1))
         return guesses / places.sum(1, keepdim=True).clamp_min(1)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TriggerWords(Extractor):
-    """For each emotion the log-probability that the masked word is one of its trigger words, and that of each word, all
+    """The log-probability that the masked word is a trigger word of each emotion, and that of each trigger word; both
     given that it is a trigger word.
 
-    A pretrained `encoder` (hub name or folder) goes on learning to guess masked words: from `pretraining_text` lines of
-    tweets and comments (0: none; null: all there are) and from the examples' own words but the masked ones.
+    A pretrained `encoder` (hub name or folder) is trained further to guess masked words: on `pretraining_text` lines of
+    tweets and comments (0: none; null: all) and on the examples without their masked words.
     """
 
     encoder: str = "bert-base-uncased"
@@ -98,9 +98,7 @@ class TriggerWords(Extractor):
         rows = self.window.rows([Example(Dialogue((Turn(text),)), 0) for text in texts], model.tokenizer)
         plan = Training(self.lm_epochs, self.lm_batch_size, self.lm_learning_rate)
         model.learn(rows, plan, fit_context.part("language-model"))
-        self.model = (
-            model.half().float()
-        )  # rounded as when saved, so that it gives the same probabilities before and after
+        self.model = model.half().float()  # rounded as in the saved file, so that a loaded model gives the same numbers
         return self
 
     def transform(self, examples: Sequence[Example]) -> Matrix:

@@ -1,4 +1,4 @@
-"""ULMFiT (Howard and Ruder 2018): a language model is pretrained, tuned on the task's text, and made a classifier."""
+"""ULMFiT (Howard and Ruder 2018): a language model, pretrained and tuned on the task's text, as a classifier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from emoscope.models.torch.network import Batch
 from emoscope.models.torch.word_network import WordNetwork
 from emoscope.tasks.datasets.auxiliary import unlabelled_texts
 
-LAYER_FACTOR = 2.6  # the factor by which each layer learns slower than the one above it
+LAYER_FACTOR = 2.6  # divisor of the learning rate from each layer to the one below
 
 
 class PatientBatchNorm(nn.BatchNorm1d):
@@ -34,11 +34,11 @@ class PatientBatchNorm(nn.BatchNorm1d):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UlmFit(LanguageRows, WordNetwork):
-    """A language model's encoder; its last, largest and mean states; two dense layers.
+    """A language model's encoder; its last, maximum and mean states; two dense layers.
 
-    `embedding_size`, `hidden_size` and `num_layers` are those of the language model (AWD-LSTM: 400, 1150, 3). It learns
-    `pretraining_text` lines of tweets and comments (0: none; None: all there are) for `lm_epochs`, then the examples'
-    own turns for `tune_epochs`. `dropout` scales all of AWD-LSTM's dropouts, `backward` reads from right to left.
+    `embedding_size`, `hidden_size` and `num_layers` are those of the language model (AWD-LSTM: 400, 1150, 3). It is
+    trained on `pretraining_text` lines of tweets and comments (0: none; None: all) for `lm_epochs`, then on the
+    examples' turns for `tune_epochs`. `dropout` scales all of AWD-LSTM's dropouts, `backward` reads from right to left.
     """
 
     embedding_size: int = 400
@@ -55,7 +55,7 @@ class UlmFit(LanguageRows, WordNetwork):
     max_features: int = 30_000
 
     def prepare(self, examples: Sequence[Example], fit_context: FitContext) -> None:
-        """Learn the vocabulary and the language model: first from the resources' text, then from the examples'."""
+        """Learn vocabulary and language model, first from the resources' text, then from the examples'."""
         turns_of = [self.turn_texts(example) for example in examples]
         general = unlabelled_texts(fit_context, self.pretraining_text) if self.pretraining_text != 0 else []
         tokens = each_once(self.cut, chain(general, *turns_of))
@@ -68,7 +68,7 @@ class UlmFit(LanguageRows, WordNetwork):
             rows = [self.directed([*numbers[text], Vocabulary.end_of_turn]) for text in general]
             part = fit_context.part("pretraining")
             LanguageTrainer(model, rows, plan, part, "language model, general text").run()
-        own = dict.fromkeys(map(tuple, turns_of))  # otherwise the turns of a dialogue would be learnt once per example
+        own = dict.fromkeys(map(tuple, turns_of))  # otherwise a dialogue's turns would be learnt once per example
         rows = [self.directed(self.row([numbers[text] for text in turns])[1:]) for turns in own]
         plan = replace(plan, epochs=self.tune_epochs, layer_factor=LAYER_FACTOR)
         part = fit_context.part("tuning")

@@ -1,4 +1,4 @@
-"""Word vectors: read from files, trained on texts, and laid out for a vocabulary."""
+"""Word vectors: reading, training, and the embedding matrix of a vocabulary."""
 
 import re
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ class WordVectors:
         return len(self.words)
 
     def joined(self, others: "WordVectors") -> "WordVectors":
-        """These and others of the same size; where both have a word, these win."""
+        """These and others of the same size; a word in both keeps its vector from these."""
         if others.size != self.size:
             raise EmoscopeError(f"vectors of {self.size} and of {others.size} numbers cannot be joined")
         own = set(self.words)
@@ -115,7 +115,7 @@ def train_word2vec(
     model = word2vec.Word2Vec(
         sentences=[list(text) for text in texts],
         vector_size=size,
-        seed=seed + 1,  # gensim takes 0 for "any"
+        seed=seed + 1,  # gensim takes 0 for a random seed
         epochs=epochs,
         window=window,
         min_count=min_count,
@@ -126,7 +126,7 @@ def train_word2vec(
 
 
 def named_emoji(vectors: WordVectors) -> WordVectors:
-    """Vectors of emoji under the tokens that `chat_tokens` makes of them; the skin tones of one emoji are averaged."""
+    """Vectors of emoji under the names that `chat_tokens` gives them; the skin tones of an emoji are averaged."""
     rows: dict[str, list[int]] = {}
     for number, word in enumerate(vectors.words):
         name = emoji_words(word)
@@ -142,7 +142,7 @@ def reduced(vectors: WordVectors, size: int) -> WordVectors:
     if vectors.size > size:
         centred = matrix - matrix.mean(0)
         directions = np.linalg.svd(centred, full_matrices=False)[2][:size]
-        # The sign of a component is arbitrary: fix it by the largest number, so that every machine gets the same.
+        # The sign of a component is arbitrary; make its largest number positive, so that all machines agree.
         signs = np.sign(directions[np.arange(len(directions)), np.abs(directions).argmax(1)])
         matrix = centred @ (directions * signs[:, None]).T
     return WordVectors(vectors.words, np.pad(matrix, ((0, 0), (0, size - matrix.shape[1]))))
@@ -157,11 +157,11 @@ def scaled_like(vectors: WordVectors, model: WordVectors) -> WordVectors:
 def embedding_matrix(vocabulary: Vocabulary, vectors: WordVectors | None, size: int, seed: int) -> Tensor:
     """A row for each token: its vector if there is one, small random numbers if not, zeros for padding.
 
-    A token made of several words (`frowning_face`) that has no vector of its own gets the mean of theirs, a stretched
-    word ("soo") that of the word it stands for.
+    A token of several words (`frowning_face`) without a vector gets the mean of the words' vectors, a stretched word
+    ("soo") the vector of the word it stands for.
     """
     if vectors is not None and vectors.size != size:
-        raise EmoscopeError(f"embedding is {size}, but these vectors have {vectors.size} numbers per word")
+        raise EmoscopeError(f"embedding_size is {size}, but these vectors have {vectors.size} numbers per word")
     generator = np.random.default_rng(seed)
     spread = float(vectors.matrix.std()) if vectors is not None and len(vectors) else 0.1
     matrix = generator.normal(0.0, spread, (len(vocabulary), size)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The base of networks over words: vocabulary, embedding, the turns of an example, and the output layer."""
+"""The base class of networks over words: vocabulary, embedding, and output layer."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ from emoscope.models.torch.vectors import WordVectors, embedding_matrix, pretrai
 class WordNetwork(WordRows, Network):
     """Embedding, then a subclass's layers, then dropout and the output layer.
 
-    tokens: how texts are tokenised (`starter`, `chat` or `plain`). context: how many turns are read, 1 for the last
-    alone. vectors: `glove`, `glove+emoji`, `word2vec` (trained on the examples), `random`, or a file; `trainable` says
-    whether they learn. min_count and max_features limit the vocabulary, max_length the tokens of a row. word_dropout is
-    the share of words replaced by the unknown token in training.
+    tokens: the tokeniser (`starter`, `chat` or `plain`). context: the number of turns read, 1 for the last alone.
+    vectors: `glove`, `glove+emoji`, `word2vec` (trained on the examples), `random`, or a file; `trainable` says
+    whether they are trained. min_count and max_features limit the vocabulary, max_length the tokens of a row.
+    word_dropout is the share of words replaced by the unknown token in training.
 
-    A subclass defines `make_layers` and `features`; one that does not read turn by turn inherits from another class
-    in `word_rows`.
+    A subclass defines `make_layers` and `features`; one that does not read turn by turn also inherits from another
+    class in `word_rows`.
     """
 
     graph = "words"
@@ -68,7 +68,7 @@ class WordNetwork(WordRows, Network):
         return pretrained_vectors(self.vectors, turns, self.embedding_size, self.min_count, fit_context)
 
     def build(self) -> None:
-        """Build all layers, with the sizes from the settings and the vocabulary."""
+        """Build all layers from the settings and the vocabulary."""
         self.embedding = nn.Embedding(len(self.vocabulary), self.embedding_size, padding_idx=Vocabulary.padding)
         self.embedding.weight.requires_grad_(self.trainable)
         self.drop = nn.Dropout(self.dropout)
@@ -105,7 +105,7 @@ class WordNetwork(WordRows, Network):
         self.head = nn.Linear(self.head.in_features, outputs).to(self.head.weight.device)
 
     def stages(self) -> list[list[nn.Parameter]]:
-        """The output layer, the layers below, the embedding if it learns at all."""
+        """The output layer, the layers below it, and the embedding if it is trained."""
         edges = {"head", "embedding"}
         between = [p for name, child in self.named_children() if name not in edges for p in child.parameters()]
         stages = [list(self.head.parameters()), between]
@@ -120,7 +120,7 @@ class WordNetwork(WordRows, Network):
 
 
 def by_example(rows: Tensor, counts: Tensor) -> Tensor:
-    """Rows of all examples, one below the other, as (examples, rows, width), the missing ones zero.
+    """The rows of all examples as a table (examples, rows, width), with zeros for missing rows.
 
     >>> by_example(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([1, 2])).squeeze(-1).tolist()
     [[1.0, 0.0], [2.0, 3.0]]
@@ -129,6 +129,6 @@ def by_example(rows: Tensor, counts: Tensor) -> Tensor:
         return rows.float()[None]
     example = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
     place = torch.arange(len(rows), device=rows.device) - (counts.cumsum(0) - counts)[example]
-    rows = rows.float()  # recurrent layers may give half precision on a GPU, which index_put does not mix
+    rows = rows.float()  # recurrent layers may return half precision on a GPU, which index_put cannot mix
     table = rows.new_zeros(len(counts), int(counts.max()), rows.shape[-1])
     return table.index_put((example, place), rows)
