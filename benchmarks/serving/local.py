@@ -60,8 +60,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def started(command: list[str], port: int, **environment: str) -> Iterator[int]:
-    """A server until it is ready; gives its process id."""
+def started(command: list[str], port: int, ready: str = "/readyz", **environment: str) -> Iterator[int]:
+    """A server, ready to answer; gives its process id."""
     quiet = subprocess.DEVNULL
     # In a session of its own: Linux shares the cores out between sessions, so that on a busy machine a server with
     # forty threads is not given more of them than one with four.
@@ -72,7 +72,7 @@ def started(command: list[str], port: int, **environment: str) -> Iterator[int]:
         until = time.monotonic() + 120
         while True:
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2).close()
+                urllib.request.urlopen(f"http://127.0.0.1:{port}{ready}", timeout=2).close()
                 break
             except (urllib.error.URLError, OSError):
                 if process.poll() is not None or time.monotonic() > until:

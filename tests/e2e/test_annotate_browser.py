@@ -175,6 +175,7 @@ def test_best_guess_and_others_on_a_phone(browser: Any, tasks: Path, tmp_path: P
     with served(folder, tasks, *options) as study, Window(browser, study.links["ann"], "phone") as ann:
         expect(ann.page.locator("#turns li")).to_have_count(3)
         ann.photograph("others-before")
+        expect(ann.page.locator("kbd:visible")).to_have_count(0)  # a finger presses no keys
         expect(ann.page.locator("#next")).to_be_disabled()
         ann.page.wait_for_timeout(350)
         ann.page.tap("[data-label=sad]")

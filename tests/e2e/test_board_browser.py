@@ -80,6 +80,23 @@ def test_state_and_score_of_a_submission_are_in_view_on_a_phone(browser: Any, si
     page.context.close()
 
 
+def test_a_token_can_be_revoked_on_a_phone(browser: Any, site: tuple[ServerProcess, str]) -> None:
+    page = opened(browser, site, "phone")
+    page.goto("/challenges/mine/team")
+    box = page.get_by_role("button", name="Revoke…").bounding_box()
+    assert 0 <= box["x"] <= 390 - box["width"]
+    page.context.close()
+
+
+def test_the_header_begins_where_the_page_does(browser: Any, site: tuple[ServerProcess, str]) -> None:
+    page = opened(browser, site)
+    for path in (BOARD, "/challenges/mine", "/detect?two=1"):
+        page.goto(path)
+        brand, title = (page.locator(place).bounding_box()["x"] for place in (".brand", "h1"))
+        assert brand == title, path
+    page.context.close()
+
+
 def test_a_board_is_searched_and_sorted_with_the_keyboard(browser: Any, site: tuple[ServerProcess, str]) -> None:
     page = opened(browser, site)
     page.goto(BOARD)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from fastapi.testclient import TestClient
@@ -22,6 +22,7 @@ from emoscope.server.annotate.links import manager_token
 from emoscope.server.annotate.notes import Briefing, renew_manager_link, set_briefing
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.annotate.studies import add_annotators, create_study, study_results, the_study
+from emoscope.server.http.rendering import templates
 from emoscope.server.store import Store
 from emoscope.server.store.migrate import downgrade
 from emoscope.server.store.signing_key import load_key
@@ -93,6 +94,17 @@ def item_number(desk: DeskBrowser, name: str) -> str:
     found = re.search(rf'{HOME}/items/(\d+)">{name}<', desk.get("/items"))
     assert found is not None
     return found[1]
+
+
+def test_a_kappa_of_nearly_nothing_has_no_sign() -> None:
+    figures = cast(Any, templates().get_template("desk_parts.html.j2").module)
+    assert [figures.figure(value) for value in (-0.001, 0.004, -0.25, None)] == ["0.00", "0.00", "-0.25", "–"]
+
+
+def test_mistakes_are_whole_sentences(desk: DeskBrowser) -> None:
+    missing = desk.client.get(f"{HOME}/items/999", headers={"Accept": "text/html"}).text
+    assert ">There is no such item.</p>" in missing
+    assert ">This managers&#39; link is not valid" in desk.client.post(f"{HOME}/enter", data={"token": "no"}).text
 
 
 def test_only_the_managers_link_opens_the_desk(client: TestClient, folder: Path) -> None:
@@ -472,7 +484,7 @@ def test_whole_dialogues_on_the_desk(tmp_path: Path) -> None:
         desk = DeskBrowser(client, manager_token(load_key(tmp_path)))
         assert "6 turns" in desk.get()
         number = item_number(desk, "d0")
-        assert "expected 3 labels, found 1" in desk.post(f"/items/{number}/adjudicate", 422, label="sad")
+        assert "Expected 3 labels, found 1." in desk.post(f"/items/{number}/adjudicate", 422, label="sad")
         desk.post(f"/items/{number}/adjudicate", label=["sad", "angry", "others"])
         labels = {row["task"]: row["decided"] for row in rows_of(desk, "labels.csv")}
         assert labels == {"d0:0": "adjudicated", "d0:1": "adjudicated", "d0:2": "adjudicated"} | {

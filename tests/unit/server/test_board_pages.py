@@ -199,6 +199,15 @@ def test_a_team_describes_its_system(signed_in: Site) -> None:
     assert [row["team"] for row in tables[1]["rows"]] == ["Team Joy"]
 
 
+def test_what_teams_used_is_linked_where_it_is_shown(site: Site) -> None:
+    link, pages = "/challenges/mine/techniques", ("/challenges/mine", "/challenges/mine/board/practice")
+    assert all(f'href="{link}"' not in site.client.get(page).text for page in pages)  # a phase is open
+    site.client.post("/sign-in", data={"csrf": form_secret(site.client.get("/sign-in").text), "token": site.organiser})
+    assert all(f'href="{link}"' in site.client.get(page).text for page in pages)
+    assert site.client.get(link).status_code == 200
+    site.client.cookies.clear()
+
+
 def test_a_submission_is_chosen_and_noted_on_its_page(signed_in: Site) -> None:
     client = signed_in.client
     token = signed_in.joy  # type: ignore[attr-defined]

@@ -350,6 +350,37 @@ def test_waiting_teams_are_let_in_and_stand_on_the_overview(tmp_path: Path) -> N
         assert "Nothing waits for you" in olga.get(AT).text
 
 
+def test_a_team_that_waits_is_told_so_with_its_token(tmp_path: Path) -> None:
+    with opened_site(tmp_path, head='registration = "approval"') as site:
+        page = "/challenges/mine"
+        form = {"team": "Late", "member": "Lea", "email": "lea@example.org"}
+        form["csrf"] = form_secret(site.client.get(page).text)
+        assert (
+            "You can submit once the organisers have approved" in site.client.post(f"{page}/register", data=form).text
+        )
+
+
+def test_the_audit_log_shows_reasons_in_full_and_hashes_shortened(site: Site) -> None:
+    token = site.team("Aurora")
+    site.submit(token)
+    olga = signed_in(site, site.organiser)
+    reason = "Two accounts of one person, see rule 3."
+    send(olga, f"{AT}/teams/1/disqualify", reason=reason)
+    log = html.unescape(olga.get(f"{AT}/audit").text)
+    assert f">{reason}<" in log
+    shown = re.search(r"sha256: <span title=\"([0-9a-f]{64})\">([0-9a-f]+…)<", log)
+    assert shown is not None
+    assert shown[1].startswith(shown[2][:-1])
+
+
+def test_sizes_are_in_the_units_of_the_challenge_page(site: Site) -> None:
+    olga = signed_in(site, site.organiser)
+    assert re.search(r"At most [0-9.]+ MiB\.", olga.get(f"{AT}/phases").text)
+    sizes = re.findall(r"<dd>[0-9.]+ ([A-Za-z]+)", olga.get(f"{AT}/exports").text)
+    assert sizes
+    assert set(sizes) <= {"Bytes", "KiB", "MiB", "GiB"}
+
+
 def test_announcements_are_posted_mailed_withdrawn_and_shown_again(site: Site) -> None:
     site.client.post("/v1/challenges/mine/teams", json={"team": "A", "member": "Ana", "email": "ana@example.org"})
     olga = signed_in(site, site.organiser)

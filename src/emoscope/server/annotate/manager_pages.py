@@ -80,7 +80,7 @@ def enter(request: Request, place: Place, token: Field = "") -> Response:
     """Sign in with the managers' token."""
     number = None if is_cross_site(request) else place.desk.is_manager(token.strip().rpartition("#")[2])
     if number is None:
-        wrong = Unauthenticated("this managers' token is not valid, or no longer")
+        wrong = Unauthenticated("this managers' link is not valid, or it has been replaced")
         return page("desk_enter.html.j2", status=401, error=wrong)
     response = RedirectResponse(HOME, 303)
     place.sessions.write(response, place.sessions.begin(number + 1))

@@ -26,7 +26,7 @@ from emoscope.server.detect.reading import Reading, read
 from emoscope.server.detect.schemas import TurnIn
 from emoscope.server.detect.service import DetectService
 from emoscope.server.http.problems import Problem, invalid
-from emoscope.server.http.rendering import page, templates
+from emoscope.server.http.rendering import page, sentence, templates
 from emoscope.server.settings import Limits
 
 router = APIRouter(include_in_schema=False)
@@ -189,9 +189,9 @@ async def _pane(request: Request, form: FormData, number: int) -> Pane:
         pane.question = _question(pane, sent, limits, _said(form, "labels") or None, _prior(request, form))
         pane.answer = await _answer(request, pane.question)
     except Problem as problem:
-        pane.error = _sentence(problem.detail)
+        pane.error = sentence(problem.detail)
     except EmoscopeError as error:
-        pane.error = _sentence(str(error))
+        pane.error = sentence(str(error))
     return pane
 
 
@@ -261,16 +261,6 @@ def _is_number(text: str) -> bool:
 def _said(form: Mapping[str, Any], name: str) -> str:
     value = form.get(name, "")
     return value if isinstance(value, str) else ""
-
-
-def _sentence(problem: str) -> str:
-    """A problem as a sentence; a file's name at its beginning stays as it is.
-
-    >>> _sentence("line 2 is not valid JSON"), _sentence("a.csv, row 2: expected 2 columns, found 1")
-    ('Line 2 is not valid JSON.', 'a.csv, row 2: expected 2 columns, found 1.')
-    """
-    named = "." in problem.partition(" ")[0].rstrip(".")
-    return f"{problem if named else problem[:1].upper() + problem[1:]}."
 
 
 def _decoded(content: bytes, name: str) -> str:

@@ -26,6 +26,7 @@ def templates() -> jinja2.Environment:
     environment.globals["version"] = __version__
     environment.filters["local"] = local
     environment.filters["in_zone"] = in_zone
+    environment.filters["sentence"] = sentence
     return environment
 
 
@@ -45,6 +46,18 @@ def in_zone(moment: datetime, zone: str) -> str:
     '2018-09-01T17:30'
     """
     return f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
+
+
+def sentence(message: object) -> str:
+    """A message as a sentence; one that begins with the name of a file or a field keeps it as it is.
+
+    >>> sentence("the file is empty"), sentence("gold.txt, row 2: unknown label")
+    ('The file is empty.', 'gold.txt, row 2: unknown label.')
+    """
+    text = str(message)
+    named = "." in text.partition(" ")[0].rstrip(".")
+    begun = text if named else text[:1].upper() + text[1:]
+    return begun if begun.endswith((".", "?", "!")) else f"{begun}."
 
 
 def page(template: str, *, status: int = 200, **values: Any) -> HTMLResponse:

@@ -43,7 +43,7 @@ async function ask(action, body = {}) {
     const done = { revise: "Answer changed.", remark: "Thank you. The managers will see it." }[action];
     if (done && !view.notice) praise(done);
   } catch (error) {
-    byId("error-text").textContent = error.message;
+    byId("error-text").textContent = sentence(error.message);
     byId("error").hidden = false;
     byId("again").focus();
   } finally {
@@ -87,7 +87,7 @@ async function goTo(stepsAgo) {
     byId("notice").hidden = byId("praise").hidden = true;
     show(null);
   } catch (error) {
-    byId("error-text").textContent = error.message;
+    byId("error-text").textContent = sentence(error.message);
     byId("error").hidden = false;
   }
 }
@@ -100,7 +100,7 @@ async function listEarlier(further = false) {
     byId("older").hidden = !earlier.more;
     show("earlier-items");
   } catch (error) {
-    byId("error-text").textContent = error.message;
+    byId("error-text").textContent = sentence(error.message);
     byId("error").hidden = false;
   }
 }
@@ -318,7 +318,7 @@ function choice(event, key) {
 /** Buttons that Enter presses; on a label or a turn Enter means "next". */
 const isTool = (focused) => Boolean(focused?.closest(".tools"));
 
-const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
+const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}` : "");
 
 function begin() {
   token = decodeURIComponent(location.hash.slice(1));
