@@ -211,6 +211,23 @@ def test_files_are_opened_and_dropped(page: Any, tmp_path: Path) -> None:
     expect(page.locator(".turn")).to_have_count(2)
 
 
+def test_a_file_that_cannot_be_read_is_said_so(page: Any, tmp_path: Path) -> None:
+    opened(page)
+    content = {
+        "excel.csv": ("text\nZoë is so happy".encode("latin-1"), "excel.csv is not UTF-8 text: save it as UTF-8"),
+        "empty.csv": (b"", "No turn was found in empty.csv."),
+        "names.csv": (b"speaker,text\n", "No turn was found in names.csv."),
+        "picture.txt": (b"a\x00b", "picture.txt is no text file."),
+    }
+    for name, (data, problem) in content.items():
+        (tmp_path / name).write_bytes(data)
+        page.set_input_files("#file", tmp_path / name)
+        expect(page.locator("#error")).to_contain_text(problem)
+    (tmp_path / "wide.csv").write_bytes("speaker\ttext\nZoë\tI am so happy\n".encode("utf-16"))
+    page.set_input_files("#file", tmp_path / "wide.csv")
+    expect(page.locator("#speakers")).to_contain_text("Zoë")
+
+
 def test_rows_are_filtered(page: Any) -> None:
     opened(page)
     page.click("#example")

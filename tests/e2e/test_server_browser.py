@@ -94,3 +94,49 @@ def test_detect_register_submit_leaderboard(
                 page.fill("input[name=member]", member)
                 follow(page, "main button")
                 page.wait_for_selector("#token")
+
+
+def test_a_team_takes_part_without_scripts(browser: Any, challenge_server: ServerProcess, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
+    good.write_bytes(answer(4).getvalue())
+    bad.write_text(rows_of(["glad", *GOLD[1:]]))
+    with OpenedPage(browser, challenge_server, "phone", java_script_enabled=False) as page:
+        page.goto("/challenges/mine")
+        assert "UTC" in page.inner_text(".timeline")
+        page.fill("input[name=team]", "Team plain")
+        page.fill("input[name=member]", "Ana")
+        follow(page, "text=Register the team")
+        assert page.inner_text("#token").startswith("emo_")
+        assert page.locator(".copy").is_hidden()  # it would need a script
+        follow(page, "text=To the challenge")
+        form = "form.upload >> nth=0 >> "
+        page.set_input_files(f"{form}input[type=file]", bad)
+        page.fill(f"{form}input[name=note]", "our first")
+        follow(page, f"{form}button")
+        assert "glad" in page.inner_text("form.upload .notice.error")
+        assert page.input_value(f"{form}input[name=note]") == "our first"
+        assert page.get_attribute(f"{form}input[type=file]", "aria-invalid") == "true"
+        photograph(page, "plain-refused", "phone")
+        page.set_input_files(f"{form}input[type=file]", good)
+        follow(page, f"{form}button")
+        while "scored" not in page.inner_text("#submission"):
+            page.wait_for_timeout(500)
+            page.reload()
+        page.fill("input[name=note]", "with emoji")
+        follow(page, "text=Save the note")
+        assert "with emoji" in page.inner_text("main")
+        follow(page, "text=Choose as our final one")
+        assert "chosen as the final one" in page.inner_text("#submission")
+        follow(page, "text=Take it off the board")
+        follow(page, "text=Undo")
+        assert "deleted" not in page.inner_text("#submission")
+        photograph(page, "plain-submission", "phone")
+        page.goto("/challenges/mine/submissions")
+        assert "with emoji" in page.inner_text("tr.chosen")
+        page.goto("/challenges/mine/board/practice?q=plain")
+        assert "Team plain" in page.inner_text("tr.mine")
+        page.goto("/challenges/mine/team")
+        follow(page, "text=Revoke…")
+        page.fill("input[name=confirm]", "Ana")
+        follow(page, "text=Revoke it and give me a new one")
+        assert page.inner_text("#token").startswith("emo_")

@@ -179,12 +179,14 @@ async def _pane(request: Request, form: FormData, number: int) -> Pane:
     limits = request.app.state.settings.limits
     try:
         file = sent.get("file")
-        name = file.filename or "" if isinstance(file, UploadFile) and file.size else ""
+        name = file.filename or "" if isinstance(file, UploadFile) else ""
         pane.text = _decoded(await file.read(), name) if isinstance(file, UploadFile) and name else _said(sent, "text")
         pane.reading = await to_thread.run_sync(_read, pane.text, name, {} if name else sent)
         if not pane.reading.conversations:
-            lines = pane.reading.format == "lines"
-            raise EmoscopeError("type or paste a conversation first" if lines else "no turn was found in it")
+            typed = pane.reading.format == "lines" and not name
+            raise EmoscopeError(
+                "type or paste a conversation first" if typed else f"no turn was found in {name or 'it'}"
+            )
         pane.dialogue = "" if name else _said(sent, "dialogue")
         pane.question = _question(pane, sent, limits, _said(form, "labels") or None, _prior(request, form))
         pane.answer = await _answer(request, pane.question)
@@ -268,7 +270,7 @@ def _decoded(content: bytes, name: str) -> str:
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError:
-        raise EmoscopeError(f"{name} is not UTF-8 text") from None
+        raise EmoscopeError(f"{name} is not UTF-8 text: save it as UTF-8, in Excel as “CSV UTF-8”") from None
     if "\x00" in text:
         raise EmoscopeError(f"{name} is no text file")
     return text

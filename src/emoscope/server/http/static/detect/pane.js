@@ -12,6 +12,12 @@ const EDITABLE = 100_000; // characters of a file that is put into the input box
 const PAUSE = 350; // ms without a key before a live answer
 const FORMATS = { lines: "", csv: "Read as a table.", tsv: "Read as a table.", json: "Read as JSON.", whatsapp: "Read as a WhatsApp export.", telegram: "Read as a Telegram export." };
 
+/** The text of a file in UTF-8, or in UTF-16 with its mark; throws if it is neither. */
+function decoded(bytes) {
+  const marked = { "255,254": "utf-16le", "254,255": "utf-16be" }[bytes.slice(0, 2).join()];
+  return new TextDecoder(marked ?? "utf-8", { fatal: true }).decode(bytes);
+}
+
 export class Pane {
   /** `page` says `{limits, chosen(), isLive(), changed()}`. */
   constructor(node, number, page) {
@@ -53,10 +59,10 @@ export class Pane {
   }
 
   /** Takes a text as if it had been typed, or a small file opened. */
-  take({ text, name = "" }) {
+  take({ text, name = "" }, live = true) {
     [this.input.value, this.name, this.file, this.columns] = [text, name, null, null];
     this.page.changed();
-    this.ask(true);
+    this.ask(live);
   }
 
   typed() {
@@ -71,9 +77,14 @@ export class Pane {
     if (!file) return;
     this.$("file").value = "";
     if (file.size > MAX_FILE_BYTES) return this.fail("This file is larger than 20 MB; open a part of it.");
-    const text = await file.text();
+    let text;
+    try {
+      text = decoded(new Uint8Array(await file.arrayBuffer()));
+    } catch {
+      return this.fail(`${file.name} is not UTF-8 text: save it as UTF-8, in Excel as “CSV UTF-8”.`);
+    }
     if (text.includes("\0")) return this.fail(`${file.name} is no text file.`);
-    if (text.length <= EDITABLE) return this.take({ text, name: file.name });
+    if (text.length <= EDITABLE) return this.take({ text, name: file.name }, false);
     [this.file, this.name, this.columns] = [text, file.name, null];
     this.ask();
   }
@@ -145,7 +156,8 @@ export class Pane {
     if (!this.reading.conversations.length) {
       this.$("results").hidden = true;
       this.$("status").textContent = "";
-      if (!live) this.fail(this.reading.format === "lines" ? "Type or paste a conversation first." : "No turn was found in it.");
+      const typed = this.reading.format === "lines" && !this.name;
+      if (!live) this.fail(typed ? "Type or paste a conversation first." : `No turn was found in ${this.name || "it"}.`);
       return;
     }
     const question = this.question();
