@@ -165,6 +165,25 @@ def test_teams_merge_if_one_team_could_have_submitted_as_much(store: Store, cloc
     assert len(list_teams(store, OPERATOR, slug)) == 2
 
 
+def test_teams_that_made_just_as_many_submissions_as_one_team_could_may_merge(store: Store, tmp_path: Path) -> None:
+    slug = made_challenge(store, tmp_path, phases=phase("practice", per_day=2, opens=datetime(2030, 5, 1)))
+    ana, _ = team(store, slug, "One")
+    ben, _ = team(store, slug, "Two", "Ben")
+    for actor in (ana, ben):
+        submit(store, actor, slug, "practice", answer(), file_name="a.txt")
+    assert answer_merge(store, ben, slug, offer_merge(store, ana, slug, "Two").id, accept=True).state == "accepted"
+
+
+def test_a_merged_team_has_no_more_submissions_in_all_than_any_other(store: Store, tmp_path: Path) -> None:
+    slug = made_challenge(store, tmp_path, phases=phase("practice", per_day=9, total=1))
+    ana, _ = team(store, slug, "One")
+    ben, _ = team(store, slug, "Two", "Ben")
+    for actor in (ana, ben):
+        submit(store, actor, slug, "practice", answer(), file_name="a.txt")
+    with pytest.raises(Conflict, match="have made 2 submissions in phase practice, one team could have made 1 by now"):
+        offer_merge(store, ana, slug, "Two")
+
+
 def test_a_merged_team_has_no_more_members_than_any_other(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
