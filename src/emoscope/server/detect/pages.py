@@ -43,8 +43,8 @@ Tom: are you going to celebrate?
 Mia: no, my best friend is ignoring me again 😭
 Tom: oh no, what happened?
 Mia: she lied to me. I hate liars 😡
-Tom: what will you do now?
-Mia: I will watch a movie"""
+Tom: come over, we'll watch something funny
+Mia: ok, I'll be there at 8"""
 SHORT_EXAMPLE = """Ana: I got the job!!!
 Ben: no way, congratulations!
 Ana: I can't stop smiling
