@@ -47,7 +47,7 @@ def test_the_example_of_a_corpus(tmp_path: Path) -> None:
         "plan": str(folder / "plan.toml"),
     }
     code, _, error = run("corpus", "example", folder)
-    assert (code, "is not empty" in error) == (2, True)
+    assert (code, "exists already" in error) == (2, True)
     assert run("corpus", "example", folder / "plan.toml")[0] == 2
 
 
