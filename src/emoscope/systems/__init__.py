@@ -1,4 +1,4 @@
-"""The named systems. Each is a short recipe over the blocks in `models`."""
+"""The named systems: short recipes over the blocks in `models`."""
 
 from emoscope.core.callable_module import make_callable
 from emoscope.core.registry import Registry

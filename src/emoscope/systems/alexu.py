@@ -1,4 +1,4 @@
-"""AlexU at EmotionX: one BERT separates neutral utterances from the others, a second one finds the others' emotion."""
+"""AlexU at EmotionX: one BERT separates neutral utterances from the others, a second one classifies the others."""
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Cascade

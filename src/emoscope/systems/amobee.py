@@ -19,7 +19,7 @@ class AmobeeSettings(FurtherPretrainingSettings):
     source_batch_size: int = 64
     """Examples per training step on the other tasks."""
     pretraining_text: int | None = None
-    """Maximum number of lines for the language model, and of examples of each other task; 0 for none."""
+    """Maximum number of lines for the language model and of examples of each other task; 0 for none."""
     C: float = 1.0
     """Inverse of the L2 penalty of the linear model over the language model's guesses."""
     weights: tuple[float, ...] = (1.0, 1.0, 1.0)
@@ -27,9 +27,8 @@ class AmobeeSettings(FurtherPretrainingSettings):
 
 
 class Amobee(System):
-    """Three kinds of evidence, averaged: how likely a language model of tweets finds each emotion's trigger words where
-    the word was masked; an encoder that learnt sentiment and emotions of other data first; and one that learnt to
-    predict emoji, as DeepMoji did, before it was trained on the task.
+    """The mean of three models: a language model's probabilities of each emotion's trigger words at the masked word; an
+    encoder first trained on sentiment and emotions of other data; one first trained to predict emoji, as in DeepMoji.
     """
 
     metadata = PUBLISHED["amobee"]

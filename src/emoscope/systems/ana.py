@@ -13,7 +13,7 @@ class AnaSettings(MixedSettings):
 
 
 class Ana(System):
-    """The mean of BERT on the three turns and of an LSTM over turns, each turn read by an LSTM over its words."""
+    """The mean of BERT on the three turns and of an LSTM over turns, which are read by an LSTM over words."""
 
     metadata = PUBLISHED["ana"]
     settings: AnaSettings

@@ -1,35 +1,27 @@
-"""Antenna at EmotionX: BERT's word vectors through a CNN, beside its sentence vectors, read over the whole dialogue."""
+"""Antenna at EmotionX: a CNN over BERT's word vectors, and its sentence vectors, over the whole dialogue."""
 
 from emoscope.models.block import Block
 from emoscope.systems.base import PUBLISHED, System
-from emoscope.systems.settings import TrainingSettings
+from emoscope.systems.settings import FrozenEncoderSettings
 
 
-class AntennaSettings(TrainingSettings):
+class AntennaSettings(FrozenEncoderSettings):
     """The paper's values."""
 
-    encoder: str = "bert-base-uncased"
-    """Pretrained encoder of the word vectors: a name on the Hugging Face hub or a folder."""
-    num_layers: int = 1
-    """Last layers of the encoder that are averaged."""
     num_filters: int = 100
-    """Filters of each size of the CNN."""
+    """Filters of the CNN per size."""
     hidden_size: int = 128
     """Units of the GRU over utterances, in each direction."""
     dense_size: int = 128
-    """Units of the layer before the output."""
     context: int = 24
-    """Utterances that are read, the labelled one included; no dialogue is longer."""
+    """Number of utterances read, the labelled one included; no dialogue is longer."""
     future: int = 24
-    """Utterances that are read after the labelled one."""
+    """Number of utterances read after the labelled one."""
     focal_gamma: float = 2.0
     """Exponent of the focal loss."""
     epochs: int = 6
     batch_size: int = 32
     dropout: float = 0.3
-    """Share of units dropped of the word vectors."""
-    max_length: int = 128
-    """Maximum number of tokens read of an utterance."""
 
 
 class Antenna(System):
@@ -40,7 +32,6 @@ class Antenna(System):
 
     def build(self) -> Block:
         settings = self.settings
-        names = ("encoder", "num_layers", "num_filters", "dense_size", "context", "future", "dropout", "max_length")
         network = {
             "reader": "cnn",
             "sentence": True,
@@ -48,6 +39,6 @@ class Antenna(System):
             "context_bidirectional": True,
             "residual": True,
             "context_hidden_size": settings.hidden_size,
-            **settings.pick(*names),
+            **settings.pick("num_filters", "context", "future"),
         }
-        return settings.classifier(self.task.labels, "contextual", network, focal_gamma=settings.focal_gamma)
+        return settings.contextual(self.task.labels, network, focal_gamma=settings.focal_gamma)

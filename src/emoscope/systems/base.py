@@ -1,4 +1,4 @@
-"""A system: a named composition of blocks that learns a task. Metadata first, then settings with the paper's values."""
+"""The base class of systems: a named composition of blocks that learns a task."""
 
 import json
 from abc import ABC, abstractmethod
@@ -34,7 +34,7 @@ PACKAGES = ("sklearn", *NETWORK_PACKAGES)
 
 
 class SystemMetadata(FrozenModel):
-    """What is known about a system."""
+    """A system's metadata."""
 
     name: str
     summary: str
@@ -45,9 +45,9 @@ class SystemMetadata(FrozenModel):
     published: dict[str, float] = Field(default_factory=dict)  # task to the paper's test score
     learns_from: str = "train"  # the split it is trained on by default
     extras: tuple[str, ...] = ("train",)
-    networks: bool = True  # whether it trains neural networks, for which several devices can be used
-    substitutions: tuple[str, ...] = ()  # what the paper used that we could not, and what replaces it
-    differences: tuple[str, ...] = ()  # where ours differs from the paper, or the paper leaves something open
+    networks: bool = True  # whether it trains neural networks, which can use several devices
+    substitutions: tuple[str, ...] = ()  # what the paper used that we could not, and what we use instead
+    differences: tuple[str, ...] = ()  # where it differs from the paper, or the paper leaves something open
 
 
 PUBLISHED = {
@@ -57,7 +57,7 @@ PUBLISHED = {
 
 
 class System(ABC):
-    """A named composition of blocks; settings default to the paper's values, or to common ones where it gives none."""
+    """A named composition of blocks; settings default to the paper's values, or to common ones if it gives none."""
 
     metadata: ClassVar[SystemMetadata]
     settings_class: ClassVar[type[SystemSettings]] = SystemSettings  # the annotated type of `settings`
@@ -69,8 +69,8 @@ class System(ABC):
 
     def __init__(self, task: Task, *, seed: int = 0, settings: Mapping[str, Any] | None = None) -> None:
         if task.form not in self.metadata.tasks and not self.metadata.any_task:
-            made_for = ", ".join(self.metadata.tasks)
-            raise EmoscopeError(f"{self.metadata.name} was not made for {task.name}; it was made for: {made_for}")
+            tasks = ", ".join(self.metadata.tasks)
+            raise EmoscopeError(f"{self.metadata.name} cannot learn {task.name}; it is for: {tasks}")
         self.task = task
         self.seed = seed
         self.settings = self.settings_class.of(settings or {}, self.metadata.name)
@@ -97,7 +97,7 @@ class System(ABC):
         return self.fit_block(self.build(), self.select(examples), fit_context or FitContext(seed=self.seed))
 
     def fit_block(self, block: Block, chosen: Sequence[Example], fit_context: FitContext) -> Self:
-        """Fit a block, note the label shares, and choose the decision factors on held-out predictions."""
+        """Fit a block, record the label shares, and choose the decision factors on held-out predictions."""
         labels = [str(example.label) for example in chosen]
         counts = np.array([max(labels.count(label), 1) for label in self.task.labels], float)
         self.prior = counts / counts.sum()
@@ -109,7 +109,7 @@ class System(ABC):
         return self
 
     def decision_prior(self) -> Floats | None:
-        """The label mix for which decision factors are chosen; None always answers with the most likely label."""
+        """The label mix to choose decision factors for; None always predicts the most likely label."""
         return None
 
     def model(self) -> FittedModel:
@@ -144,11 +144,11 @@ class System(ABC):
         return in_order(detector.predict_examples(examples), detector.labels, self.task.labels)
 
     def held_out_labels(self) -> list[str] | None:
-        """Labels for the training examples, each from members that had not seen it; None if it keeps none."""
+        """Out-of-fold labels of the training examples; None if it has none."""
         return None
 
     def auxiliary(self, fit_context: FitContext) -> dict[str, list[Example]]:
-        """The labelled examples it learnt from besides the task's own, by corpus."""
+        """The labelled examples it learnt from besides those of the task, by corpus."""
         names = frozenset[str]() if self.block is None else self.block.corpora()
         return {name: source_examples(name, fit_context) for name in sorted(names)}
 

@@ -12,12 +12,12 @@ from emoscope.systems.settings import WordNetworkSettings
 
 
 class CaireHkustSettings(WordNetworkSettings):
-    """The paper's values, and usual ones where it gives none."""
+    """The paper's values, or common ones if it gives none."""
 
     vectors: str = "glove+emoji"
-    """Word vectors; random ones need no resources, and leave out emoji vectors and word ratings."""
+    """Word vectors; `random` needs no resources, and leaves out emoji vectors and word ratings."""
     seeds: int = 3
-    """Hierarchical networks in the mean."""
+    """Number of hierarchical networks that are averaged."""
     epochs: int = 4
     learning_rate: float = 0.002
     C: float = 0.1
@@ -37,7 +37,7 @@ class CaireHkust(System):
     settings: CaireHkustSettings
 
     def build(self) -> Block:
-        """The mean of all; with three seeds the networks, the better models, outweigh the others."""
+        """The mean of all models; with three seeds the networks, which are better, outweigh the others."""
         settings, labels = self.settings, self.task.labels
         network = settings.words(pooling="attention", context_pooling="attention", hidden_size=settings.hidden_size)
         return Mean(

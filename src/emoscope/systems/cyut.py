@@ -13,10 +13,10 @@ from emoscope.tasks.datasets.augmentation import with_variants
 
 
 class CyutSettings(WordNetworkSettings):
-    """The overview gives few numbers; the rest are usual ones."""
+    """The overview gives few numbers; the others are common ones."""
 
     neutral_share: float = 0.5
-    """Share of the neutral utterances that is kept."""
+    """Share of neutral utterances that is kept."""
     epochs: int = 6
     vectors: str = "glove"
     context: int = 1
@@ -24,7 +24,7 @@ class CyutSettings(WordNetworkSettings):
 
 
 class Cyut(System):
-    """The turn alone, embedding, BiGRU, softmax; back-translations where the data have them."""
+    """The turn alone, embedding, BiGRU, softmax; back-translations if the data has them."""
 
     metadata = PUBLISHED["cyut"]
     settings: CyutSettings

@@ -11,7 +11,7 @@ class EmoContextBaselineSettings(WordNetworkSettings):
     epochs: int = 30
     """Maximum number of passes over the training data; a tenth is held out for early stopping."""
     patience: int = 3
-    """Epochs without a better held-out loss before training stops."""
+    """Epochs without a lower held-out loss before training stops."""
     batch_size: int = 200
     learning_rate: float = 0.003
     vectors: str = "glove"
@@ -22,7 +22,7 @@ class EmoContextBaselineSettings(WordNetworkSettings):
 
 
 class EmoContextBaseline(System):
-    """Turns joined by `<eos>`, GloVe 100-d kept as it is, LSTM 128, softmax."""
+    """Turns joined by `<eos>`, fixed GloVe 100-d, LSTM 128, softmax."""
 
     metadata = PUBLISHED["emocontext-baseline"]
     settings: EmoContextBaselineSettings

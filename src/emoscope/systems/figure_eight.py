@@ -1,4 +1,4 @@
-"""Figure Eight at EmoContext: ULMFiT, several times."""
+"""Figure Eight at EmoContext: an ensemble of ULMFiT models."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ class FigureEightSettings(LanguageModelSettings):
     """The sizes are AWD-LSTM's, for a GPU; embedding_size=200, hidden_size=400 and num_layers=2 suit two CPU cores."""
 
     embedding_size: int = 400
-    """Numbers per word vector."""
+    """Size of the word vectors."""
     hidden_size: int = 1150
     """Units of the language model's layers."""
     num_layers: int = 3
@@ -22,15 +22,15 @@ class FigureEightSettings(LanguageModelSettings):
     dropout: float = 0.5
     """Factor on all of AWD-LSTM's dropout rates."""
     directions: Literal["forward", "backward", "both"] = "both"
-    """In which directions language models read."""
+    """Reading directions of the language models."""
     seeds: int = 3
-    """Fine-tunings for each direction."""
+    """Fine-tuning runs per direction."""
     context: int = 3
     """Number of turns read, the labelled one included."""
     max_length: int = 100
     """Maximum number of words read; the last ones are kept."""
     min_count: int = 2
-    """How often a word must occur to be in the vocabulary."""
+    """Minimum number of occurrences of a word in the vocabulary."""
     max_features: int = 30_000
     """Maximum size of the vocabulary."""
     pretraining_text: int | None = None
@@ -40,7 +40,7 @@ class FigureEightSettings(LanguageModelSettings):
 
 
 class FigureEight(System):
-    """Language models that read forwards and backwards, each fine-tuned from `seeds` random heads, all averaged.
+    """Forward and backward language models, each fine-tuned from `seeds` random heads; all averaged.
 
     Discriminative learning rates, the slanted triangular schedule and gradual unfreezing are ULMFiT's.
     """

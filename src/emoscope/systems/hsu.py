@@ -1,4 +1,4 @@
-"""HSU at EmotionX: BERT fine-tuned on the four labels, with more examples of the emotional ones."""
+"""HSU at EmotionX: BERT fine-tuned on the four labels, with augmented emotional examples."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ AUGMENTED = ("joy", "sadness", "anger")
 
 
 class Hsu(System):
-    """The utterance alone; back-translations of joy, sadness and anger where the data have them."""
+    """The utterance alone; back-translations of joy, sadness and anger if the data has them."""
 
     metadata = PUBLISHED["hsu"]
     settings: FineTuningSettings

@@ -1,4 +1,4 @@
-"""IDEA at EmotionX, the winner: BERT over pairs of utterances, after it has read the scripts or tweets."""
+"""IDEA at EmotionX, the winner: BERT over pairs of utterances, further pretrained on scripts or tweets."""
 
 from emoscope.models.block import Block
 from emoscope.systems.base import PUBLISHED, System
@@ -12,7 +12,7 @@ class IdeaSettings(FurtherPretrainingSettings):
 
     context: int = 2
     balanced_warming: bool = True
-    """Start with balanced class weights and move to none in the course of training."""
+    """Start with balanced class weights and end with equal ones."""
 
 
 class Idea(System):
@@ -23,7 +23,7 @@ class Idea(System):
 
     def build(self) -> Block:
         settings = self.settings
-        # A tweet has no utterance before it, so there is no next one to predict.
+        # A tweet has no previous utterance, so there is no next one to predict.
         network = settings.pretraining("masked", "tweets")
         if self.task.name == "emotionx-friends":
             network = settings.pretraining("masked+next", "friends-scripts")

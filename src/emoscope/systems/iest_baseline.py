@@ -1,4 +1,4 @@
-"""The baseline that IEST's organisers gave to all participants."""
+"""The baseline of IEST's organisers."""
 
 from emoscope.models.block import Block
 from emoscope.models.features.ngrams import Ngrams
@@ -8,12 +8,12 @@ from emoscope.systems.settings import SystemSettings
 
 
 class IestBaselineSettings(SystemSettings):
-    """The paper gives no penalty; 1 is the usual one."""
+    """The paper gives no penalty; 1 is the default of scikit-learn."""
 
     C: float = 1.0
     """Inverse of the L2 penalty."""
     min_count: int = 1
-    """How many tweets must hold an n-gram."""
+    """Minimum number of tweets with an n-gram."""
     max_features: int | None = None
     """Maximum number of n-grams; null for all."""
 

@@ -3,29 +3,19 @@
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import PUBLISHED, System
-from emoscope.systems.settings import TrainingSettings
+from emoscope.systems.settings import FrozenEncoderSettings
 
 
-class IiidytSettings(TrainingSettings):
+class IiidytSettings(FrozenEncoderSettings):
     """The paper's values."""
 
-    encoder: str = "bert-base-uncased"
-    """Pretrained encoder of the word vectors: a name on the Hugging Face hub or a folder."""
-    num_layers: int = 1
-    """Last layers of the encoder that are averaged."""
     hidden_size: int = 2048
     """Units of the LSTM, in each direction."""
-    dense_size: int = 512
-    """Units of the layer before the output."""
     seeds: int = 6
-    """Networks that are averaged."""
+    """Number of networks that are averaged."""
     epochs: int = 10
-    dropout: float = 0.5
-    """Share of units dropped of the word vectors."""
     output_dropout: float = 0.1
-    """Share of units dropped before the output layer."""
-    max_length: int = 128
-    """Maximum number of tokens read."""
+    """Dropout rate before the output layer."""
 
 
 class Iiidyt(System):
@@ -36,8 +26,5 @@ class Iiidyt(System):
 
     def build(self) -> Block:
         settings, labels = self.settings, self.task.labels
-        names = ("encoder", "num_layers", "hidden_size", "dense_size", "dropout", "output_dropout", "max_length")
-        network = {"reader": "lstm", "pooling": "max", **settings.pick(*names)}
-        return Mean(
-            [settings.classifier(labels, "contextual", network, schedule="slanted") for _ in range(settings.seeds)]
-        )
+        network = {"reader": "lstm", "pooling": "max", **settings.pick("hidden_size", "output_dropout")}
+        return Mean([settings.contextual(labels, network, schedule="slanted") for _ in range(settings.seeds)])

@@ -1,4 +1,4 @@
-"""KU at EmotionX: BERT post-trained on the dialogues, its pieces max-pooled, a vote of K folds."""
+"""KU at EmotionX: BERT post-trained on the dialogues, max-pooled tokens, a vote of K folds."""
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Folds
@@ -12,18 +12,18 @@ class KuSettings(FurtherPretrainingSettings):
     pooling: str = "last-turn-max"
     context: int = 4
     hidden_size: int = 384
-    """Units of a layer between encoder and output; 0 for none."""
+    """Units of a layer before the output; 0 for none."""
     folds: int = 5
-    """Networks, each trained without one fold of the data."""
+    """Number of networks, each trained without one fold of the data."""
     class_weight: ClassWeight = "balanced"
     """Class weights of the loss: none, balanced or root."""
 
 
 class Ku(System):
-    """The utterance in its context; masked words and next utterances of both corpora first; weighted cross-entropy.
+    """The utterance in context; post-training on masked words and next utterances of both corpora; weighted loss.
 
-    The post-training text is that of both training files, so it is the same for every fold and read once. It has no
-    labels, but in a cross-validation it does hold the utterances that are set aside.
+    The post-training text is that of both training files, so it is the same for every fold. It has no labels, but in a
+    cross-validation it includes the held-out utterances.
     """
 
     metadata = PUBLISHED["ku"]

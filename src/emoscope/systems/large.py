@@ -1,4 +1,4 @@
-"""large: emoscope's own, as accurate as we can make it; an encoder taught emotion first, then an ensemble of folds."""
+"""large: emoscope's most accurate system; an encoder trained on auxiliary emotion tasks, then an ensemble of folds."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ from emoscope.systems.settings import TrainingSettings
 from emoscope.tasks import TASKS
 from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_corpora, by_head
 
-# How each member of the ensemble reads the turns; they differ so that their mistakes do.
+# How the members of the ensemble read the turns; different layouts make different mistakes.
 LAYOUTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "emotionx-friends": ({"context": 2, "speakers": "names"}, {"context": 4}),
     "emotionx-push": ({"context": 2}, {"context": 4, "speakers": "roles"}),
     "iest": ({"context": 1}, {"context": 1, "pooling": "mask"}),
 }
 USUAL_LAYOUTS: tuple[Mapping[str, Any], ...] = ({"context": 3}, {"context": 3, "reverse": True})
-# A network over word and emoji vectors, which makes other mistakes than transformers; for the tasks where it helps.
+# Networks over word and emoji vectors, which make other mistakes than transformers, for the tasks where they help.
 WORD_NETWORKS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "emocontext": (
         "semi-hierarchical",
@@ -56,7 +56,7 @@ _DECODER_TRAINING: dict[str, Any] = {
 
 
 class LargeSettings(TrainingSettings):
-    """Defaults are what worked best on held-out folds."""
+    """The defaults worked best on held-out folds."""
 
     shift: Literal["none", "natural", "estimate"] = "natural"
     encoder: str = "sentence-transformers/all-mpnet-base-v2"
@@ -64,41 +64,41 @@ class LargeSettings(TrainingSettings):
     max_length: int = 96
     """Maximum number of tokens read."""
     dropout: float = 0.1
-    """Share of units dropped before the output layer."""
+    """Dropout rate before the output layer."""
     layer_decay: float = 1.0
     """Factor on the learning rate from each layer to the one below."""
     learning_rate: float = 4e-5
     label_smoothing: float = 0.0
-    """Share of the targets spread over all labels."""
+    """Share of the targets that is spread over all labels."""
     ema_decay: float = 0.0
     """Decay of an exponential moving average of the weights; 0 keeps the last weights."""
     rdrop_alpha: float = 0.0
     """Weight of R-Drop's divergence between two passes with different dropout."""
     folds: int = 5
-    """Folds of the training data; each member is trained once without each."""
+    """Number of folds; each member is trained once without each of them."""
     layouts: list[dict[str, Any]] | None = None
-    """The transformers of the ensemble: what each changes of the settings of network and training; the task's own
-    without a list."""
+    """The transformers of the ensemble, each with its changes to the settings of network and training; by default those
+    of the task."""
     repeats: int = 3
-    """How often each layout is trained, from other seeds."""
+    """Number of times each layout is trained, with different seeds."""
     ngrams: bool = True
     """Whether a linear model over n-grams is a member."""
     words: bool = True
-    """Whether a network over word vectors is a member, where it is known to help."""
+    """Whether a network over word vectors is a member, for tasks where it helps."""
     vectors: str = "glove+emoji"
     """Word vectors of that network: glove, glove+emoji, random, or a file."""
     decoder: str | None = None
-    """A causal language model that is a member, too: a name on the Hugging Face hub or a folder."""
+    """A causal language model as another member: a name on the Hugging Face hub or a folder."""
     decoder_context: int = 4
-    """Turns that the language model reads, the labelled one included."""
+    """Number of turns the language model reads, the labelled one included."""
     decoder_learning_rate: float = 1e-5
-    """Its highest learning rate; adapters want ten times as much."""
+    """Its peak learning rate; adapters need about ten times as much."""
     lora_rank: int = 0
-    """Rank of the adapters that are trained instead of all its weights; 0 trains all."""
+    """Rank of the adapters that are trained instead of all its weights; 0 trains all weights."""
     gradient_checkpointing: bool = False
-    """Whether its layers are computed twice to save memory."""
+    """Whether its layers are computed twice, to save memory."""
     pretraining_text: int | None = 20_000
-    """Maximum number of examples of each auxiliary task that the encoder is taught first; 0 turns that off."""
+    """Maximum number of examples of each auxiliary task that the encoder is first trained on; 0 turns that off."""
     lm_epochs: int = 2
     """Passes over the auxiliary tasks."""
     lm_batch_size: int = 128
@@ -106,22 +106,22 @@ class LargeSettings(TrainingSettings):
     lm_learning_rate: float = 8e-5
     """Peak learning rate on auxiliary tasks and unlabelled text."""
     adaptation: str | None = IN_DOMAIN
-    """Unlabelled text whose masked words the encoder learns to predict before the auxiliary tasks."""
+    """Unlabelled text for masked-word pretraining before the auxiliary tasks."""
     adaptation_text: int | None = None
     """Maximum number of turns of that text; null for all."""
     adaptation_epochs: int = 2
     """Passes over that text."""
     adaptation_words: bool = False
-    """Whether IEST's emotion words are masked most of all."""
+    """Whether IEST's emotion words are masked more often than others."""
     taught: str | None = None
-    """Folder to keep the taught encoder in, for other tasks to share."""
+    """Folder for the encoder trained on the auxiliary tasks, which other tasks can share."""
 
 
 class Large(System):
-    """Intermediate training on auxiliary tasks, then folds of two layouts blended with n-grams.
+    """Intermediate training on auxiliary tasks, then folds of two layouts, blended with n-grams.
 
-    Probabilities are those of the blend, corrected for the class prior where the task knows it; the label is the one
-    that serves the official metric best on held-out folds.
+    Probabilities are those of the blend, corrected for the class prior if the task publishes it; labels are chosen to
+    maximise the official metric, with factors fitted on held-out folds.
     """
 
     metadata: ClassVar[SystemMetadata] = SystemMetadata(
@@ -142,7 +142,7 @@ class Large(System):
 
     @contextmanager
     def _taught(self, fit_context: FitContext) -> Iterator[str]:
-        """The folder of an encoder trained on the auxiliary tasks; trains it if it is not there yet."""
+        """The folder of an encoder trained on the auxiliary tasks, which is trained if it does not exist."""
         if self.settings.pretraining_text == 0 or not self.settings.lm_epochs:
             yield self.settings.encoder
             return
@@ -153,12 +153,12 @@ class Large(System):
                 self._teach(fit_context.part("teaching"), folder)
             elif current_names(read_json(folder / TAUGHT).get("settings", {})) != self._teaching():
                 raise EmoscopeError(
-                    f"{folder}: was taught with other settings; name another folder, or remove this one"
+                    f"{folder}: was trained with other settings; name another folder or remove this one"
                 )
             yield str(folder)
 
     def _teaching(self) -> dict[str, Any]:
-        """The settings that the taught encoder depends on."""
+        """The settings that this encoder depends on."""
         names = ["max_length", "dropout", "adaptation", "pretraining_text"]
         names += ["lm_epochs", "lm_batch_size", "lm_learning_rate"]
         if self.settings.adaptation:
@@ -231,7 +231,6 @@ class Large(System):
         return auxiliary_corpora(fit_context, limit=self.settings.pretraining_text)
 
     def held_out_labels(self) -> list[str]:
-        """Labels for the training examples, each from the copies that had not seen it."""
         assert self.block is not None
         held_out = self.block.out_of_fold()
         assert held_out is not None

@@ -1,4 +1,4 @@
-"""nano: hashed n-grams and a linear classifier; the fastest system, and the one that is always embedded."""
+"""nano: hashed n-grams and a linear classifier; the fastest system, embedded in every installation."""
 
 from typing import ClassVar, Literal
 
@@ -10,7 +10,7 @@ from emoscope.tasks import TASKS
 
 
 class NanoSettings(SystemSettings):
-    """The class prior of real traffic, where the task publishes it."""
+    """The class prior of real traffic, if the task publishes it."""
 
     shift: Literal["none", "natural", "estimate"] = "natural"
 

@@ -12,7 +12,7 @@ from emoscope.systems.settings import SystemSettings
 
 
 class NelecSettings(SystemSettings):
-    """The paper's values, and LightGBM's own where it gives none."""
+    """The paper's values, or LightGBM's defaults if it gives none."""
 
     num_boost_round: int = 400
     """Boosting rounds."""
@@ -21,19 +21,19 @@ class NelecSettings(SystemSettings):
     num_leaves: int = 31
     """Maximum number of leaves of a tree."""
     min_data_in_leaf: int = 20
-    """Fewest examples in a leaf."""
+    """Minimum number of examples in a leaf."""
     feature_fraction: float = 0.3
-    """Share of the features that each tree may use."""
+    """Share of the features used by each tree."""
     min_count: int = 10
-    """How many texts must hold an n-gram."""
+    """Minimum number of texts with an n-gram."""
     max_features: int = 4000
-    """Maximum number of n-grams of each kind and turn."""
+    """Maximum number of n-grams per kind and turn."""
     pretraining_text: int = 60_000
-    """Tweets that each classifier score is learnt from; 0 leaves out all that needs resources, word ratings too."""
+    """Tweets to train each classifier score on; 0 leaves out everything that needs resources, also word ratings."""
 
 
 class Nelec(System):
-    """Word and character n-grams, word ratings, style and scores of other classifiers; LightGBM over all of them."""
+    """LightGBM over word and character n-grams, word ratings, style, and scores of other classifiers."""
 
     metadata = PUBLISHED["nelec"]
     settings: NelecSettings

@@ -1,4 +1,4 @@
-"""NTUA-SLP at IEST: word vectors, a sentiment task and a language model, each transferred to the emotion of a word."""
+"""NTUA-SLP at IEST: transfer learning from word vectors, a sentiment task and a language model."""
 
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
@@ -7,7 +7,7 @@ from emoscope.systems.settings import LanguageModelSettings, WordNetworkSettings
 
 
 class NtuaSlpSettings(WordNetworkSettings, LanguageModelSettings):
-    """The paper's values, and usual ones where it gives none."""
+    """The paper's values, or common ones if it gives none."""
 
     vectors: str = "word2vec"
     pretraining_text: int | None = None
@@ -22,20 +22,20 @@ class NtuaSlpSettings(WordNetworkSettings, LanguageModelSettings):
     source_epochs: int = 3
     """Passes over the sentiment task."""
     seeds: int = 3
-    """Fine-tunings of the language model."""
+    """Fine-tuning runs of the language model."""
     lm_hidden_size: int | None = None
     """Units of the language model's layers; by default 2.5 times `hidden_size`."""
     lm_dropout: float = 0.5
     """Factor on all of AWD-LSTM's dropout rates."""
     lm_classifier_epochs: int = 12
-    """Passes over the training data in fine-tuning the language model."""
+    """Passes over the training data when the language model is fine-tuned."""
     lm_classifier_learning_rate: float = 1e-2
-    """Peak learning rate in fine-tuning the language model."""
+    """Peak learning rate when the language model is fine-tuned."""
 
 
 class NtuaSlp(System):
-    """Three models, averaged: word2vec of tweets below a BiLSTM with attention; the same network after it has learnt
-    the sentiment of tweets; and a language model of tweets, fine-tuned with gradual unfreezing.
+    """The mean of three models: a BiLSTM with attention over word2vec of tweets; the same network first trained on the
+    sentiment of tweets; and a language model of tweets, fine-tuned with gradual unfreezing.
     """
 
     metadata = PUBLISHED["ntua-slp"]

@@ -8,18 +8,18 @@ from emoscope.systems.settings import SystemSettings
 
 
 class PodlabSettings(SystemSettings):
-    """The overview gives no numbers: they are ours."""
+    """The overview gives no numbers; these are ours."""
 
     previous: bool = True
     """Whether the words of the previous utterance are features, too."""
     max_features: int = 2000
-    """Words per emotion."""
+    """Number of words per emotion."""
     C: float = 0.1
     """Inverse of the L2 penalty."""
 
 
 class Podlab(System):
-    """The words that rank high for some emotion, one-hot, in a linear SVM; with or without the utterance before."""
+    """A linear SVM over the words that rank high for an emotion, of the utterance and optionally the previous one."""
 
     metadata = PUBLISHED["podlab"]
     settings: PodlabSettings

@@ -1,4 +1,4 @@
-"""The settings of systems: typed, with the paper's values as defaults, each documented under its line."""
+"""The settings of systems, with the paper's values as defaults; `emoscope systems NAME` prints the descriptions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -34,7 +34,7 @@ class SystemSettings(BaseModel):
 
     shift: Literal["none", "natural", "estimate"] = "none"
     """Class prior of the probabilities: the training data's (none), the task's published mix of real traffic (natural),
-    or an estimate from the data that are scored (estimate)."""
+    or an estimate from the scored data (estimate)."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any], system: str) -> Self:
@@ -85,7 +85,7 @@ class TrainingSettings(SystemSettings):
     def classifier(
         self, labels: Sequence[str], network: str, settings: Mapping[str, Any], **training: Any
     ) -> "NeuralClassifier":
-        """A network with the given settings and this training plan, with changes."""
+        """A network with these settings and this training plan, with changes."""
         from emoscope.models.torch.classifier import NeuralClassifier
 
         return NeuralClassifier(labels, network, settings, self.training(**training))
@@ -97,16 +97,16 @@ class VocabularySettings(SystemSettings):
     vectors: str = "glove+emoji"
     """Word vectors: glove, glove+emoji, word2vec (trained on the texts), random, or a file."""
     embedding_size: int = 100
-    """Numbers per word vector."""
+    """Size of the word vectors."""
     hidden_size: int = 128
     """Units of a recurrent layer, in each direction."""
     min_count: int = 2
-    """How often a word must occur to be in the vocabulary."""
+    """Minimum number of occurrences of a word in the vocabulary."""
     max_features: int = 20_000
     """Maximum size of the vocabulary."""
 
     def words(self, **more: Any) -> dict[str, Any]:
-        """The settings of a network, without the hidden size, which not every network has."""
+        """The settings of a network over words, except the hidden size, which not every network has."""
         return {**self.pick("vectors", "embedding_size", "min_count", "max_features"), **more}
 
 
@@ -114,9 +114,9 @@ class WordNetworkSettings(VocabularySettings, TrainingSettings):
     """A network over words and its training."""
 
     max_length: int = 60
-    """Maximum number of words read of a turn; the last ones are kept."""
+    """Maximum number of words read per turn; the last ones are kept."""
     dropout: float = 0.4
-    """Share of units dropped in training."""
+    """Dropout rate."""
 
     def words(self, **more: Any) -> dict[str, Any]:
         return super().words(**self.pick("max_length", "dropout"), **more)
@@ -128,13 +128,13 @@ class FineTuningSettings(TrainingSettings):
     encoder: str = "bert-base-uncased"
     """Pretrained encoder: a name on the Hugging Face hub or a folder."""
     pooling: str = "mean"
-    """How the tokens' vectors become one: cls, mean, max, last-turn, last-turn-max, mask or mean+focus."""
+    """How the tokens' vectors are pooled: cls, mean, max, last-turn, last-turn-max, mask or mean+focus."""
     context: int = 1
     """Number of turns read, the labelled one included."""
     max_length: int = 128
     """Maximum number of tokens read."""
     dropout: float = 0.1
-    """Share of units dropped before the output layer."""
+    """Dropout rate before the output layer."""
     layer_decay: float = 1.0
     """Factor on the learning rate from each layer to the one below."""
     batch_size: int = 32
@@ -148,7 +148,7 @@ class FineTuningSettings(TrainingSettings):
         balanced_warming: bool = False,
         **network: Any,
     ) -> "NeuralClassifier":
-        """A transformer with these settings, and more for the network.
+        """A transformer with these settings, and more settings of the network.
 
         >>> FineTuningSettings().fine_tuned(["joy", "anger"], context=2).settings["context"]
         2
@@ -156,6 +156,26 @@ class FineTuningSettings(TrainingSettings):
         shared = self.pick("encoder", "pooling", "context", "max_length", "dropout", "layer_decay")
         training = {"class_weight": class_weight, "balanced_warming": balanced_warming}
         return self.classifier(labels, "transformer", {**shared, **network}, **training)
+
+
+class FrozenEncoderSettings(TrainingSettings):
+    """A network over the word vectors of a frozen encoder."""
+
+    encoder: str = "bert-base-uncased"
+    """Pretrained encoder of the word vectors: a name on the Hugging Face hub or a folder."""
+    num_layers: int = 1
+    """Number of the encoder's last layers that are averaged."""
+    max_length: int = 128
+    """Maximum number of tokens read per turn."""
+    dropout: float = 0.5
+    """Dropout rate of the word vectors."""
+    dense_size: int = 512
+    """Units of the layer before the output."""
+
+    def contextual(self, labels: Sequence[str], network: Mapping[str, Any], **training: Any) -> "NeuralClassifier":
+        """A network with these settings, more settings of the network, and changes to the training plan."""
+        shared = self.pick("encoder", "num_layers", "max_length", "dropout", "dense_size")
+        return self.classifier(labels, "contextual", {**shared, **network}, **training)
 
 
 class PretrainingSettings(TrainingSettings):
@@ -203,7 +223,7 @@ class MixedSettings(VocabularySettings, FineTuningSettings):
     network_learning_rate: float = 1e-3
     """Peak learning rate of the networks over words."""
     network_dropout: float = 0.4
-    """Share of units dropped in the networks over words."""
+    """Dropout rate of the networks over words."""
 
     def network_training(self) -> dict[str, Any]:
         """The training settings of the networks over words."""

@@ -1,4 +1,4 @@
-"""SNU_IDS at EmoContext: a semi-hierarchical network, and ways to close the gap between training and test classes."""
+"""SNU_IDS at EmoContext: a semi-hierarchical network, corrected for the class mismatch of training and test data."""
 
 from collections.abc import Sequence
 from typing import Literal, Self
@@ -10,18 +10,18 @@ from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import PUBLISHED, System
 from emoscope.systems.settings import ClassWeight, WordNetworkSettings
 
-# How class weights change the prior that the network learns: the power to which its shares are raised.
+# How class weights change the prior that the network learns: the exponent of the class shares.
 _POWERS = {"none": 1.0, "root": 0.5, "balanced": 0.0}
 
 
 class SnuIdsSettings(WordNetworkSettings):
-    """The paper's values, and usual ones where it gives none."""
+    """The paper's values, or common ones if it gives none."""
 
     shift: Literal["none", "natural", "estimate"] = "natural"
     class_weight: ClassWeight = "balanced"
     """Class weights of the loss: none, balanced or root."""
     seeds: int = 3
-    """Networks that are averaged."""
+    """Number of networks that are averaged."""
     epochs: int = 4
     learning_rate: float = 0.002
     word_dropout: float = 0.05
@@ -29,9 +29,9 @@ class SnuIdsSettings(WordNetworkSettings):
 
 
 class SnuIds(System):
-    """Words and characters of each turn, the last read in the light of the others; class weights, prior correction.
+    """Words and characters of each turn, the last one read in context; class weights, prior correction.
 
-    Class weights act as if rare classes were more frequent; the prior correction takes that into account.
+    Class weights act as if rare classes were more frequent, which the prior correction takes into account.
     """
 
     metadata = PUBLISHED["snu-ids"]

@@ -10,14 +10,14 @@ class SymantoResearchSettings(MixedSettings):
     """The paper's values, and BERT's usual ones."""
 
     sentence_encoder: str | None = None
-    """Encoder of the sentence vectors; that of `encoder` without one."""
+    """Encoder of the sentence vectors; by default `encoder`."""
     multi_task: float = 1.0
-    """Weight of the loss of the question "others or an emotion?"."""
+    """Loss weight of the additional task, others or an emotion."""
 
 
 class SymantoResearch(System):
-    """Two networks that also learn "others or an emotion?", one over all turns in a row, one over each turn apart;
-    BERT fine-tuned on the three turns; and a network over the fixed vectors of a sentence encoder.
+    """The mean of two networks with the additional task "others or an emotion", over joined and over separate turns;
+    BERT fine-tuned on the three turns; and a network over the vectors of a frozen sentence encoder.
     """
 
     metadata = PUBLISHED["symantoresearch"]

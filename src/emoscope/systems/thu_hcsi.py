@@ -1,4 +1,4 @@
-"""THU-HCSI at EmoContext: three sets of convolutional networks, each with a question of its own, vote in steps."""
+"""THU-HCSI at EmoContext: a vote in steps by three sets of convolutional networks with different questions."""
 
 from collections.abc import Sequence
 
@@ -9,24 +9,24 @@ from emoscope.systems.settings import WordNetworkSettings
 
 
 class ThuHcsiSettings(WordNetworkSettings):
-    """The paper's values, and usual ones where it gives none."""
+    """The paper's values, or common ones if it gives none."""
 
     seeds: int = 5
-    """Networks for each of the three questions."""
+    """Number of networks for each of the three questions."""
     soft: bool = False
-    """Whether probabilities are averaged rather than votes counted."""
+    """Whether to average probabilities instead of counting votes."""
     epochs: int = 4
     learning_rate: float = 0.002
     num_filters: int = 100
-    """Filters of each size."""
+    """Filters per size."""
     kernel_sizes: tuple[int, ...] = (1, 2, 3)
-    """Words that a filter sees."""
+    """Filter sizes, in words."""
     hidden_size: int = 128
     """Units of the layer before the output."""
 
 
 class ThuHcsi(System):
-    """Four emotions; angry, happy or sad; others or not. `seeds` networks for each question."""
+    """`seeds` networks for each question: all four labels; angry, happy or sad; others or not."""
 
     metadata = PUBLISHED["thu-hcsi"]
     settings: ThuHcsiSettings

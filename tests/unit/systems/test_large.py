@@ -116,7 +116,7 @@ def test_an_encoder_is_taught_once_and_shared(data: Path, encoder: str, tmp_path
     settings = {**SMALL, "encoder": encoder, "layouts": [{"context": 1}], "taught": str(tmp_path / "taught")}
     train("large", "iest", tmp_path / "one", settings=settings, root=data)
     weights = tmp_path / "taught" / "model.safetensors"
-    with pytest.raises(EmoscopeError, match="was taught with other settings"):
+    with pytest.raises(EmoscopeError, match="was trained with other settings"):
         Large(get_task("iest"), settings={**settings, "dropout": 0.3})._taught(FitContext()).__enter__()
     before = weights.stat().st_mtime_ns
     train("large", "emocontext", tmp_path / "two", settings=settings, root=data)

@@ -128,7 +128,7 @@ def test_train_and_submit(name: str, fitted: Callable[[str], Fitted], tmp_path: 
 
     wrong = next((other for other in TASKS if other not in SYSTEMS[name].metadata.tasks), None)
     if wrong is not None:
-        with pytest.raises(EmoscopeError, match=f"{name} was not made for {wrong}"):
+        with pytest.raises(EmoscopeError, match=f"{name} cannot learn {wrong}"):
             SYSTEMS[name](get_task(wrong))
 
 

@@ -95,5 +95,5 @@ def test_the_baseline_needs_its_vectors_unless_told_otherwise() -> None:
 
 @pytest.mark.parametrize("name", ["emocontext-baseline", "snu-ids", "thu-hcsi"])
 def test_systems_of_one_task_refuse_another(name: str) -> None:
-    with pytest.raises(EmoscopeError, match="was not made for iest"):
+    with pytest.raises(EmoscopeError, match="cannot learn iest"):
         SYSTEMS[name](get_task("iest"))
