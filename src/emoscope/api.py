@@ -53,8 +53,8 @@ def predict(
     from emoscope.detector.bundle import resolve
     from emoscope.runs.predict import predictor
 
-    chosen, place = task_and_file(task, source, split, data, option="source")
-    return predictor(resolve(model), chosen)(list(chosen.read(place if isinstance(place, Path) else place.path)))
+    chosen, path = task_and_path(task, source, split, data, option="source")
+    return predictor(resolve(model), chosen)(list(chosen.read(path)))
 
 
 def evaluate(
@@ -112,3 +112,11 @@ def task_and_file(
         file, part = (f"{option} FILE", "--split NAME") if option.startswith("--") else (option, "split")
         raise EmoscopeError(f"give either {file} or {part}")
     return task, Path(path) if path is not None else find_split(task, str(split), data)
+
+
+def task_and_path(
+    name: str, path: str | Path | None, split: str | None, data: Path | None, *, option: str
+) -> "tuple[Task, Path]":
+    """Like `task_and_file`, with the path of the split's file."""
+    task, file = task_and_file(name, path, split, data, option=option)
+    return task, file if isinstance(file, Path) else file.path

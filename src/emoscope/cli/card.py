@@ -7,7 +7,7 @@ import typer
 
 from emoscope.cli.output import JsonOption, console
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_write, whole_text
+from emoscope.core.files import whole_text, write_file
 
 
 def card_cli(
@@ -20,8 +20,7 @@ def card_cli(
     """Show a model's card: terms, use and limits, scores with intervals, calibration, size, speed, training data."""
     text = _card(model, as_json=as_json)
     if output is not None:
-        with atomic_write(output) as handle:
-            handle.write(text)
+        write_file(output, text)
     elif (screen := console()).is_terminal and not as_json:
         from rich.markdown import Markdown
 

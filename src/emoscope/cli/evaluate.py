@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from emoscope.api import task_and_file
+from emoscope.api import task_and_file, task_and_path
 from emoscope.cli.options import DataOption, HtmlOption, SeedOption, TaskOption
 from emoscope.cli.output import bars, console
 from emoscope.cli.result import CommandResult
@@ -38,10 +38,10 @@ def verify_cli(
     data: DataOption = None,
 ) -> CommandResult:
     """Check a submission as the organisers would; exit code 1 if it would be refused."""
-    chosen, unlabelled = task_and_file(task, against, split, data, option="--against")
+    chosen, unlabelled = task_and_path(task, against, split, data, option="--against")
     if not file.exists():
         raise InputError(file, "no such file")
-    problems = chosen.verify(file, unlabelled if isinstance(unlabelled, Path) else unlabelled.path)
+    problems = chosen.verify(file, unlabelled)
     value = {"task": chosen.name, "file": file, "accepted": not problems, "problems": problems}
     return CommandResult(value, "\n".join(problems or [f"{file}: accepted"]), failed=bool(problems))
 
@@ -75,14 +75,13 @@ def evaluate_cli(
     parts = dict.fromkeys(by or ())
     slices = {name: SLICES[name] for name in parts if name != "agreement"}
     result = evaluate(chosen, reference, file, samples=samples, seed=seed, own_labels=own_labels)
+    _write_report(result, html)
     if not parts:
-        _write_report(result, html)
         return CommandResult(result, partial(print_evaluation, result))
     read = read_gold(chosen, reference)
     labels = read_predictions(chosen, read, file)
     sliced = slice_scores(chosen, read, {file.stem: labels}, slices)
     related = by_agreement(chosen, read, labels, samples=samples, seed=seed) if "agreement" in parts else None
-    _write_report(result, html)
 
     def show() -> None:
         print_evaluation(result)

@@ -25,8 +25,8 @@ from emoscope.cli.turns import coloured, console, encodable
 from emoscope.core.jsonable import jsonable
 
 __all__ = [
-    "LINE_EVERY",
     "JsonOption",
+    "ProgressLines",
     "Rows",
     "bars",
     "coloured",
@@ -42,7 +42,7 @@ __all__ = [
 
 T = TypeVar("T")
 Rows = Iterable[Sequence[object]]
-LINE_EVERY = 10.0  # seconds between lines of progress where there is no terminal for a bar
+_LINE_EVERY = 10.0  # seconds between lines of progress without a terminal
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -97,7 +97,7 @@ def progress_bar(title: str) -> Iterator[Callable[[str, float], None]]:
     """A bar on standard error; the function it yields takes a message and the finished share (0 to 1)."""
     with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(escape(title), total=1.0)
-        line = _Lines(title)
+        line = ProgressLines(title)
 
         def report(message: str, done: float) -> None:
             bar.update(task, description=escape(f"{title}: {message}"), completed=done)
@@ -112,7 +112,7 @@ def progress(title: str, items: Iterable[T]) -> Iterator[T]:
     shown = TextColumn("{task.description}: {task.completed:,.0f}, {task.fields[rate]}")
     with bars(SpinnerColumn(), shown, TimeElapsedColumn()) as bar:
         task = bar.add_task(title, total=None, rate="")
-        line = _Lines(title)
+        line = ProgressLines(title)
         for number, item in enumerate(items, start=1):
             yield item
             if number % 100 == 0:
@@ -121,8 +121,8 @@ def progress(title: str, items: Iterable[T]) -> Iterator[T]:
                 line.show(f"{number:,}, {rate}")
 
 
-class _Lines:
-    """Lines of progress on standard error every ten seconds, where there is no terminal for a bar."""
+class ProgressLines:
+    """Lines of progress on standard error every ten seconds, if there is no terminal for a bar."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -136,7 +136,7 @@ class _Lines:
     def show(self, text: str) -> None:
         """Print a line if the last one was at least ten seconds ago."""
         now = time.perf_counter()
-        if not self._screen.is_terminal and now - self._shown >= LINE_EVERY:
+        if not self._screen.is_terminal and now - self._shown >= _LINE_EVERY:
             self._shown = now
             self._screen.print(f"{self.title}: {text}", markup=False)
 

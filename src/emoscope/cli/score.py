@@ -18,7 +18,7 @@ from emoscope.cli.options import (
     WorkersOption,
     chosen_engine,
 )
-from emoscope.cli.output import LINE_EVERY, bars, console, duration, stdout_to_stderr, table
+from emoscope.cli.output import ProgressLines, bars, console, duration, stdout_to_stderr, table
 from emoscope.cli.result import CommandResult
 
 if TYPE_CHECKING:
@@ -67,22 +67,20 @@ def score_cli(
     from emoscope.scoring import score
 
     chosen = chosen_engine(engine, ray_address)
-    screen, kept, reached = console(stderr=True), 0, ""
-    begun = started = printed = time.perf_counter()
+    lines, kept, reached = ProgressLines("score"), 0, ""
+    started = time.perf_counter()
     with bars(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task("scanning the input", total=None)
 
         def report(progress: "ScoringProgress") -> None:
-            nonlocal kept, started, printed, reached
+            nonlocal kept, started, reached
             kept, now = progress.kept, time.perf_counter()
             reached = progress_line(progress, 0)
             if progress.done == kept:
                 started = now
             text = progress_line(progress, now - started)
             bar.update(task, description=text, completed=progress.done, total=progress.total)
-            if not screen.is_terminal and now - printed >= LINE_EVERY:
-                printed = now
-                screen.print(text)
+            lines.show(text)
 
         try:
             with stdout_to_stderr() if chosen == "ray" else nullcontext():  # Ray prints about dead workers
@@ -108,8 +106,7 @@ def score_cli(
             raise typer.Exit(130) from None
     if problem := _problem(manifest):
         typer.echo(f"emoscope: {problem}", err=True)
-    seconds = time.perf_counter() - begun
-    return CommandResult(manifest, partial(_show, manifest, output, seconds, kept), failed=bool(problem))
+    return CommandResult(manifest, partial(_show, manifest, output, lines.seconds, kept), failed=bool(problem))
 
 
 def _problem(manifest: "ScoringManifest") -> str | None:

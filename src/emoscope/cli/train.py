@@ -7,6 +7,7 @@ import typer
 from rich.console import Group
 from rich.markup import escape
 
+from emoscope.api import task_and_path
 from emoscope.cli.completion import complete_model
 from emoscope.cli.options import (
     DataOption,
@@ -148,16 +149,12 @@ def predict_cli(
     from emoscope.evaluation.provenance import write_provenance
     from emoscope.runs.predict import learnt_overlap, predictor
     from emoscope.tasks import get_task
-    from emoscope.tasks.data import find_split
 
     if format not in ("official", "labels"):
         raise EmoscopeError(f"--format: expected official or labels, found {format!r}")
-    if (input is None) == (split is None):
-        raise EmoscopeError("give either --input FILE or --split NAME")
-    chosen = get_task(task)
-    folder = resolve(run)
+    chosen, folder = get_task(task), resolve(run)
     predict = predictor(folder, chosen)
-    source = input if input is not None else find_split(chosen, str(split), data).path
+    _, source = task_and_path(task, input, split, data, option="--input")
     with console(stderr=True).status(escape(f"reading {source}")):
         examples = list(chosen.read(source))
     with console(stderr=True).status(f"labelling {len(examples):,} examples"):

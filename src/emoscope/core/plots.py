@@ -89,6 +89,22 @@ def page(chart: Chart) -> str:
     )
 
 
+def heatmap(
+    cells: Iterable[Mapping[str, Any]], labels: Sequence[str], x: str, y: str, *, turned: bool, size: int
+) -> Chart:
+    """A square table of texts (`text`), each shaded by its `share`; `turned` tilts the labels of the columns."""
+    alt = altair()
+    axis = alt.Axis(domain=False, ticks=False, labelColor=INK, labelAngle=0, labelLimit=200)
+    top = alt.Axis(domain=False, ticks=False, labelColor=INK, labelLimit=200, orient="top", labelAngle=-35 * turned)
+    base = alt.Chart(rows(cells)).encode(
+        x=alt.X(f"{x}:N", sort=list(labels), axis=top), y=alt.Y(f"{y}:N", sort=list(labels), axis=axis)
+    )
+    # Up to this opacity, dark text on a light page and light text on a dark one stay readable.
+    opacity = alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.75]), legend=None)
+    shades = base.mark_rect(fill="#2f6fdc", stroke=FAINT, strokeWidth=1).encode(fillOpacity=opacity)
+    return alt.layer(shades, base.mark_text(fontSize=size, color=INK).encode(text="text:N"))
+
+
 def save(chart: Chart, path: str | Path) -> Path:
     """Write a chart as PNG, SVG, HTML or Vega-Lite JSON, by the ending of the file's name; whole or not at all."""
     target = check_chart_file(path)

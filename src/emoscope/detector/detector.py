@@ -375,7 +375,7 @@ class Detector:
 
     def label_examples(self, examples: Sequence[Example]) -> list[str]:
         """The label chosen for each of a task's examples."""
-        return [self.labels[place] for place in self.choose(self.correct(self._model.infer(self._head, examples)[0]))]
+        return [self.labels[place] for place in self.choose(self.predict_examples(examples))]
 
     def choose(self, probabilities: Floats) -> NDArray[np.int64]:
         """The label chosen for each row of probabilities, as its position in `labels`.

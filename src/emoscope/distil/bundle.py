@@ -1,13 +1,12 @@
 """Export a student as a model that runs without torch, with the priors, temperatures and decisions of its heads."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from emoscope.core.errors import InputError
-from emoscope.core.files import whole_text
+from emoscope.core.files import read_json
 from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import Head
 from emoscope.distil.pool import HEAD_OF, TASKS, own_examples, pool_part
@@ -82,10 +81,7 @@ def _tasks(heads: Collection[str]) -> list[str]:
 
 
 def _read(report: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(whole_text(report))
-    except json.JSONDecodeError as error:
-        raise InputError(report, f"is not a student's report ({error})") from None
+    content = read_json(report)
     if not isinstance(content, dict) or not {"mix", "heads"} <= set(content):
         raise InputError(
             report, "expected a student's report with 'mix' and 'heads', as `emoscope distil student` writes it"

@@ -1,6 +1,5 @@
 """Train a student: a small model with a head for each label set, from which `default` is made."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -13,7 +12,7 @@ from pydantic import Field
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
-from emoscope.core.files import whole_text, write_file
+from emoscope.core.files import read_json, write_json
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
@@ -345,7 +344,7 @@ def mix_of(targets: Targets, plan: StudentPlan) -> dict[str, dict[str, float]]:
 
     report = Path(plan.start) / REPORT
     if report.is_file():
-        former: dict[str, dict[str, float]] = json.loads(whole_text(report))["mix"]
+        former: dict[str, dict[str, float]] = read_json(report)["mix"]
         return former
     return {head.name: dict(head.trained) for head in Bundle.load(resolve(plan.start)).heads}
 
@@ -423,4 +422,4 @@ def _score(name: str, examples: Sequence[Example], answers: Floats, labels: Sequ
 
 def save_report(folder: Path, report: Mapping[str, Any]) -> None:
     """Write the report beside the student."""
-    write_file(folder / REPORT, json.dumps(report, indent=2))
+    write_json(folder / REPORT, report)

@@ -3,7 +3,6 @@
 The networks are too large to keep, so each predicts as soon as it is trained, and only its probabilities are saved.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import compress
 from pathlib import Path
@@ -16,7 +15,7 @@ from pydantic import Field
 from emoscope.core.arrays import save_arrays
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import atomic_folder, read_json, write_file
+from emoscope.core.files import atomic_folder, read_json, write_json
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
@@ -155,11 +154,10 @@ def teach_by_folds(
     if unknown := sorted(set(parts or ()) - {part for every in asked.values() for part in every}):
         raise EmoscopeError(f"--part: no head labels {unknown[0]!r}")
     folder.mkdir(parents=True, exist_ok=True)
-    content = plan.model_dump(mode="json")
     # A plan of an earlier version lacks newer settings, which then had their defaults.
     if (folder / PLAN).is_file() and TeacherPlan.model_construct(**read_json(folder / PLAN)) != plan:
         raise EmoscopeError(f"{folder}: was started with other settings ({PLAN}); choose another folder")
-    write_file(folder / PLAN, json.dumps(content, indent=2))
+    write_json(folder / PLAN, plan.model_dump(mode="json"))
     tasks = SPLITS if plan.corpora == "all" else {}
     own = {name: own_examples(name, fit_context, splits)[: plan.limit] for name, splits in tasks.items()}
     tests = {name: test_set(name, fit_context)[: plan.limit] for name in tasks}

@@ -2,16 +2,13 @@
 
 from itertools import pairwise
 
-from emoscope.core.plots import FAINT, INK, QUIET, Chart, altair, label_colours, rows
+from emoscope.core.plots import INK, QUIET, Chart, altair, heatmap, label_colours, rows
 from emoscope.evaluation.compare import Comparison
 from emoscope.evaluation.score import Evaluation
 from emoscope.tasks.published import Published
 
 WIDTH = 400
 ACCENT = "#2f6fdb"
-# Shades of this colour, up to the strongest, are readable with dark text on light pages and light text on dark ones.
-_SHADE = "#2f6fdc"
-_STRONGEST = 0.75
 _ROW = 30
 
 
@@ -92,24 +89,15 @@ def class_bars(evaluation: Evaluation) -> Chart:
 
 def confusion_map(evaluation: Evaluation) -> Chart:
     """Counts of gold (rows) against predicted labels (columns), shaded by the share of the row."""
-    alt = altair()
-    labels = list(evaluation.labels)
+    labels = evaluation.labels
     cells = [
-        {"gold": gold, "predicted": predicted, "count": f"{count:,}", "share": count / max(1, sum(counts))}
+        {"gold": gold, "predicted": predicted, "text": f"{count:,}", "share": count / max(1, sum(counts))}
         for gold, counts in zip(labels, evaluation.confusion.tolist(), strict=True)
         for predicted, count in zip(labels, counts, strict=True)
     ]
-    axis = alt.Axis(domain=False, ticks=False, labelColor=INK, labelAngle=0)
-    turned = alt.Axis(domain=False, ticks=False, labelColor=INK, orient="top", labelAngle=-35 if len(labels) > 4 else 0)
-    base = alt.Chart(rows(cells)).encode(
-        x=alt.X("predicted:N", sort=labels, title="predicted", axis=turned),
-        y=alt.Y("gold:N", sort=labels, title="gold", axis=axis),
-    )
-    shades = base.mark_rect(fill=_SHADE, stroke=FAINT, strokeWidth=1).encode(
-        fillOpacity=alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, _STRONGEST]), legend=None)
-    )
-    counts = base.mark_text(fontSize=14 if len(labels) <= 4 else 12, color=INK).encode(text="count:N")
-    return _framed(alt.layer(shades, counts), 90 + 48 * len(labels))
+    many = len(labels) > 4
+    chart = heatmap(cells, labels, "predicted", "gold", turned=many, size=12 if many else 14)
+    return _framed(chart, 90 + 48 * len(labels))
 
 
 def comparison_intervals(comparison: Comparison) -> Chart:

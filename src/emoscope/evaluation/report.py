@@ -7,7 +7,7 @@ from typing import Any
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_file
 from emoscope.core.plots import Chart, svg
 from emoscope.evaluation import charts
 from emoscope.evaluation.compare import Comparison
@@ -39,8 +39,7 @@ def write_report(result: Evaluation | Comparison, path: str | Path) -> None:
     >>> write_report(evaluation, "report.html")  # doctest: +SKIP
     """
     page = evaluation_page(result) if isinstance(result, Evaluation) else comparison_page(result)
-    with atomic_write(path) as handle:
-        handle.write(page)
+    write_file(path, page)
 
 
 def _page(task: str, template: str, drawings: Mapping[str, Chart], **values: Any) -> str:

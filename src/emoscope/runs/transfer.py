@@ -204,19 +204,11 @@ def _cell(
     polarity: Mapping[str, str],
 ) -> Cell:
     mine, theirs = trained.task.labels, own.task.labels
-    sentiment = [not set(labels) <= set(EMOTIONS) for labels in (mine, theirs)]
-    read = {label: polarity.get(label) for label in EMOTIONS} if any(sentiment) else {}
-    read |= {label: label for label in SENTIMENTS if any(sentiment)}
-
-    def meaning(label: str) -> str | None:
-        return read.get(label) if any(sentiment) else label
-
-    shared = tuple(
-        label
-        for label in (SENTIMENTS if any(sentiment) else EMOTIONS)
-        if label in set(map(meaning, mine)) & set(map(meaning, theirs))
-    )
-    gold = [meaning(str(example.label)) for example in asked]
+    # If either corpus has sentiments, emotions are read as sentiments too.
+    names = EMOTIONS if {*mine, *theirs} <= set(EMOTIONS) else SENTIMENTS
+    meaning = {label: label for label in EMOTIONS} if names is EMOTIONS else {**polarity, **{s: s for s in SENTIMENTS}}
+    shared = tuple(name for name in names if all(name in map(meaning.get, labels) for labels in (mine, theirs)))
+    gold = [meaning.get(str(example.label)) for example in asked]
     places = [place for place, label in enumerate(gold) if label in shared]
     if len(shared) < 2 or not places:
         return Cell(one, other, shared, 0, None, None, None)
@@ -224,7 +216,8 @@ def _cell(
 
     def score(probabilities: Floats, labels: Sequence[str]) -> float:
         columns = np.stack(
-            [probabilities[places][:, [meaning(label) == name for label in labels]].sum(1) for name in shared], axis=1
+            [probabilities[places][:, [meaning.get(label) == name for label in labels]].sum(1) for name in shared],
+            axis=1,
         )
         return float(macro_f1(confusion_matrix(right, [shared[best] for best in columns.argmax(1)], shared)))
 
@@ -236,30 +229,22 @@ def _cell(
 
 def transfer_chart(matrix: TransferMatrix) -> Any:
     """The matrix as a chart: macro-F1 in each cell, shaded by its ratio to the score within the corpus."""
-    from emoscope.core.plots import FAINT, INK, altair, rows, titled
+    from emoscope.core.plots import heatmap, titled
 
-    alt = altair()
     names = [Path(name).name for name in matrix.corpora]
     values = [
         {
             "trained on": Path(cell.trained_on).name,
             "evaluated on": Path(cell.evaluated_on).name,
-            "score": "" if cell.score is None else f"{cell.score:.2f}",
+            "text": "" if cell.score is None else f"{cell.score:.2f}",
             "share": 0.0 if not cell.score or not cell.within else min(1.0, cell.score / cell.within),
         }
         for cell in matrix.cells
     ]
-    axis = alt.Axis(domain=False, ticks=False, labelColor=INK, labelLimit=200)
-    turned = alt.Axis(domain=False, ticks=False, labelColor=INK, orient="top", labelAngle=-35, labelLimit=200)
-    base = alt.Chart(rows(values)).encode(
-        x=alt.X("evaluated on:N", sort=names, axis=turned), y=alt.Y("trained on:N", sort=names, axis=axis)
-    )
-    opacity = alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.75]), legend=None)
-    shades = base.mark_rect(fill="#2f6fdc", stroke=FAINT, strokeWidth=1).encode(fillOpacity=opacity)
-    drawn = alt.layer(shades, base.mark_text(fontSize=12, color=INK).encode(text="score:N"))
+    chart = heatmap(values, names, "evaluated on", "trained on", turned=True, size=12)
     size = 52 * len(names)
     return titled(
-        drawn.properties(width=size, height=size * 0.7),
+        chart.properties(width=size, height=size * 0.7),
         f"Transfer of {matrix.system}",
         "Macro-F1 over the labels both corpora have; the darker, the closer to training within the corpus",
     )

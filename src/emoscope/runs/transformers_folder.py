@@ -8,7 +8,7 @@ import numpy as np
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
-from emoscope.core.files import atomic_write
+from emoscope.core.files import write_file
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import FILE, Head
 from emoscope.runs.record import new_run_folder
@@ -40,10 +40,9 @@ def save_for_transformers(
         shift = np.log([head.prior[label] / head.trained[label] for label in head.labels])
     with new_run_folder(Path(folder), force=force, mark="config.json") as part:
         write_transformers(network, part, head.labels, places=places, temperature=head.temperature, shift=shift)
-        with atomic_write(part / CARD) as handle:
-            window: Any = network.window  # only transformers can be written
-            turns = f"turns[-{window.context}:]" + ("[::-1]" if window.reverse else "")
-            handle.write(model_card(head, {**facts, "turns": turns}, LearntItems.load(source)))
+        window: Any = network.window  # only transformers can be written
+        turns = f"turns[-{window.context}:]" + ("[::-1]" if window.reverse else "")
+        write_file(part / CARD, model_card(head, {**facts, "turns": turns}, LearntItems.load(source)))
     return head.labels
 
 

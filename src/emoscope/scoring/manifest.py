@@ -12,6 +12,7 @@ from emoscope.detector import Detector
 from emoscope.models.label_shift import estimate_prior, shift_prior
 from emoscope.scoring.output import MANIFEST, SCORES, UNREADABLE, OutputFolder, rejects_file, scores_file
 from emoscope.scoring.plan import FORMAT, ScoringPlan
+from emoscope.tables.files import open_parquet
 from emoscope.tables.writing import detection_names
 
 # A prior is estimated from this many rows, spread evenly; its shares are then exact to about a thousandth.
@@ -105,7 +106,7 @@ def write_manifest(
 
 
 def drift(estimated: Mapping[str, float], expected: Mapping[str, float]) -> float:
-    """How far two mixes of labels lie apart: the share of rows that would have to change their label.
+    """The distance of two mixes of labels: the share of rows that would have to change their label.
 
     >>> round(drift({"happy": 0.3, "others": 0.7}, {"happy": 0.1, "others": 0.9}), 3)
     0.2
@@ -114,7 +115,7 @@ def drift(estimated: Mapping[str, float], expected: Mapping[str, float]) -> floa
 
 
 def _estimated_prior(plan: ScoringPlan, output: OutputFolder, detector: Detector, scored: int) -> dict[str, float]:
-    """The mix of labels that explains the scores best; nothing without scores."""
+    """The mix of labels that explains the scores best; empty without scores."""
     if not scored:
         return {}
     _, _, _, *names = detection_names(detector.labels, plan.schema.names)
@@ -122,7 +123,7 @@ def _estimated_prior(plan: ScoringPlan, output: OutputFolder, detector: Detector
     step = max(1, -(-scored * len(parts) // (plan.parts * SAMPLE_ROWS)))
     samples = []
     for part in parts:
-        with output.parquet(scores_file(part)) as file:
+        with open_parquet(output.at(scores_file(part))) as file:
             table = file.read(names)
         samples.append(np.stack([table.column(name).to_numpy() for name in names], axis=1)[::step].astype(np.float64))
     expected, trained = (np.array(list(prior.values())) for prior in (detector.prior, detector.training_prior))

@@ -11,7 +11,7 @@ from typing import IO, Any
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write
 from emoscope.scoring.lock import LOCK, lock_address, lock_folder
-from emoscope.tables.files import address, file_system, is_local, is_store, open_parquet
+from emoscope.tables.files import address, file_system, is_local, is_store
 
 PLAN, MANIFEST = "plan.json", "manifest.json"
 SCORES, REJECTS = "scores", "rejects"
@@ -137,11 +137,6 @@ class OutputFolder:
             return json.loads(self._system.cat_file(self._at(name)))
         except (OSError, ValueError) as error:
             raise EmoscopeError(f"{self.path}/{name}: was not written by a run ({error})") from None
-
-    @contextmanager
-    def parquet(self, name: str) -> Iterator[Any]:
-        with open_parquet(self.at(name)) as file:
-            yield file
 
     def at(self, name: str) -> str:
         """The path or URL of a file."""

@@ -12,6 +12,7 @@ from emoscope.core.extras import require
 from emoscope.detector.detector import Answers
 from emoscope.scoring.columns import Schema
 from emoscope.scoring.output import OutputFolder
+from emoscope.tables.files import open_parquet
 from emoscope.tables.writing import detection_names
 
 pa = require("pyarrow", extra="scale")
@@ -66,7 +67,7 @@ class PartWriter:
 def read_footer(output: OutputFolder, name: str) -> dict[str, Any] | None:
     """A part's counts; None if the file is not a complete part."""
     try:
-        with output.parquet(name) as file:
+        with open_parquet(output.at(name)) as file:
             counts = json.loads((file.metadata.metadata or {})[FOOTER.encode()])
     except (pa.ArrowException, EmoscopeError, KeyError, ValueError):
         return None
