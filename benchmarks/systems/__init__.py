@@ -1,1 +1,1 @@
-"""How good the systems are, and how long they train."""
+"""Scores and training times of the systems."""

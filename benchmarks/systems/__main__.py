@@ -3,10 +3,10 @@
     python -m benchmarks.systems run --data DATA --encoder FOLDER [--systems idea,ku] [--workers 4] [--device cuda]
     python -m benchmarks.systems render
 
-`run` does one job after another (several at once with --workers), each in a process of its own, and adds a row for each
-to benchmarks/results/systems.csv; a job that has its row is not done again. EmoContext is trained with several seeds
-and scored on dev; EmotionX and IEST have no development set of their own and are scored by the fixed five folds of
-`emoscope crossvalidate`, or those of them that were run. `render` writes the page's tables from the results.
+`run` starts a process for each job (several at once with --workers), and adds a row for each to
+benchmarks/results/systems.csv; a job with a row is not run again. EmoContext is trained with several seeds and scored
+on dev; EmotionX and IEST have no development set and are scored by the fixed five folds of `emoscope crossvalidate`,
+or some of them. `render` writes the page's tables from the results.
 """
 
 import argparse
@@ -32,6 +32,7 @@ from benchmarks.common.tables import read_rows, replace_row
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.models.ensembles.folds import fold_numbers
+from emoscope.models.former_names import current_names
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.runs.train import official_score
 from emoscope.systems import SYSTEMS, System
@@ -47,7 +48,7 @@ LARGE = RESULTS / "large_blends.csv"
 MEASURED_HERE = PACKAGE / "evaluation" / "assets" / "measured.json"
 FOLDS = 5
 
-# Where a measured run leaves the recipe's defaults; the encoder is set for every system that has one.
+# The settings of measured runs that differ from the defaults; --encoder is added for every system that has one.
 MEASURED: dict[str, dict[str, Any]] = {
     "idea": {"pretraining_text": 40_000},
     "ku": {"folds": 3, "epochs": 3, "learning_rate": 5e-5, "pretraining_text": 20_000},
@@ -59,12 +60,12 @@ MEASURED: dict[str, dict[str, Any]] = {
 
 
 def jobs(systems: Sequence[str], seeds: int, folds: int = FOLDS) -> Iterator[tuple[str, str, str]]:
-    """What there is to do, the blind predictions first: (system, task, run)."""
-    every = [(name, task) for name in systems for task in SYSTEMS[name].metadata.tasks]
-    for name, task in every:
+    """All jobs as (system, task, run), those with blind predictions first."""
+    pairs = [(name, task) for name in systems for task in SYSTEMS[name].metadata.tasks]
+    for name, task in pairs:
         yield name, task, "seed0" if task == "emocontext" else "blind"
     for number in range(max(seeds, folds)):
-        for name, task in every:
+        for name, task in pairs:
             if task == "emocontext" and 0 < number < seeds:
                 yield name, task, f"seed{number}"
             if task != "emocontext" and number < folds:
@@ -72,7 +73,7 @@ def jobs(systems: Sequence[str], seeds: int, folds: int = FOLDS) -> Iterator[tup
 
 
 def do_job(name: str, task_name: str, part: str, options: argparse.Namespace) -> None:
-    """One training run: its scores and, where it is the one that counts, the blind predictions."""
+    """One training run: its scores and, for the first run on all data, blind predictions."""
     task = get_task(task_name)
     number = int(part.removeprefix("seed").removeprefix("fold") or 0) if part != "blind" else 0
     seed = number if part.startswith("seed") else 0
@@ -111,7 +112,7 @@ def do_job(name: str, task_name: str, part: str, options: argparse.Namespace) ->
 def training_data(
     task: Task, system: System, part: str, number: int, root: Path
 ) -> tuple[list[Example], list[Example]]:
-    """What to learn from, and what to score on (nothing for a blind run)."""
+    """The training examples, and those to score (none for a blind run)."""
     splits = ("train", "dev") if task.name == "iest" else (system.metadata.learns_from,)
     examples = [example for split in splits for example in read_split(task, split, root)]
     if part.startswith("seed"):
@@ -126,31 +127,31 @@ def training_data(
 
 
 def scores(task: Task, system: System, held_out: Sequence[Example]) -> dict[str, Any]:
-    """The official score as the recipe answers, and with and without correcting the class prior where that is known."""
-    found = {"score": _score(task, held_out, system.predict_proba(held_out))}
+    """The official score, and those with and without prior correction if the prior of real traffic is known."""
+    result = {"score": _score(task, held_out, system.predict_proba(held_out))}
     if (both := with_and_without_correction(task, system, held_out)) is not None:
-        found["score_uncorrected"], found["score_corrected"] = (_score(task, held_out, answers) for answers in both)
-    return found
+        result["score_uncorrected"], result["score_corrected"] = (_score(task, held_out, each) for each in both)
+    return result
 
 
 def blind_labels(task: Task, system: System, examples: Sequence[Example]) -> dict[str, list[str]]:
-    """Labels as the paper's system gives them and, as NAME.prior, those with the class prior corrected."""
+    """Labels as the paper's system predicts them and, as NAME.prior, those with the class prior corrected."""
     name = system.metadata.name
-    found = {name: system.predict(examples)}
+    labels = {name: system.predict(examples)}
     if (both := with_and_without_correction(task, system, examples)) is not None:
-        found[f"{name}.prior"] = [task.labels[best] for best in both[1].argmax(1)]
-    return found
+        labels[f"{name}.prior"] = [task.labels[best] for best in both[1].argmax(1)]
+    return labels
 
 
 def with_and_without_correction(task: Task, system: System, examples: Sequence[Example]) -> tuple[Any, Any] | None:
-    """Probabilities under the training prior and under that of real traffic; nothing where that is not known."""
+    """Probabilities under the training prior and under that of real traffic; None if that is unknown."""
     natural, settings = task.metadata.natural_prior, system.settings
     if natural is None or system.prior is None:
         return None
     system.settings = settings.model_copy(update={"shift": "none"})
     try:
         plain = system.predict_proba(examples)
-    finally:  # the labels of the paper's system have the correction that is part of its recipe
+    finally:  # the paper's own labels include the correction of its recipe
         system.settings = settings
     return plain, shift_prior(plain, system.prior, prior_vector(natural, task.labels))
 
@@ -160,16 +161,16 @@ def _score(task: Task, examples: Sequence[Example], answers: np.ndarray[Any, Any
 
 
 def run(options: argparse.Namespace) -> None:
-    """All jobs that have no result yet, several at once."""
+    """Run all jobs without a result, several at once."""
     chosen = options.systems.split(",") if options.systems else list(SYSTEMS)
     done = {tuple(row[key] for key in KEYS) for row in read_rows(options.results)}
     waiting = [job for job in jobs(chosen, options.seeds, options.folds) if job not in done]
-    waiting.sort(key=_seconds_before, reverse=True)  # so that no worker is left alone with the longest at the end
+    waiting.sort(key=_seconds_before, reverse=True)  # the longest first, so that all workers finish together
     until = time.monotonic() + options.minutes * 60
     writing = threading.Lock()
     logs = options.results.with_suffix(".logs")
 
-    def one(job: tuple[str, str, str]) -> None:
+    def run_job(job: tuple[str, str, str]) -> None:
         if time.monotonic() > until:
             return
         log = logs / "{}.{}.{}.txt".format(*job)
@@ -190,11 +191,11 @@ def run(options: argparse.Namespace) -> None:
         print(f"{' '.join(job)}: {state} in {time.monotonic() - begun:.0f} s", flush=True)
 
     with ThreadPoolExecutor(options.workers) as pool:
-        list(pool.map(one, waiting))
+        list(pool.map(run_job, waiting))
 
 
 def _seconds_before(job: tuple[str, str, str]) -> float:
-    """How long such a job took on an earlier run; a new one may take long."""
+    """The time of such a job in an earlier run; infinite for a new one."""
     past = [row["seconds"] for row in read_rows(TABLE) if (row["system"], row["task"]) == job[:2]]
     return float(max(past, default=1e9))
 
@@ -225,7 +226,7 @@ COLUMNS = {
 
 
 def write_measured(rows: Sequence[tuple[str, Any, Sequence[dict[str, Any]]]]) -> None:
-    """What `emoscope systems` shows beside the papers' figures; `large` has results of its own."""
+    """Write the scores that `emoscope systems` shows next to the papers'; those of `large` are in its own table."""
     kept: dict[str, dict[str, Any]] = {}
     blends = {row["task"]: row for row in read_rows(LARGE)}
     for task, metadata, mine in rows:
@@ -235,21 +236,27 @@ def write_measured(rows: Sequence[tuple[str, Any, Sequence[dict[str, Any]]]]) ->
             values = blends[task]["alone"]
         if values:
             spread = round(statistics.stdev(values), 4) if len(values) > 1 else None
-            found = {"score": round(statistics.mean(values), 4), "spread": spread, "runs": len(values), "data": data}
-            kept.setdefault(metadata.name, {})[task] = found
+            score = round(statistics.mean(values), 4)
+            measured = {"score": score, "spread": spread, "runs": len(values), "data": data}
+            kept.setdefault(metadata.name, {})[task] = measured
     MEASURED_HERE.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def _without_gpu() -> list[str]:
-    """What `benchmarks.systems.cpu` measured."""
+    """The table of `benchmarks.systems.cpu`."""
     lines = ["| system | task | shares measured | seconds for all | settings |", "|---|---|---|---:|---|"]
     measured = read_rows(ON_CPU)
     for name, task in dict.fromkeys((row["system"], row["task"]) for row in measured):
         mine = [row for row in measured if (row["system"], row["task"]) == (name, task)]
         shares = ", ".join(f"{row['share']:g}: {row['seconds']:,.0f} s" for row in mine)
-        changed = ", ".join(f"{key}={value}" for key, value in mine[0]["settings"].items()) or "the defaults"
+        changed = ", ".join(_settings(mine[0])) or "the defaults"
         lines.append(f"| {name} | {task} | {shares} | {mine[0]['seconds_for_all']:,} | {changed} |")
     return lines
+
+
+def _settings(result: dict[str, Any]) -> list[str]:
+    """The changed settings of a run, under their current names."""
+    return [f"{name}={value}" for name, value in current_names(result["settings"]).items()]
 
 
 def _mean(mine: Sequence[dict[str, Any]], key: str) -> str:
@@ -268,7 +275,7 @@ def _row(task: str, metadata: Any, mine: Sequence[dict[str, Any]]) -> str:
     figures = [_mean(scored, "score")]
     if task == "emocontext":
         figures += [_mean(scored, "score_uncorrected"), _mean(scored, "score_corrected")]
-    changed = {f"{key}={value}" for result in mine for key, value in result["settings"].items()}
+    changed = {setting for result in mine for setting in _settings(result)}
     changed |= {result["note"] for result in mine if "note" in result}
     runs = str(len(scored)) if task == "emocontext" else f"{len(scored)} of {FOLDS}"
     cells = [metadata.name, *figures, runs, f"{paper:.4f}" if paper else "-", training]
@@ -285,7 +292,7 @@ def main() -> None:
     parser.add_argument("--systems", default="")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--folds", type=int, default=FOLDS, help="do only the first of the five folds")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="run only the first of the five folds")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e6, help="start no job after this many minutes")
     parser.add_argument("--job", help=argparse.SUPPRESS)

@@ -1,11 +1,11 @@
-"""How long the systems without a transformer take to train on this machine's CPU, for docs/results/systems.md.
+"""Training times of the systems without a transformer on this machine's CPU, for docs/results/systems.md.
 
     python -m benchmarks.systems.cpu --data DATA [--systems nelec,snu-ids] [--shares 0.05 0.1] [--whole]
 
-Each is trained on two shares of its training data (and of the text it is pretrained on); the time for all of it follows
-from the line through both. `--whole` trains on everything instead. Systems with a language model are far from the limit
-of twenty minutes with the paper's settings; SMALLER has settings for machines without a GPU. Results are kept in
-benchmarks/results/systems_cpu.csv, and `python -m benchmarks.systems render` writes them into the table.
+Each system is trained on two shares of its training data (and of its pretraining text), from which the time for all
+of it is extrapolated. `--whole` trains on everything instead. With the paper's settings, systems with a language model
+take much longer than the limit of twenty minutes; SMALLER has settings for machines without a GPU. Results are written
+to benchmarks/results/systems_cpu.csv, and `python -m benchmarks.systems render` writes the table.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from emoscope.tasks.data import find_split, read_split
 
 TABLE = RESULTS / "systems_cpu.csv"
 LIMIT = 20 * 60
-SYSTEMS_WITHOUT = (
+MEASURED_SYSTEMS = (
     ("emocontext-baseline", "emocontext"),
     ("nelec", "emocontext"),
     ("caire-hkust", "emocontext"),
@@ -65,7 +65,7 @@ SMALLER: dict[str, dict[str, Any]] = {
 
 
 def seconds(name: str, task_name: str, share: float, data: Path) -> float:
-    """The time to train on a share of everything, in this process."""
+    """The seconds to train on a share of all data, in this process."""
     task = get_task(task_name)
     settings = dict(SMALLER.get(name, {}))
     if text := getattr(SYSTEMS[name](task, settings=settings).settings, "pretraining_text", None):
@@ -79,26 +79,26 @@ def seconds(name: str, task_name: str, share: float, data: Path) -> float:
 
 
 def measure(name: str, task_name: str, shares: list[float], data: Path) -> list[Row]:
-    """A row for each share, trained in a process of its own, with what follows for the whole."""
-    taken = []
+    """A row for each share, each trained in its own process, with the estimated time for all data."""
+    times = []
     for share in shares:
         printed = module_output("benchmarks.systems.cpu", "--data", data, "--one", name, task_name, share)
-        taken.append(float(printed.split()[-1]))
-    whole = taken[-1]
+        times.append(float(printed.split()[-1]))
+    whole = times[-1]
     if shares[-1] < 1:
-        slope = (taken[-1] - taken[0]) / (shares[-1] - shares[0])
-        whole += max(0.0, slope) * (1 - shares[-1])  # a start that takes long can make the smaller share the slower
+        slope = (times[-1] - times[0]) / (shares[-1] - shares[0])
+        whole += max(0.0, slope) * (1 - shares[-1])  # a slow start can make the smaller share the slower one
     same = {"seconds_for_all": round(whole), "cores": os.cpu_count(), "settings": SMALLER.get(name, {})}
     return [
         {"system": name, "task": task_name, "share": share, "seconds": round(seconds, 1), **same}
-        for share, seconds in zip(shares, taken, strict=True)
+        for share, seconds in zip(shares, times, strict=True)
     ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
-    parser.add_argument("--systems", default=",".join(name for name, _ in SYSTEMS_WITHOUT))
+    parser.add_argument("--systems", default=",".join(name for name, _ in MEASURED_SYSTEMS))
     parser.add_argument("--shares", type=float, nargs=2, default=[0.05, 0.1])
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
@@ -106,7 +106,7 @@ def main() -> None:
     if options.one:
         print(seconds(options.one[0], options.one[1], float(options.one[2]), options.data))
         return
-    for name, task_name in SYSTEMS_WITHOUT:
+    for name, task_name in MEASURED_SYSTEMS:
         if name in options.systems.split(","):
             rows = measure(name, task_name, [1.0] if options.whole else options.shares, options.data)
             write_rows(TABLE, [*(row for row in read_rows(TABLE) if row["system"] != name), *rows])

@@ -31,7 +31,7 @@ def run_row(result: dict[str, Any], run: str) -> Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path, nargs="+")
-    parser.add_argument("--run", help="what to call the run; not needed for a blend")
+    parser.add_argument("--run", help="name of the run; not needed for a blend")
     options = parser.parse_args()
     for path in options.results:
         result = json.loads(path.read_text(encoding="utf-8"))

@@ -1,9 +1,9 @@
-"""Train a cheap system on each corpus, evaluate it on all the others, and write docs/results/transfer.md.
+"""Train a cheap system on each corpus, evaluate it on all others, and write docs/results/transfer.md.
 
     python -m benchmarks.systems.transfer run --data DATA [--system nano] [--limit 4000]
     python -m benchmarks.systems.transfer render
 
-`run` is `emoscope transfer` kept in benchmarks/results/transfer.json.
+`run` writes the result of `emoscope transfer` to benchmarks/results/transfer.json.
 """
 
 import argparse
@@ -25,7 +25,7 @@ TABLE, PAGE, PLOT = RESULTS / "transfer.json", PAGES / "transfer.md", PAGES / "t
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure, and keep the matrix."""
+    """Measure and write the matrix."""
     matrix = transfer(options.system, limit=options.limit, root=options.data, report=lambda m, _: print(m, flush=True))
     TABLE.write_text(json.dumps(jsonable(matrix), indent=1) + "\n", encoding="utf-8")
     files = [find_split(get_task(name), "train", options.data).path for name in TASKS]
@@ -33,19 +33,19 @@ def run(options: argparse.Namespace) -> None:
 
 
 def matrix_of(content: dict[str, Any]) -> TransferMatrix:
-    """The matrix that a file holds."""
+    """The matrix in a file's content."""
     cells = tuple(Cell(**{**cell, "labels": tuple(cell["labels"])}) for cell in content["cells"])
     return TransferMatrix(**{**content, "corpora": tuple(content["corpora"]), "cells": cells})
 
 
 def render() -> None:
-    """Write the tables and the drawing."""
+    """Write the tables and the plot."""
     matrix = matrix_of(json.loads(TABLE.read_text(encoding="utf-8")))
     names = matrix.corpora
     lines = [f"| trained on | {' | '.join(names)} |", "|---|" + "---:|" * len(names)]
-    for one in names:
-        cells = [matrix.cell(one, other) for other in names]
-        lines.append(f"| {one} | {' | '.join(_text(cell) for cell in cells)} |")
+    for trained_on in names:
+        cells = [matrix.cell(trained_on, other) for other in names]
+        lines.append(f"| {trained_on} | {' | '.join(_text(cell) for cell in cells)} |")
     write_section(PAGE, "matrix", "\n".join(lines))
     meanings = ["| corpus | learnt | scored | label = what it means to the others |", "|---|---:|---:|---|"]
     for name in names:
